@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Run everything a maintainer runs: formatting, lint, types, tests.
+
+``python3 check.py`` is all the set-up it needs: it makes a virtual environment
+of its own in .venv-check and stops at the first failure.  ``python3 check.py
+--long`` runs the tests that take minutes, too.
+"""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv-check"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+OLDEST, NEWEST = (3, 11), (3, 13)
+
+
+def run(*command: object) -> None:
+    """Run a command in the repository, and stop if it fails."""
+    words = [str(word) for word in command]
+    print("+", *words, flush=True)
+    code = subprocess.run(words, cwd=ROOT, check=False).returncode
+    if code:
+        sys.exit(f"check.py: stopped, because this failed (exit code {code}): {' '.join(words)}")
+
+
+def use_a_supported_python() -> None:
+    """Go on under another interpreter if this one is not in the range."""
+    if OLDEST <= sys.version_info[:2] <= NEWEST:
+        return
+    for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
+        found = shutil.which(f"python3.{minor}")
+        # A name on the path may be a stand-in for a version that is not there.
+        if found and subprocess.call([found, "-c", ""], stderr=subprocess.DEVNULL) == 0:
+            sys.stdout.flush()
+            os.execv(found, [found, *sys.argv])
+    sys.exit(
+        f"check.py: this is Python {sys.version_info[0]}.{sys.version_info[1]}; it needs "
+        "3.11, 3.12 or 3.13. Install one of them, then run it again."
+    )
+
+
+def make_environment() -> None:
+    """Make .venv-check, or bring it up to date with pyproject.toml."""
+    wanted = sys.version + str(ROOT) + (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    stamp, mark = VENV / "check-stamp", hashlib.sha256(wanted.encode()).hexdigest()
+    if PYTHON.exists() and stamp.exists() and stamp.read_text() == mark:
+        return
+    if not importlib.util.find_spec("ensurepip") or not importlib.util.find_spec("venv"):
+        # Debian and Ubuntu keep these apart from Python itself.
+        package = f"python3.{sys.version_info[1]}-venv"
+        if not shutil.which("apt-get"):
+            sys.exit(f"check.py: this Python lacks the module venv; install {package} first.")
+        print(f"check.py: this Python lacks the module venv; installing {package}", flush=True)
+        run("apt-get", "update", "-q")
+        run("apt-get", "install", "-qy", package)
+    run(sys.executable, "-m", "venv", "--clear", VENV)
+    run(PYTHON, "-m", "pip", "install", "--quiet", "--editable", ".[dev]")
+    stamp.write_text(mark)
+
+
+def main() -> None:
+    """Check the arguments, then everything."""
+    unknown = set(sys.argv[1:]) - {"--long"}
+    if unknown:
+        sys.exit(f"check.py: unknown argument {min(unknown)}; the only one is --long.")
+    use_a_supported_python()
+    make_environment()
+    run(PYTHON, "-m", "ruff", "format", "--check")
+    run(PYTHON, "-m", "ruff", "check")
+    run(PYTHON, "-m", "mypy", "--strict", "src")
+    run(PYTHON, "-m", "pytest", "-n", "2", *sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""Prolate: private averages and sums of sensitive rows, honest to the last bit.
+
+>>> import numpy as np
+>>> import prolate
+>>> rows = np.random.default_rng(0).normal(100, 15, size=(10_000, 3))
+>>> r = prolate.mean(rows, budget=prolate.Budget(epsilon=1, delta=1e-6), seed=0)
+>>> r.estimate.round().tolist()
+[100.0, 100.0, 100.0]
+"""
+
+from prolate.api import mean, quantile, sum, variance  # noqa: A004  the names users look for
+from prolate.budget import Budget
+from prolate.errors import BudgetError, InputError, LedgerError, ProlateError, ReleaseError
+from prolate.ledger import Ledger
+from prolate.release import Release, installed_version
+
+__all__ = [
+    "Budget",
+    "BudgetError",
+    "InputError",
+    "Ledger",
+    "LedgerError",
+    "ProlateError",
+    "Release",
+    "ReleaseError",
+    "__version__",
+    "mean",
+    "quantile",
+    "sum",
+    "variance",
+]
+
+__version__ = installed_version()

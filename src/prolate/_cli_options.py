@@ -1,0 +1,176 @@
+"""The options of the command line: what they are called, and how they are read.
+
+Each reader raises `click.BadParameter` or `click.UsageError` with one sentence.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from prolate.budget import Budget
+
+__all__ = [
+    "budget_options",
+    "norm_option",
+    "quantile_option",
+    "read_budget",
+    "release_options",
+    "show_options",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def read_budget(
+    epsilon: float | None, delta: float | None, rho: float | None, mu: float | None
+) -> Budget:
+    """Return the budget that the options state, in exactly one currency."""
+    given = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu}
+    stated = {name: value for name, value in given.items() if value is not None}
+    if set(stated) not in ({"epsilon", "delta"}, {"rho"}, {"mu"}):
+        got = " ".join(f"--{name}" for name in stated) or "none"
+        raise click.UsageError(
+            "State the budget as --epsilon and --delta, or as --rho, or as --mu; "
+            f"got {got}. Example: --epsilon 1 --delta 1e-6."
+        )
+    return Budget(**stated)
+
+
+def _columns(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> Any:
+    """Return the names of ``-c a,b -c '"c,d"'``: quotes keep a comma in a name."""
+    names = [name for value in values for row in csv.reader([value]) for name in row]
+    if any(not name for name in names) or (values and not names):
+        raise click.BadParameter("a column name is empty; write them as a,b,c.")
+    return names or None
+
+
+def _range(text: str, whole: str) -> tuple[float, float]:
+    try:
+        low, high = (float(end) for end in text.split(":"))
+    except ValueError:
+        raise click.BadParameter(
+            f"{whole!r} is not COLUMN=LOW:HIGH or LOW:HIGH, such as age=0:120."
+        ) from None
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        raise click.BadParameter(f"{whole!r} needs two finite numbers, LOW not above HIGH.")
+    return low, high
+
+
+def _bounds(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> Any:
+    """Return one (low, high), or a dict of them by column."""
+    by_column: dict[str, tuple[float, float]] = {}
+    overall: list[tuple[float, float]] = []
+    for value in values:
+        name, equals, ends = value.rpartition("=")
+        if not equals:
+            overall.append(_range(ends, value))
+        elif not name or name in by_column:
+            raise click.BadParameter(f"{value!r} names no column, or one that has bounds already.")
+        else:
+            by_column[name] = _range(ends, value)
+    if len(overall) > 1 or (overall and by_column):
+        raise click.BadParameter(
+            "give either LOW:HIGH once, for all columns, or COLUMN=LOW:HIGH for each."
+        )
+    return overall[0] if overall else by_column or None
+
+
+def _level(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    if not 0.0 < value < 1.0:
+        raise click.BadParameter(
+            f"{value:g} does not lie strictly between 0 and 1; use for example 0.95."
+        )
+    return value
+
+
+def _quantiles(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[float, ...]
+) -> tuple[float, ...]:
+    for q in values:
+        if not 0.0 <= q <= 1.0:
+            raise click.BadParameter(
+                f"{q:g} does not lie between 0 and 1; use -q 0.5 for the median."
+            )
+    return values
+
+
+def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+budget_options = _together(
+    click.option("--epsilon", type=float, help="Budget: epsilon, together with --delta."),
+    click.option("--delta", type=float, help="Budget: delta, between 0 and 1."),
+    click.option("--rho", type=float, help="Budget: rho of zero-concentrated privacy."),
+    click.option("--mu", type=float, help="Budget: mu of Gaussian privacy."),
+)
+show_options = _together(
+    click.option(
+        "--level",
+        type=float,
+        default=0.95,
+        show_default=True,
+        callback=_level,
+        help="Confidence of the intervals.",
+    ),
+    click.option("--receipt", is_flag=True, help="Also print every measurement and its cost."),
+    click.option("--json", "as_json", is_flag=True, help="Print the release as JSON, no table."),
+)
+release_options = _together(
+    click.argument("files", nargs=-1, required=True, metavar="FILE..."),
+    budget_options,
+    click.option(
+        "-c",
+        "--columns",
+        multiple=True,
+        callback=_columns,
+        metavar="A,B,...",
+        help="Columns to use (default: all); may be repeated.",
+    ),
+    click.option(
+        "--bounds",
+        multiple=True,
+        callback=_bounds,
+        metavar="[COLUMN=]LOW:HIGH",
+        help="Public bounds of one column, or of all; may be repeated.",
+    ),
+    click.option(
+        "--neighbors",
+        type=click.Choice(["replace", "add-remove"]),
+        default="replace",
+        show_default=True,
+        help="What is hidden: a row's values, or also its presence.",
+    ),
+    click.option("--ledger", metavar="PATH", help="Charge the release to this ledger."),
+    click.option("-o", "--output", metavar="PATH", help="Also write the release as JSON."),
+    click.option("--seed", type=int, help="For tests: repeatable, and NOT PRIVATE."),
+    show_options,
+)
+norm_option = click.option(
+    "--error-norm",
+    type=float,
+    default=2.0,
+    show_default=True,
+    metavar="P",
+    help="Shape the noise for the l_P error, P >= 1.",
+)
+quantile_option = click.option(
+    "-q",
+    "--q",
+    "q",
+    type=float,
+    multiple=True,
+    required=True,
+    callback=_quantiles,
+    help="Which quantile, such as 0.5; may be repeated.",
+)

@@ -1,0 +1,214 @@
+"""How a release looks: as text, as a data frame, as a plot."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from prolate.release import Release
+
+_SHOWN_ROWS = 20
+NOT_PRIVATE = "NOT PRIVATE: made with a seed. For tests only; do not publish."
+
+
+def round_to(value: float, error: float) -> str:
+    """Return `value` with two digits of its `error`, and no more than it deserves.
+
+    Examples
+    --------
+    >>> round_to(2.8604258, 0.0317), round_to(1234567.8, 2100.0), round_to(3e-5, 1.2e-7)
+    ('2.860', '1,234,600', '3.000e-05')
+    """
+    if not (error > 0.0 and math.isfinite(error) and math.isfinite(value)):
+        return f"{value:.6g}"
+    decimals = 1 - math.floor(math.log10(error))
+    leading = math.floor(math.log10(abs(value))) if value else -decimals
+    if not -12 <= decimals <= 12 or not -12 <= leading + decimals <= 12 or leading >= 15:
+        return f"{value:.6g}"
+    if decimals > 6 and leading < -1:
+        return f"{value:.{max(leading + decimals, 0)}e}"
+    rounded = round(value, decimals) + 0.0  # + 0.0 makes -0.0 a plain zero
+    return f"{rounded:,.{max(decimals, 0)}f}"
+
+
+def printable(name: str) -> str:
+    """Return a column name with control characters escaped: names come from files."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def rows_in_words(release: Release) -> str:
+    """Return the number of rows in words, saying where it is only a noisy count."""
+    count = f"{release.n:,.0f} row{'' if release.n == 1 else 's'}"
+    return count if release.neighbors == "replace" else f"about {count} (a noisy count)"
+
+
+def headline(release: Release) -> str:
+    """Return the first line: what, of how much, at what budget, for which neighbors."""
+    d = len(release.columns)
+    what = release.statistic
+    if release.estimate.ndim == 2:
+        count = release.estimate.shape[0]
+        what = f"{count} {what}{'' if count == 1 else 's'}"
+    private = "Private" if release.private else "NOT PRIVATE (seeded)"
+    return (
+        f"{private} {what} of {d} column{'' if d == 1 else 's'}, {rows_in_words(release)}, "
+        f"{release.budget}, neighbors: {release.neighbors}"
+    )
+
+
+def interval_covers(release: Release) -> str:
+    """Return what an interval of the release covers, in plain words."""
+    if release.statistic == "sum":
+        return (
+            "the sum of these rows, each value clipped to its bounds, "
+            "one column at a time (privacy noise only)"
+        )
+    if release.noise_only:
+        return (
+            f"the {release.statistic} of these rows, one column at a time "
+            "(privacy noise only: sampling error is not included)"
+        )
+    return (
+        f"the {release.statistic} of the population that the rows were drawn from, one column "
+        "at a time (privacy noise and sampling error together)"
+    )
+
+
+def guarantee(release: Release) -> str:
+    """Return one sentence that says exactly what is guaranteed."""
+    if not release.private:
+        return (
+            "No privacy is guaranteed: a seed was given, and whoever knows it can remove the noise."
+        )
+    names = [f"rho = {release.budget.rho:.4g} zero-concentrated differential privacy"]
+    if "epsilon" in release.budget.stated:
+        stated = release.budget.stated
+        names = [
+            f"(epsilon = {stated['epsilon']:g}, delta = {stated['delta']:g})-differential privacy"
+        ]
+        if release.budget.composition == "zcdp":
+            names.append(f"rho = {release.budget.rho:.4g} zero-concentrated privacy")
+    event = (
+        "replacing any one row by any other, the number of rows being public"
+        if release.neighbors == "replace"
+        else "adding or removing any one row"
+    )
+    if release.budget.composition == "zcdp":
+        return f"{' and '.join(names)}, for {event}."
+    return (
+        f"{' and '.join(names)}, for {event}: whatever the other rows are, that is as hard "
+        f"to notice in this release as a shift by mu = {release.budget.mu:.4g} in one standard "
+        "normal number."
+    )
+
+
+def cells(release: Release, level: float) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of the printed table, as text."""
+    with_q = release.estimate.ndim == 2
+    header = ["column", *(["q"] if with_q else []), release.statistic, "± noise"]
+    if release.sampling_std is not None:
+        header.append("± sampling")
+    header.append(f"{100 * level:.6g}% interval")
+    rows = []
+    for record in release.table(level):
+        noise, sampling = record["noise_std"], record["sampling_std"]
+        width = (record["upper"] - record["lower"]) / 2.0
+        error = min((e for e in (noise, sampling) if e), default=width)
+        row = [printable(record["column"])]
+        if with_q:
+            row.append(f"{record['q']:g}")
+        row += [round_to(record["estimate"], error), round_to(noise, noise)]
+        if release.sampling_std is not None:
+            row.append("" if sampling is None else round_to(sampling, sampling))
+        row.append(f"{round_to(record['lower'], error)} to {round_to(record['upper'], error)}")
+        rows.append(row)
+    return header, rows
+
+
+def middle_out(rows: list[list[str]], limit: int) -> list[list[str]]:
+    """Return at most `limit` rows and one that says how many were left out between them."""
+    if len(rows) <= limit:
+        return rows
+    head, tail = (limit + 1) // 2, limit // 2
+    hidden = [f"... {len(rows) - limit:,} more ..."] + [""] * (len(rows[0]) - 1)
+    return [*rows[:head], hidden, *rows[len(rows) - tail :]]
+
+
+def aligned(header: list[str], rows: list[list[str]], left: tuple[int, ...] = (0,)) -> list[str]:
+    """Return the lines of a plain-text table, columns `left` to the left, others to the right."""
+    grid = [header, *rows]
+    widths = [max(len(row[i]) for row in grid) for i in range(len(header))]
+    return [
+        "  ".join(
+            cell.ljust(width) if i in left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in grid
+    ]
+
+
+def text(release: Release, level: float = 0.95) -> str:
+    """Return the release as a plain-text table."""
+    header, rows = cells(release, level)
+    lines = [headline(release)]
+    if not release.private:
+        lines.append(NOT_PRIVATE)
+    lines += aligned(header, middle_out(rows, _SHOWN_ROWS))
+    lines += [f"warning: {printable(warning)}" for warning in release.warnings]
+    return "\n".join(lines)
+
+
+def frame(release: Release, level: float) -> pd.DataFrame:
+    """Return the release as a pandas data frame."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "Release.to_frame needs pandas, which is not installed: pip install pandas. "
+            "Release.table() gives the same records without it."
+        ) from error
+    names = ["column", *(["q"] if release.estimate.ndim == 2 else [])]
+    names += ["estimate", "noise_std", "sampling_std", "lower", "upper"]
+    result = pd.DataFrame.from_records(release.table(level), columns=names)
+    return result.astype(dict.fromkeys(names[-5:], np.float64))
+
+
+def plot(release: Release, ax: Axes | None, level: float) -> Axes:
+    """Draw each estimate as a point, its noise thick and its whole interval thin."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "Release.plot needs matplotlib, which is not installed: pip install matplotlib."
+        ) from error
+    estimate = np.atleast_2d(release.estimate)
+    ends = release.interval(level)
+    half = np.atleast_2d(ends[..., 1] - ends[..., 0]) / 2.0
+    noise = np.atleast_2d(release.noise_std)
+    several, d = estimate.shape
+    if ax is None:
+        ax = plt.subplots(figsize=(6.4, max(2.0, 0.6 + 0.25 * d * several)))[1]
+    labels: list[Any] = [None]
+    if release.estimate.ndim == 2:
+        labels = [f"q = {q:g}" for q in release.quantile_labels]
+    for i in range(several):
+        y = np.arange(d) + (i - (several - 1) / 2.0) * 0.8 / several
+        whole = ax.errorbar(
+            estimate[i], y, xerr=half[i], fmt="o", ms=4, lw=1, capsize=3, label=labels[i]
+        )
+        ax.errorbar(
+            estimate[i], y, xerr=noise[i], fmt="none", lw=3, ecolor=whole.lines[0].get_color()
+        )
+    ax.set_yticks(range(d), [printable(name) for name in release.columns])
+    ax.invert_yaxis()
+    ax.set_xlabel(f"{release.statistic} (thick: ± noise, thin: {100 * level:.6g}% interval)")
+    ax.set_title("private" if release.private else "NOT PRIVATE (seeded)")
+    if several > 1:
+        ax.legend()
+    return ax

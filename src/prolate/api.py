@@ -1,0 +1,366 @@
+"""The public functions: check the arguments, open the rows, run an estimator, sign the release."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prolate import estimators
+from prolate.arguments import (
+    Bounds,
+    check_budget,
+    check_method,
+    check_norm,
+    read_bounds,
+    read_quantiles,
+)
+from prolate.budget import Budget, Neighbors
+from prolate.curator import Curator, Progress
+from prolate.errors import InputError
+from prolate.estimators import Estimate
+from prolate.ledger import Ledger
+from prolate.release import ReceiptEntry, Release
+from prolate.rivals import plan
+from prolate.sources import open_source
+
+__all__ = ["mean", "quantile", "sum", "variance"]
+
+Columns = str | int | Sequence[str | int]
+
+MEAN_METHODS = ("auto", "plan", "plan-noscale", "gaussian")
+SUM_METHODS = ("auto", "gaussian")
+
+def mean(
+    data: object,
+    *,
+    budget: Budget,
+    columns: Columns | None = None,
+    bounds: Bounds | None = None,
+    error_norm: float = 2,
+    neighbors: Neighbors = "replace",
+    method: str = "auto",
+    seed: int | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    progress: bool | Progress = False,
+) -> Release:
+    """Release the private mean of every column: no bounds, center or scale needed.
+
+    Parameters
+    ----------
+    data : table
+        Two-dimensional NumPy array; pandas, polars, pyarrow, DuckDB, Ibis (anything with
+        ``__arrow_c_stream__``); scipy.sparse; a path or glob of Parquet, CSV or Arrow files.
+    budget : Budget
+        What the release may cost.
+    columns : str, int or sequence of them, optional
+        The columns to use; all by default.
+    bounds : (lower, upper) or {column: (lower, upper)}, optional
+        Public bounds, known without looking at the data. Values are cut to them.
+    error_norm : float
+        The p >= 1 of the l_p error that is to be small.
+    neighbors : {"replace", "add-remove"}
+        ``"replace"``: one row takes another value, and the number of rows is public.
+        ``"add-remove"``: one row is there or not, and the number of rows is private.
+    method : {"auto", "plan", "plan-noscale", "gaussian"}
+        ``"auto"`` is Prolate's own (`prolate.estimators.mean`); ``"plan"`` and
+        ``"plan-noscale"`` are PLAN as published (the paper's universe M is the largest
+        bound, or 2**20); ``"gaussian"`` is the plain Gaussian mechanism, and needs bounds.
+    seed : int, optional
+        Makes the release repeatable, and not private.
+    ledger : Ledger or path, optional
+        Charged with the budget before any row is read.
+    progress : bool or callable
+        True shows a bar on a terminal; a callable gets (label, rows done, rows in all).
+
+    Returns
+    -------
+    Release
+        `estimate` has shape (d,). A missing value, or one that is not finite, counts as
+        no deviation from the private center.
+
+    Raises
+    ------
+    InputError, BudgetError
+        If an argument, the schema or the budget will not do; never because of a value.
+    LedgerError
+        If the ledger refuses.
+
+    Notes
+    -----
+    The release is mu-GDP for ``budget.mu``, exactly, and (epsilon, delta)-differentially
+    private as ``budget.epsilon_at`` says.
+
+    Examples
+    --------
+    >>> import numpy as np, prolate
+    >>> rows = np.random.default_rng(1).normal([170, 70], [10, 15], size=(5000, 2))
+    >>> r = prolate.mean(rows, budget=prolate.Budget(epsilon=1, delta=1e-6), seed=1)
+    >>> r.estimate.round().tolist(), r.private
+    ([170.0, 70.0], False)
+    """
+    p = check_norm(error_norm)
+    check_method(method, MEAN_METHODS)
+
+    def estimate(curator: Curator) -> Estimate:
+        if method == "auto":
+            return estimators.mean(curator, error_norm=p)
+        if method == "gaussian":
+            return estimators.bounded_mean(curator, error_norm=p, elliptical=False)
+        return plan(curator, error_norm=p, scaling=method == "plan")
+
+    job = _Job("mean", method, p, estimate, needs_bounds=method == "gaussian")
+    return job.release(data, columns, bounds, budget, neighbors, seed, ledger, progress)
+
+
+def sum(  # noqa: A001  the name that users look for
+    data: object,
+    *,
+    budget: Budget,
+    bounds: Bounds,
+    columns: Columns | None = None,
+    error_norm: float = 2,
+    neighbors: Neighbors = "replace",
+    method: str = "auto",
+    seed: int | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    progress: bool | Progress = False,
+) -> Release:
+    """Release the private sum of every column, by the elliptical Gaussian mechanism.
+
+    Parameters
+    ----------
+    bounds : (lower, upper) or {column: (lower, upper)}
+        Public bounds of every column, known without looking at the data. Values are cut
+        to them; a missing value counts as 0, or as the bound next to 0.
+    method : {"auto", "gaussian"}
+        ``"auto"`` shapes the noise to the bounds, best for the l_p error (METHOD: Poulsen,
+        Algorithm 2; PLAN, Lemma C.2); ``"gaussian"`` is the plain Gaussian mechanism.
+    data, budget, columns, error_norm, neighbors, seed, ledger, progress
+        As for `mean`.
+
+    Returns
+    -------
+    Release
+        `estimate` has shape (d,); its intervals are for the sum of these rows.
+
+    Raises
+    ------
+    InputError, BudgetError, LedgerError
+        As for `mean`.
+
+    Examples
+    --------
+    >>> import numpy as np, prolate
+    >>> rows = np.array([[30.0, 1.0], [40.0, 0.0]] * 1000)
+    >>> r = prolate.sum(rows, bounds=([0, 0], [120, 1]), budget=prolate.Budget(mu=1), seed=1)
+    >>> [round(float(s), 1) for s in r.noise_std]
+    [131.0, 11.95]
+    """
+    p = check_norm(error_norm)
+    check_method(method, SUM_METHODS)
+
+    def estimate(curator: Curator) -> Estimate:
+        return estimators.bounded_sum(curator, error_norm=p, elliptical=method == "auto")
+
+    job = _Job("sum", method, p, estimate, needs_bounds=True)
+    return job.release(data, columns, bounds, budget, neighbors, seed, ledger, progress)
+
+
+def variance(
+    data: object,
+    *,
+    budget: Budget,
+    columns: Columns | None = None,
+    bounds: Bounds | None = None,
+    error_norm: float = 2,
+    neighbors: Neighbors = "replace",
+    seed: int | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    progress: bool | Progress = False,
+) -> Release:
+    """Release the private variance (divided by n) of every column: no bounds needed.
+
+    Parameters
+    ----------
+    data, budget, columns, bounds, error_norm, neighbors, seed, ledger, progress
+        As for `mean`; `error_norm` is that of the variances' error.
+
+    Returns
+    -------
+    Release
+        `estimate` has shape (d,), in squared units of the columns. The sampling part of
+        its intervals is that of normal data.
+
+    Raises
+    ------
+    InputError, BudgetError, LedgerError
+        As for `mean`.
+
+    Examples
+    --------
+    >>> import numpy as np, prolate
+    >>> rows = np.random.default_rng(1).normal(0, [1, 2], size=(20000, 2))
+    >>> r = prolate.variance(rows, budget=prolate.Budget(mu=1), seed=1)
+    >>> r.estimate.round().tolist()
+    [1.0, 4.0]
+    """
+    p = check_norm(error_norm)
+
+    def estimate(curator: Curator) -> Estimate:
+        return estimators.variance(curator, error_norm=p)
+
+    job = _Job("variance", "auto", p, estimate)
+    return job.release(data, columns, bounds, budget, neighbors, seed, ledger, progress)
+
+
+def quantile(
+    data: object,
+    q: ArrayLike,
+    *,
+    budget: Budget,
+    columns: Columns | None = None,
+    bounds: Bounds | None = None,
+    neighbors: Neighbors = "replace",
+    seed: int | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    progress: bool | Progress = False,
+) -> Release:
+    """Release private quantiles, several of several columns in one budget: no bounds needed.
+
+    Parameters
+    ----------
+    q : float or sequence of floats
+        Probabilities in [0, 1].
+    data, budget, columns, bounds, neighbors, seed, ledger, progress
+        As for `mean`.
+
+    Returns
+    -------
+    Release
+        `estimate` has shape (d,) for a single q and (len(q), d) for several. Missing
+        values do not count.
+
+    Raises
+    ------
+    InputError, BudgetError, LedgerError
+        As for `mean`.
+
+    Examples
+    --------
+    >>> import numpy as np, prolate
+    >>> rows = np.arange(10000.0).reshape(-1, 1)
+    >>> r = prolate.quantile(rows, [0.25, 0.5], budget=prolate.Budget(mu=1), seed=1)
+    >>> (r.estimate / 1000).round(1).tolist()
+    [[2.5], [5.0]]
+    """
+    probabilities, single = read_quantiles(q)
+
+    def estimate(curator: Curator) -> Estimate:
+        found = estimators.quantile(curator, probabilities)
+        details = {**found.details, "q": probabilities.tolist()}
+        if not single:
+            return replace(found, details=details)
+        assert found.sampling_std is not None
+        return replace(
+            found,
+            value=found.value[0],
+            noise_std=found.noise_std[0],
+            sampling_std=found.sampling_std[0],
+            details=details,
+        )
+
+    job = _Job("quantile", "auto", 2.0, estimate)
+    return job.release(data, columns, bounds, budget, neighbors, seed, ledger, progress)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One statistic, from checked arguments to a signed release."""
+
+    statistic: str
+    method: str
+    error_norm: float
+    estimate: Callable[[Curator], Estimate]
+    needs_bounds: bool = False
+
+    def release(
+        self,
+        data: object,
+        columns: Columns | None,
+        bounds: Bounds | None,
+        budget: Budget,
+        neighbors: Neighbors,
+        seed: int | None,
+        ledger: Ledger | str | os.PathLike[str] | None,
+        progress: bool | Progress,
+    ) -> Release:
+        """Open the rows, charge, measure, estimate."""
+        check_budget(budget)
+        source = open_source(data, columns)
+        limits = read_bounds(bounds, source.columns, required=self.needs_bounds)
+        book = Ledger(ledger) if isinstance(ledger, str | os.PathLike) else ledger
+        label = f"{self.statistic} of {len(source.columns)} columns"
+        with _reporter(progress) as report:
+            curator = Curator(
+                source,
+                budget,
+                neighbors=neighbors,
+                bounds=limits,
+                seed=seed,
+                charge=None if book is None else lambda: book.charge(budget, label),
+                progress=report,
+            )
+            if neighbors == "replace" and curator.public_rows() == 0:
+                raise InputError("The data has no rows; there is nothing to release.")
+            found = self.estimate(curator)
+        return Release(
+            statistic=self.statistic,
+            estimate=_finite(found.value),
+            columns=curator.columns,
+            noise_std=_finite(found.noise_std),
+            sampling_std=None if found.sampling_std is None else _finite(found.sampling_std),
+            n=found.rows,
+            budget=budget,
+            neighbors=curator.neighbors,
+            method=self.method,
+            error_norm=self.error_norm,
+            receipt=tuple(
+                ReceiptEntry(
+                    label=m.label,
+                    query=m.query,
+                    size=m.values.size,
+                    share=m.share,
+                    mu=m.mu,
+                    sensitivity=m.sensitivity,
+                    noise_std=m.std,
+                )
+                for m in curator.receipt
+            ),
+            warnings=found.warnings,
+            private=curator.private,
+            details=found.details,
+        )
+
+
+@contextmanager
+def _reporter(progress: bool | Progress) -> Iterator[Progress | None]:
+    if callable(progress):
+        yield progress
+    elif progress:
+        from prolate.terminal import progress_bar
+
+        with progress_bar() as bar:
+            yield bar or None
+    else:
+        yield None
+
+
+def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `values` cut to what a float can hold: noise may lead past the largest one."""
+    largest = float(np.finfo(np.float64).max)
+    return np.nan_to_num(values, nan=0.0, posinf=largest, neginf=-largest)

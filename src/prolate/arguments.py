@@ -1,0 +1,134 @@
+"""Checks of the arguments that the public functions share, so that all errors sound alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prolate.budget import Budget
+from prolate.errors import BudgetError, InputError, did_you_mean
+
+__all__ = ["Bounds", "check_budget", "check_method", "check_norm", "read_bounds", "read_quantiles"]
+
+Bounds = tuple[ArrayLike, ArrayLike] | Mapping[str, tuple[float, float]]
+
+_WIDEST = 1e300
+
+
+def check_budget(budget: object) -> Budget:
+    """Return `budget`, or raise `BudgetError` if it is not a `Budget`."""
+    if not isinstance(budget, Budget):
+        raise BudgetError(
+            f"budget must be a prolate.Budget, such as Budget(epsilon=1, delta=1e-6); "
+            f"got {type(budget).__name__}."
+        )
+    return budget
+
+
+def check_method(method: object, allowed: Sequence[str]) -> str:
+    """Return `method` if it is one of `allowed`."""
+    if not isinstance(method, str) or method not in allowed:
+        hint = did_you_mean(method, allowed) if isinstance(method, str) else ""
+        raise InputError(f"method must be one of {', '.join(allowed)}; got {method!r}.{hint}")
+    return method
+
+
+def check_norm(error_norm: object) -> float:
+    """Return the p of an l_p error: finite and at least 1."""
+    try:
+        p = float(error_norm)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        p = math.nan
+    if not (1.0 <= p < math.inf):
+        raise InputError(f"error_norm must be a number p >= 1, finite; got {error_norm!r}.")
+    return p
+
+
+def read_quantiles(q: object) -> tuple[NDArray[np.float64], bool]:
+    """Return the probabilities as an array, and whether a single one was given."""
+    try:
+        array = np.asarray(q, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array([np.nan])
+    single = array.ndim == 0
+    array = np.atleast_1d(array)
+    if array.ndim != 1 or array.size == 0 or not np.all((array >= 0.0) & (array <= 1.0)):
+        raise InputError(f"q must be numbers between 0 and 1, such as [0.25, 0.5]; got {q!r}.")
+    return array, single
+
+
+def read_bounds(
+    bounds: Bounds | None, columns: Sequence[str], *, required: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return lower and upper bounds of every column, or None if none are given.
+
+    Parameters
+    ----------
+    bounds : (lower, upper) or mapping of column to (lower, upper), optional
+        Numbers for all columns, or one per column. A column missing from a mapping is
+        unbounded, -inf to inf, unless `required`.
+    columns : sequence of str
+        The columns' names.
+    required : bool
+        Whether every column needs finite bounds.
+    """
+    d = len(columns)
+    if bounds is None:
+        if required:
+            raise InputError(
+                "This needs the bounds of every column, such as bounds=(0, 100) or "
+                "bounds={'age': (0, 120)}; they must be known without looking at the data."
+            )
+        return None
+    lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
+    if isinstance(bounds, Mapping):
+        known = {name: place for place, name in enumerate(columns)}
+        for name, pair in bounds.items():
+            if name not in known:
+                hint = did_you_mean(str(name), columns)
+                raise InputError(f"bounds name a column that is not used: {name!r}.{hint}")
+            low, high = _pair(pair, f"bounds of column {name!r}")
+            lower[known[name]], upper[known[name]] = _numbers(low, 1), _numbers(high, 1)
+    else:
+        low, high = _pair(bounds, "bounds")
+        lower[:], upper[:] = _numbers(low, d), _numbers(high, d)
+    for name, low, high in zip(columns, lower, upper, strict=True):
+        given = not (low == -np.inf and high == np.inf)
+        if (given or required) and not (
+            math.isfinite(low) and math.isfinite(high) and max(-low, high) <= _WIDEST
+        ):
+            missing = "" if given else " (none given)"
+            raise InputError(
+                f"bounds of column {name!r} must be finite numbers within +-1e300; "
+                f"got {low:g} to {high:g}{missing}."
+            )
+        if low > high:
+            raise InputError(
+                f"bounds of column {name!r} must have lower <= upper; got {low:g} to {high:g}."
+            )
+    return lower, upper
+
+
+def _pair(pair: Any, what: str) -> tuple[Any, Any]:
+    try:
+        low, high = pair
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be a pair (lower, upper); got {pair!r}.") from None
+    return low, high
+
+
+def _numbers(values: Any, count: int) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"bounds must be numbers; got {values!r}.") from None
+    if array.ndim > 1 or (array.ndim == 1 and array.size != count):
+        raise InputError(
+            f"bounds must be one number for all columns or one per column ({count}); "
+            f"got an array of shape {array.shape}."
+        )
+    return np.broadcast_to(array, (count,))

@@ -1,0 +1,357 @@
+"""Privacy budgets in one currency, and their conversions.
+
+Everything Prolate measures is a Gaussian measurement, so a release is exactly
+mu-GDP (Dong, Roth, Su 2019) and mu squares add up: ``mu**2 = sum(mu_i**2)``.
+``rho = mu**2 / 2`` is the same release in zCDP (Bun, Steinke 2016), and
+
+    delta(epsilon) = Phi(-epsilon/mu + mu/2) - e**epsilon Phi(-epsilon/mu - mu/2)
+
+(Balle, Wang 2018, Theorem 8) is its whole (epsilon, delta) curve.  With
+x = epsilon/mu - mu/2, phi the normal density and m(x) = Phi(-x)/phi(x) Mills'
+ratio, the same curve is ``phi(x) (m(x) - m(x + mu))``: one exponential times a
+difference of order one, which is how it is computed here, so that it holds for
+delta down to 1e-300.
+
+A release with a step that is not Gaussian (the exponential mechanism) is only
+rho-zCDP; it is converted with the bound of Canonne, Kamath, Steinke 2020
+(Corollary 13), which is larger.
+
+Conversions round against the user: an epsilon or a delta up, a mu down.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+from prolate.errors import BudgetError
+
+__all__ = ["Budget", "Composition", "Neighbors", "classical_sigma", "gdp_log_delta"]
+
+Composition = Literal["gdp", "zcdp"]
+Neighbors = Literal["replace", "add-remove"]
+
+_LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+_SAFE = 1e-12  # relative safety of every conversion, far above its rounding error
+
+
+def gdp_log_delta(epsilon: float, mu: float) -> float:
+    """Return log(delta) of a mu-GDP mechanism at `epsilon` (Balle, Wang 2018).
+
+    Examples
+    --------
+    >>> round(math.exp(gdp_log_delta(1.0, 1.0)), 6)
+    0.126937
+    """
+    from scipy.special import log_ndtr
+
+    x = epsilon / mu - mu / 2.0
+    if mu >= 1.0 and x < 0.0:
+        log_first = float(log_ndtr(-x))
+        log_second = epsilon + float(log_ndtr(-x - mu))
+        return log_first + math.log1p(-math.exp(log_second - log_first))
+    return -0.5 * x * x - _LOG_SQRT_TWO_PI + math.log(_mills_difference(x, mu))
+
+
+def _mills_difference(x: float, mu: float) -> float:
+    """Return m(x) - m(x + mu) > 0 without cancellation."""
+    import numpy as np
+    from scipy.special import erfcx
+
+    scale = math.sqrt(math.pi / 2.0)
+    if mu >= 1.0:
+        at_x, beyond = erfcx(np.array([x, x + mu]) / math.sqrt(2.0)) * scale
+        return float(at_x - beyond)
+    # m' = x m - 1, so the difference is the integral of 1 - t m(t) over
+    # [x, x + mu]; twenty Gauss-Legendre nodes are exact to rounding for mu < 1.
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    t = x + mu * (nodes + 1.0) / 2.0
+    near = np.minimum(t, 50.0)
+    u = 1.0 / np.maximum(t, 50.0) ** 2
+    slope = np.where(
+        t < 50.0,
+        1.0 - near * erfcx(near / math.sqrt(2.0)) * scale,
+        u * (1.0 - u * (3.0 - u * (15.0 - u * (105.0 - u * 945.0)))),
+    )
+    return float(mu / 2.0 * np.dot(weights, slope))
+
+
+def _zcdp_log_delta(epsilon: float, rho: float) -> float:
+    """Return log(delta) of a rho-zCDP mechanism (Canonne, Kamath, Steinke 2020).
+
+    Every order alpha > 1 gives a valid bound, so an inexact minimum is safe.
+    """
+    from scipy.optimize import minimize_scalar
+
+    def bound(log_excess: float) -> float:
+        excess = math.exp(log_excess)
+        alpha = 1.0 + excess
+        shrink = alpha * (math.log(excess) - math.log1p(excess))
+        return excess * (alpha * rho - epsilon) - log_excess + shrink
+
+    # The minimum lies near alpha = (epsilon + rho) / (2 rho); search around it.
+    guess = math.log(max((epsilon - rho) / (2.0 * rho), 1.0) + 1.0)
+    found = minimize_scalar(bound, bounds=(-30.0, guess + 3.0), method="bounded",
+                            options={"xatol": 1e-10})
+    return min(0.0, float(found.fun))
+
+
+def _solve(target: Callable[[float], float], low: float, high: float) -> float:
+    """Return the root of an increasing function on (low, high], in log space."""
+    from scipy.optimize import brentq
+
+    log_low, log_high = math.log(low), math.log(high)
+    return math.exp(
+        float(brentq(lambda t: target(math.exp(t)), log_low, log_high, xtol=1e-15, rtol=9e-16))
+    )
+
+
+def _mu_from(epsilon: float, log_delta: float) -> float:
+    root = _solve(lambda mu: gdp_log_delta(epsilon, mu) - log_delta, *_mu_range(epsilon))
+    return root * (1.0 - _SAFE)
+
+
+def _mu_range(epsilon: float) -> tuple[float, float]:
+    # mu <= epsilon / 45 has delta < exp(-45**2 / 2) < 1e-300 at epsilon; a mu of
+    # sqrt(2 epsilon) + 80 has delta within 1e-300 of one.
+    return epsilon / 60.0, math.sqrt(2.0 * epsilon) + 80.0
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        try:
+            value = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise BudgetError(f"{name} must be a number; got {value!r}.") from None
+    return float(value)
+
+
+class Budget:
+    """A privacy budget, stated in exactly one currency.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Approximate differential privacy, ``epsilon > 0`` and ``0 < delta < 1``,
+        always given together.
+    rho : float
+        Zero-concentrated differential privacy, ``rho > 0``.
+    mu : float
+        Gaussian differential privacy, ``mu > 0``.
+
+    Attributes
+    ----------
+    mu, rho : float
+        The same budget as mu-GDP and as ``rho = mu**2 / 2``.
+    composition : {"gdp", "zcdp"}
+        ``"gdp"``: every measurement under it is Gaussian, `mu` is exact.
+        ``"zcdp"``: some are not; only `rho` is meant, see `for_zcdp`.
+
+    Raises
+    ------
+    BudgetError
+        If no currency or more than one is given, or a value is out of range.
+
+    Notes
+    -----
+    The conversion between (epsilon, delta) and mu is exact in both directions
+    (Balle, Wang 2018, Theorem 8), for delta down to 1e-300.
+
+    Examples
+    --------
+    >>> b = Budget(epsilon=1, delta=1e-6)
+    >>> round(1 / b.mu, 3)
+    4.225
+    >>> round(b.epsilon_at(delta=1e-6), 6)
+    1.0
+    """
+
+    __slots__ = ("composition", "mu", "stated")
+
+    mu: float
+    composition: Composition
+    stated: dict[str, float]
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
+        mu: float | None = None,
+    ) -> None:
+        given = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu}
+        stated = {name: _number(name, value) for name, value in given.items() if value is not None}
+        if set(stated) not in ({"epsilon", "delta"}, {"rho"}, {"mu"}):
+            got = ", ".join(stated) or "nothing"
+            raise BudgetError(
+                "A budget is stated as epsilon and delta, or as rho, or as mu; "
+                f"got {got}. Example: Budget(epsilon=1, delta=1e-6)."
+            )
+        for name, value in stated.items():
+            if name == "delta":
+                if not 0.0 < value < 1.0:
+                    raise BudgetError(f"delta must lie strictly between 0 and 1; got {value:g}.")
+            elif not (math.isfinite(value) and value > 0.0):
+                raise BudgetError(f"{name} must be positive and finite; got {value:g}.")
+        if "mu" in stated:
+            exact = stated["mu"]
+        elif "rho" in stated:
+            exact = math.sqrt(2.0 * stated["rho"])
+        else:
+            exact = _mu_from(stated["epsilon"], math.log(stated["delta"]))
+        if not 1e-9 <= exact <= 1e4:
+            raise BudgetError(
+                f"This budget is mu = {exact:.3g}; Prolate works between mu = 1e-9 "
+                "(no answer would mean anything) and mu = 1e4 (nothing would be private)."
+            )
+        self._set(exact, "gdp", stated)
+
+    def _set(self, mu: float, composition: Composition, stated: dict[str, float]) -> None:
+        object.__setattr__(self, "mu", mu)
+        object.__setattr__(self, "composition", composition)
+        object.__setattr__(self, "stated", dict(stated))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Budget is immutable; make a new one instead of setting {name!r}.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"Budget is immutable; {name!r} cannot be deleted.")
+
+    def __reduce__(self) -> tuple[object, tuple[float, Composition, dict[str, float]]]:
+        return _restore, (self.mu, self.composition, self.stated)
+
+    @property
+    def rho(self) -> float:
+        """The budget as rho-zCDP: ``mu**2 / 2``."""
+        return 0.5 * self.mu * self.mu
+
+    def for_zcdp(self) -> Budget:
+        """Return the largest budget that rho-zCDP steps may spend under this one.
+
+        A budget stated as epsilon and delta shrinks, because the zCDP conversion
+        is not tight for it; one stated as rho or mu keeps its rho.
+
+        Examples
+        --------
+        >>> b = Budget(epsilon=1, delta=1e-6).for_zcdp()
+        >>> round(1 / b.mu, 3), b.composition
+        (4.531, 'zcdp')
+        """
+        rho = self.rho
+        if self.composition == "gdp" and "epsilon" in self.stated:
+            epsilon, log_delta = self.stated["epsilon"], math.log(self.stated["delta"])
+            low = rho
+            while _zcdp_log_delta(epsilon, low) > log_delta:
+                low /= 2.0
+            if low < rho:
+                rho = _solve(
+                    lambda r: _zcdp_log_delta(epsilon, r) - log_delta, low, 2.0 * low
+                ) * (1.0 - 1e-9)
+        return _restore(math.sqrt(2.0 * rho), "zcdp", self.stated)
+
+    def delta_at(self, epsilon: float) -> float:
+        """Return the smallest delta that holds at `epsilon` >= 0.
+
+        Examples
+        --------
+        >>> f"{Budget(mu=1).delta_at(epsilon=1.0):.4f}"
+        '0.1269'
+        """
+        value = _number("epsilon", epsilon)
+        if not (math.isfinite(value) and value >= 0.0):
+            raise BudgetError(f"epsilon must be zero or positive, and finite; got {value:g}.")
+        log_delta = self._log_delta(value)
+        return min(1.0, math.exp(log_delta) * (1.0 + 1e-9)) if log_delta > -740.0 else 5e-324
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return the smallest epsilon that holds at `delta`, in (0, 1).
+
+        Examples
+        --------
+        >>> round(Budget(rho=0.5).epsilon_at(delta=1e-6), 3)
+        4.887
+        """
+        value = _number("delta", delta)
+        if not 0.0 < value < 1.0:
+            raise BudgetError(f"delta must lie strictly between 0 and 1; got {value:g}.")
+        log_delta = math.log(value)
+        if self._log_delta(0.0) <= log_delta:
+            return 0.0
+        high = self.rho + 2.0 * math.sqrt(self.rho * -log_delta) + 1e-12  # Lemma 2.3 of PLAN
+        low = high * 1e-18
+        if self._log_delta(low) <= log_delta:
+            return low
+        return _solve(lambda e: log_delta - self._log_delta(e), low, high * 1.01) * (1.0 + _SAFE)
+
+    def _log_delta(self, epsilon: float) -> float:
+        if self.composition == "gdp":
+            return gdp_log_delta(epsilon, self.mu)
+        return _zcdp_log_delta(epsilon, self.rho)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready description, read back by `from_dict`."""
+        return {"mu": self.mu, "composition": self.composition, "stated": dict(self.stated)}
+
+    @staticmethod
+    def from_dict(fields: dict[str, object]) -> Budget:
+        """Return the budget that `to_dict` described."""
+        try:
+            mu, stated = fields["mu"], fields["stated"]
+            composition = fields["composition"]
+            if composition not in ("gdp", "zcdp") or not isinstance(stated, dict):
+                raise KeyError("composition")
+            budget = Budget(**stated)
+            return _restore(_number("mu", mu), composition, budget.stated)
+        except (KeyError, TypeError) as error:
+            raise BudgetError(f"This does not describe a budget: {fields!r}.") from error
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Budget):
+            return NotImplemented
+        return (self.mu, self.composition, self.stated) == (
+            other.mu,
+            other.composition,
+            other.stated,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.mu, self.composition, tuple(sorted(self.stated.items()))))
+
+    def __repr__(self) -> str:
+        stated = ", ".join(f"{name}={value:g}" for name, value in self.stated.items())
+        return f"Budget({stated})" + (".for_zcdp()" if self.composition == "zcdp" else "")
+
+    def __str__(self) -> str:
+        stated = ", ".join(f"{name} = {value:g}" for name, value in self.stated.items())
+        if self.composition == "zcdp":
+            return f"{stated} (rho = {self.rho:.4g})"
+        return stated if "mu" in self.stated else f"{stated} (mu = {self.mu:.4g})"
+
+
+def _restore(mu: float, composition: Composition, stated: dict[str, float]) -> Budget:
+    budget = Budget.__new__(Budget)
+    budget._set(mu, composition, stated)
+    return budget
+
+
+def classical_sigma(epsilon: float, delta: float) -> float:
+    """Return the classical Gaussian mechanism's sigma per unit of sensitivity.
+
+    ``sqrt(2 ln(1.25 / delta)) / epsilon`` (Dwork, Roth 2014, Theorem 3.22), for
+    comparison only: it holds for epsilon < 1, and wastes noise there.
+
+    Examples
+    --------
+    >>> round(classical_sigma(0.5, 1e-6), 3)
+    10.597
+    """
+    if not 0.0 < epsilon < 1.0:
+        raise BudgetError(
+            f"The classical mechanism is private only for 0 < epsilon < 1; got {epsilon:g}. "
+            "Use 1 / Budget(epsilon=..., delta=...).mu, which is exact everywhere."
+        )
+    if not 0.0 < delta < 1.0:
+        raise BudgetError(f"delta must lie strictly between 0 and 1; got {delta:g}.")
+    return math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon

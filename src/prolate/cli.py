@@ -1,0 +1,354 @@
+"""The command `prolate`: arguments in, a release out, one plain sentence when it cannot be.
+
+Everything goes through the public face.  All that can be wrong is checked
+before a release is made, because a release that cannot be shown has still been
+paid for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from prolate._cli_options import (
+    budget_options,
+    norm_option,
+    quantile_option,
+    read_budget,
+    release_options,
+    show_options,
+)
+from prolate._release_json import check_writable
+from prolate._release_views import NOT_PRIVATE, printable
+from prolate.budget import Budget
+from prolate.errors import ProlateError, ReleaseError
+from prolate.ledger import Ledger
+from prolate.release import Release, installed_version
+
+__all__ = ["main"]
+
+_BAD_INPUT, _INTERNAL, _INTERRUPTED = 2, 1, 130
+
+
+def _examples(*lines: str) -> str:
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+class _Group(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)  # in the order in which they are taught
+
+
+# --- commands ----------------------------------------------------------------------------------
+
+
+@click.group(
+    cls=_Group,
+    invoke_without_command=True,
+    context_settings={"max_content_width": 96, "help_option_names": ["-h", "--help"]},
+    epilog=_examples(
+        "prolate demo",
+        "prolate mean patients.parquet --epsilon 1 --delta 1e-6",
+        "prolate sum sales.csv --bounds price=0:500 --rho 0.5 -c price",
+        "prolate quantile patients.parquet -q 0.25 -q 0.5 -q 0.75 --mu 1",
+        "prolate ledger create patients.ledger --epsilon 1 --delta 1e-6",
+    ),
+)
+@click.option("--version", is_flag=True, help="Print the version.")
+@click.pass_context
+def cli(ctx: click.Context, version: bool) -> None:
+    """Private sums, means, variances and quantiles of the rows of a file.
+
+    FILE is Parquet, CSV or Arrow; several files, or a quoted glob, are one data set.
+    """
+    if version:
+        click.echo(f"prolate {installed_version()}")
+        ctx.exit()
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@cli.command(
+    epilog=_examples(
+        "prolate mean patients.parquet --epsilon 1 --delta 1e-6",
+        "prolate mean patients.parquet --rho 0.5 -c age,income --bounds age=0:120",
+        "prolate mean 'year-*.csv' --mu 1 --ledger patients.ledger -o mean.json",
+    )
+)
+@release_options
+@norm_option
+@click.option("--method", default="auto", show_default=True, help="auto, plan, gaussian, ...")
+def mean(**options: Any) -> None:
+    """Release the private mean of each column.
+
+    No bounds, no center and no scale are needed; bounds that are public help.
+    """
+    _release("mean", options)
+
+
+@cli.command(
+    "sum",
+    epilog=_examples(
+        "prolate sum sales.csv --bounds 0:500 --rho 0.5",
+        "prolate sum sales.csv -c price,items --bounds price=0:500 --bounds items=0:20 --mu 1",
+    ),
+)
+@release_options
+@norm_option
+@click.option(
+    "--method", type=click.Choice(["auto", "gaussian"]), default="auto", show_default=True
+)
+def sum_(**options: Any) -> None:
+    """Release the private sum of each column.
+
+    Values outside their bounds are moved to the nearer one.
+    """
+    if options["bounds"] is None:
+        raise click.UsageError(
+            "A sum needs public bounds: --bounds LOW:HIGH, or --bounds COLUMN=LOW:HIGH "
+            "for every column."
+        )
+    _release("sum", options)
+
+
+@cli.command(
+    epilog=_examples(
+        "prolate quantile patients.parquet -q 0.5 --epsilon 1 --delta 1e-6",
+        "prolate quantile patients.parquet -q 0.25 -q 0.5 -q 0.75 -c income --mu 1",
+    )
+)
+@release_options
+@quantile_option
+def quantile(q: tuple[float, ...], **options: Any) -> None:
+    """Release private quantiles of each column."""
+    _release("quantile", options, q[0] if len(q) == 1 else list(q))
+
+
+@cli.command(
+    epilog=_examples(
+        "prolate variance patients.parquet --epsilon 1 --delta 1e-6",
+        "prolate variance patients.parquet --rho 0.5 -c age,income",
+    )
+)
+@release_options
+@norm_option
+def variance(**options: Any) -> None:
+    """Release the private variance of each column."""
+    _release("variance", options)
+
+
+@cli.command(
+    epilog=_examples(
+        "prolate show mean.json --receipt",
+        "prolate mean patients.parquet --mu 1 --json | prolate show -",
+    )
+)
+@click.argument("release", metavar="RELEASE.json")
+@show_options
+def show(release: str, level: float, receipt: bool, as_json: bool) -> None:
+    """Print a stored release (a dash: from standard input)."""
+    source: str | Path = Path(release)
+    if release == "-":
+        source = sys.stdin.read()
+        if not source.lstrip().startswith("{"):
+            raise ReleaseError("Standard input holds no release; pipe `prolate ... --json` to it.")
+    _print(Release.from_json(source), level=level, receipt=receipt, as_json=as_json)
+
+
+@cli.command()
+@click.option("--epsilon", type=float, default=1.0, show_default=True, help="Budget: epsilon.")
+@click.option("--delta", type=float, default=1e-6, show_default=True, help="Budget: delta.")
+@click.option("--json", "as_json", is_flag=True, help="Print the release as JSON, no table.")
+def demo(epsilon: float, delta: float, as_json: bool) -> None:
+    """Release the means of real health records."""
+    from prolate import demo as work
+    from prolate import terminal
+
+    budget = Budget(epsilon=epsilon, delta=delta)
+    with terminal.progress_bar() as progress:
+        release = work.run(budget, progress)
+    if as_json:
+        click.echo(release.to_json(), nl=False)
+    else:
+        terminal.print_demo(release, work.true_means(), epsilon=epsilon, delta=delta)
+
+
+@cli.group(
+    cls=_Group,
+    invoke_without_command=True,
+    epilog=_examples(
+        "prolate ledger create patients.ledger --epsilon 1 --delta 1e-6 --dataset patients",
+        "prolate mean patients.parquet --rho 0.005 --ledger patients.ledger",
+        "prolate ledger show patients.ledger",
+    ),
+)
+@click.pass_context
+def ledger(ctx: click.Context) -> None:
+    """Keep account of what a data set has spent."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@ledger.command("create")
+@click.argument("path")
+@budget_options
+@click.option("--dataset", default="", help="A name for the data set.")
+def ledger_create(path: str, dataset: str, **budget: float | None) -> None:
+    """Make a new ledger; no file is ever replaced."""
+    limit = read_budget(**budget)
+    Ledger.create(path, limit=limit, dataset=dataset)
+    click.echo(f"Made the ledger {printable(path)} with the limit {limit}.")
+
+
+@ledger.command("show")
+@click.argument("path")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON, no table.")
+def ledger_show(path: str, as_json: bool) -> None:
+    """Print what is spent, what is left and why."""
+    book = Ledger(path)
+    if not as_json:
+        from prolate import terminal
+
+        terminal.print_ledger(book)
+        return
+    spent, remaining = book.spent, book.remaining
+    entries = [
+        {name: getattr(e, name) for name in ("id", "label", "mu", "rho", "composition", "time")}
+        for e in book.entries()
+    ]
+    fields = {
+        "dataset": book.dataset,
+        "limit": book.limit.to_dict(),
+        "spent": spent.to_dict() if spent else None,
+        "remaining": remaining.to_dict() if remaining else None,
+        "entries": entries,
+    }
+    click.echo(json.dumps(fields, indent=2, allow_nan=False))
+
+
+@ledger.command("limit")
+@click.argument("path")
+@budget_options
+def ledger_limit(path: str, **budget: float | None) -> None:
+    """Set another limit, not below what is spent."""
+    limit = read_budget(**budget)
+    Ledger(path).set_limit(limit)
+    click.echo(f"The limit of {printable(path)} is now {limit}.")
+
+
+# --- work --------------------------------------------------------------------------------------
+
+
+def _release(statistic: str, options: dict[str, Any], *positional: Any) -> None:
+    from prolate import terminal
+
+    budget = read_budget(*(options.pop(name) for name in ("epsilon", "delta", "rho", "mu")))
+    files, output = options.pop("files"), options.pop("output")
+    shown = {name: options.pop(name) for name in ("level", "receipt", "as_json")}
+    if output is not None:
+        check_writable(output)
+    if options["seed"] is not None:
+        click.echo(f"prolate: {NOT_PRIVATE}", err=True)
+
+    import prolate
+
+    face: Callable[..., Release] = getattr(prolate, statistic)
+    data = files[0] if len(files) == 1 else list(files)
+    with terminal.progress_bar() as progress:
+        release = face(data, *positional, budget=budget, progress=progress, **options)
+    if output is not None:
+        try:
+            release.to_json(output)
+        except ReleaseError as error:
+            click.echo(release.to_json(), nl=False)
+            raise ReleaseError(
+                f"{error} It is printed instead, because its budget is spent."
+            ) from error
+    _print(release, **shown)
+
+
+def _print(release: Release, *, level: float, receipt: bool, as_json: bool) -> None:
+    if as_json:
+        click.echo(release.to_json(), nl=False)
+        return
+    from prolate import terminal
+
+    terminal.print_release(release, level=level, receipt=receipt)
+
+
+# --- the way out -------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 0, 1 (ours), 2 (yours) or 130 (Ctrl-C)."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a name that the terminal cannot show
+    debug = os.environ.get("PROLATE_DEBUG", "") not in {"", "0"}
+    try:
+        with warnings.catch_warnings():
+            if not debug:  # a library's warning may quote values of rows
+                warnings.simplefilter("ignore")
+            code = cli.main(
+                None if arguments is None else list(arguments),
+                prog_name="prolate",
+                standalone_mode=False,
+            )
+            sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except BaseException as error:  # noqa: BLE001 -- the last place where one can be put in words
+        if debug:
+            traceback.print_exc()
+        if isinstance(error, SystemExit | BrokenPipeError):
+            return _reader_left()  # SystemExit is how click and rich answer a broken pipe
+        code, sentence = _explain(error)
+        with contextlib.suppress(OSError):
+            click.echo(f"prolate: {printable(' '.join(sentence.split()))}", err=True)
+            if isinstance(error, click.UsageError) and error.ctx is not None:
+                click.echo(f"Try '{error.ctx.command_path} --help'.", err=True)
+        return code
+
+
+def _explain(error: BaseException) -> tuple[int, str]:
+    """Return the exit code and the sentence for whatever went wrong."""
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        return _INTERRUPTED, (
+            "interrupted; no half-written file is left, and a charged ledger stays charged."
+        )
+    if isinstance(error, click.ClickException):
+        return _BAD_INPUT, error.format_message()
+    if isinstance(error, ProlateError):
+        return _BAD_INPUT, str(error)
+    if isinstance(error, OSError):
+        reason = error.strerror or type(error).__name__
+        if error.filename is None:
+            return _BAD_INPUT, f"a file could not be read or written: {reason}."
+        return _BAD_INPUT, f"{error.filename}: {reason}."
+    if isinstance(error, MemoryError):
+        return _BAD_INPUT, "there is not enough memory for this; use fewer columns (--columns)."
+    # The message of an unforeseen error may quote private values: it is not shown.
+    return _INTERNAL, (
+        f"stopped by an internal error ({type(error).__name__}); please report it. "
+        "PROLATE_DEBUG=1 shows where it happened, and may show data."
+    )
+
+
+def _reader_left() -> int:
+    """Be silent about a broken pipe, at exit as well."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _INTERNAL
+
+
+if __name__ == "__main__":
+    sys.exit(main())

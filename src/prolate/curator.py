@@ -1,0 +1,243 @@
+"""The door: the only place where rows and results meet.
+
+A curator holds a source of rows and a budget. `Curator.measure` charges a share of the
+budget, then adds the query up over the rows, then adds exact Gaussian noise, and writes
+the receipt. Estimators see a curator and the measurements that it returns; they never
+see rows, nor a sum without noise.
+
+Guarantee. A measurement with l2 sensitivity D and noise scale s is D/s-GDP, and the
+squares of mu add up over adaptively chosen measurements (Dong, Roth, Su 2019,
+Corollary 2). Measurement i may spend mu_i**2 = share_i mu**2; the shares are added as
+exact fractions and never exceed one; and s is the smallest integer with
+s**2 mu_i**2 >= D**2, compared as exact fractions. So the release is mu-GDP with no
+rounding error in the accounting.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Budget, Neighbors
+from prolate.errors import BudgetError, InputError
+from prolate.noise import MAX_SCALE, random_bits, rounded_gaussian
+from prolate.queries import Count, Cut, Query
+from prolate.sources import Source
+
+__all__ = ["Curator", "Measurement", "Progress"]
+
+_FINE = 34  # noise of at least 2**34 steps: the grid is far below anything that matters
+
+
+class Progress(Protocol):
+    """Called as rows are read: what for, how many so far, of how many (if known)."""
+
+    def __call__(self, label: str, rows_done: int, rows_total: int | None) -> None:
+        """Report progress."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """A query's noisy answer, with what it cost.
+
+    Attributes
+    ----------
+    values : float64 array of shape (size,)
+        Sum over rows plus noise, in the query's integer units.
+    std : float
+        Standard deviation of the noise, same units.
+    label, query : str
+        What it was for, and what was asked.
+    share, mu : float
+        Share of mu**2 of the budget, and the mu that it makes.
+    sensitivity : float
+        l2 sensitivity, same units.
+    """
+
+    values: NDArray[np.float64]
+    std: float
+    label: str
+    query: str
+    share: float
+    mu: float
+    sensitivity: float
+
+
+class Curator:
+    """Rows and a budget, behind one door.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    budget : Budget
+        What all measurements together may spend; its `mu`.
+    neighbors : {"replace", "add-remove"}
+        ``"replace"``: the number of rows is public.
+    bounds : (lower, upper), optional
+        Public bounds, float64 arrays of shape (d,), -inf and inf where there are none.
+        Every query sees values cut to them.
+    seed : int, optional
+        Makes the noise repeatable, and the release not private.
+    charge : callable, optional
+        Called once, before the first row is read: books the whole budget elsewhere.
+    progress : callable, optional
+        Called as rows are read.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        budget: Budget,
+        *,
+        neighbors: Neighbors = "replace",
+        bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+        seed: int | None = None,
+        charge: Callable[[], object] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        if neighbors not in ("replace", "add-remove"):
+            raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
+        self._source = source
+        self._bits = random_bits(seed)
+        self._charge = charge
+        self._progress = progress
+        self._mu_squared = Fraction(budget.mu) ** 2
+        self._spent = Fraction(0)
+        self._rows: int | None = None
+        self._receipt: list[Measurement] = []
+        self.bounds = bounds
+        self.budget = budget
+        self.neighbors: Neighbors = neighbors
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self._source.columns
+
+    @property
+    def dimension(self) -> int:
+        """Number of columns d."""
+        return len(self._source.columns)
+
+    @property
+    def private(self) -> bool:
+        """Whether the noise comes from the system's generator."""
+        return self._bits.private
+
+    @property
+    def remaining(self) -> float:
+        """The share of mu**2 that is left, rounded down."""
+        left = 1 - self._spent
+        value = float(left)
+        return value if Fraction(value) <= left else math.nextafter(value, 0.0)
+
+    @property
+    def receipt(self) -> tuple[Measurement, ...]:
+        """Every measurement so far, in order."""
+        return tuple(self._receipt)
+
+    def public_rows(self) -> int:
+        """Return the number of rows, which is public under ``"replace"`` only."""
+        if self.neighbors != "replace":
+            raise InputError("The number of rows is private under neighbors='add-remove'.")
+        if self._rows is None:
+            rows = self._source.n_rows
+            self._rows = int(self._sum(Count(self.dimension), "rows")[0]) if rows is None else rows
+        return self._rows
+
+    def mu_of(self, share: float) -> float:
+        """Return the mu that `share` of the budget makes."""
+        return math.sqrt(share) * self.budget.mu
+
+    def measure(self, query: Query, *, share: float, label: str) -> Measurement:
+        """Charge `share` of mu**2, then sum `query` over the rows and add noise.
+
+        Parameters
+        ----------
+        query : Query
+            What to ask.
+        share : float
+            In (0, 1]; all shares together at most 1.
+        label : str
+            What it is for; goes into the receipt.
+
+        Returns
+        -------
+        Measurement
+
+        Raises
+        ------
+        BudgetError
+            If the share is not positive, or more than what is left.
+        InputError
+            If the query does not fit the columns or the neighbor relation.
+        """
+        if self.bounds is not None:
+            query = Cut(query, *self.bounds)
+        if query.columns != self.dimension:
+            raise InputError(
+                f"The query is made for {query.columns} columns; the data has {self.dimension}."
+            )
+        squared = query.sensitivity_squared(self.neighbors)
+        scale, shift = self._noise_scale(squared, share)
+        self._spend(share)
+        total = self._sum(query, label)
+        noise = rounded_gaussian(scale, query.size, self._bits)
+        # The sum, in steps of 2**-shift, plus the noise, exactly; rounding that to a double
+        # is post-processing.
+        whole = total + (noise >> shift)
+        part = noise & ((1 << shift) - 1)
+        measurement = Measurement(
+            values=whole.astype(np.float64) + np.ldexp(part.astype(np.float64), -shift),
+            std=math.ldexp(scale, -shift),
+            label=label,
+            query=query.describe(),
+            share=share,
+            mu=self.mu_of(share),
+            sensitivity=math.sqrt(squared),
+        )
+        self._receipt.append(measurement)
+        return measurement
+
+    def _noise_scale(self, sensitivity_squared: int, share: float) -> tuple[int, int]:
+        """Return the smallest fine enough integer scale, in steps of 2**-shift."""
+        if not 0.0 < share <= 1.0:
+            raise BudgetError(f"A share must lie in (0, 1]; got {share:g}.")
+        variance = Fraction(sensitivity_squared) / (Fraction(share) * self._mu_squared)
+        shift = max(0, _FINE - (math.ceil(variance).bit_length() + 1) // 2)
+        steps = math.ceil(variance * 4**shift)
+        scale = math.isqrt(max(steps - 1, 0)) + 1
+        if scale > MAX_SCALE:
+            raise BudgetError(
+                f"A share of {share:.3g} of mu = {self.budget.mu:.3g} is too small to measure "
+                "anything; use a larger budget."
+            )
+        return scale, shift
+
+    def _spend(self, share: float) -> None:
+        if self._spent + Fraction(share) > 1:
+            raise BudgetError(
+                f"This measurement wants {share:.6g} of the budget and only "
+                f"{self.remaining:.6g} is left."
+            )
+        self._spent += Fraction(share)
+        if self._charge is not None:
+            self._charge()
+            self._charge = None
+
+    def _sum(self, query: Query, label: str) -> NDArray[np.int64]:
+        report: Callable[[int], None] | None = None
+        if self._progress is not None:
+            progress, rows = self._progress, self._source.n_rows
+
+            def report(done: int) -> None:
+                progress(label, done, rows)
+
+        return self._source.collect(query, query.size, report)

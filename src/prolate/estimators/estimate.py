@@ -1,0 +1,39 @@
+"""What an estimator hands back: numbers made of measurements only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Estimate"]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """An estimate, with what is known of its error.
+
+    Attributes
+    ----------
+    value : float64 array
+        The estimate, in the data's unit.
+    noise_std : float64 array, same shape
+        Standard deviation of the privacy noise alone.
+    sampling_std : float64 array, same shape, or None
+        Standard deviation of the sampling error, from private scales.
+    rows : float
+        Number of rows: exact under replace, noisy under add-remove.
+    warnings : tuple of str
+        What the user should know.
+    details : dict
+        Whatever else was found, ready for JSON.
+    """
+
+    value: NDArray[np.float64]
+    noise_std: NDArray[np.float64]
+    sampling_std: NDArray[np.float64] | None
+    rows: float
+    warnings: tuple[str, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)

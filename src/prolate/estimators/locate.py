@@ -1,0 +1,157 @@
+"""Where each column's values are, privately: no bounds, no scale given.
+
+First a histogram of |x| at the float format's own exponents finds an interval that holds
+the bulk of the values. Then histograms of equal cells zoom in: each finds the *shorth*
+(the shortest run of cells that holds most rows, a robust location), and the next one
+looks at three times that run, until the run has enough cells to see the shape.
+
+A run counts only if it stands out of the noise over all runs that were tried, so a
+column is never lost to noise: where the noise is too large, its interval stays wide.
+Everything after a measurement is arithmetic on its noisy counts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Curator, Measurement
+from prolate.queries import Histogram, LinearGrid, MagnitudeGrid
+
+__all__ = ["Interval", "find_interval", "locate", "significance"]
+
+Floats = NDArray[np.float64]
+
+_GROUPS = 54  # a magnitude's bit pattern >> 54 is its group of four octaves
+_CELLS = 512
+_BULK = 0.7  # a run of cells must hold this part of the column's rows
+_ENOUGH = 6  # cells in a run that is resolved
+_LEVELS = 6
+_LOST = 1e-6  # probability that noise alone makes any cell or run stand out
+_MOST_CELLS = 1 << 24  # of all histograms of one measurement together
+_TINY = 2.0**-900
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """Per column: a center, a half-width that holds the bulk, and whether its shape was seen."""
+
+    center: Floats
+    half: Floats
+    resolved: NDArray[np.bool_]
+
+
+def significance(tests: int) -> float:
+    """Return how many standard deviations noise exceeds once in 1 / `_LOST` such searches."""
+    return math.sqrt(2.0 * math.log(tests / _LOST))
+
+
+def locate(curator: Curator, rows: float, *, share: float) -> Interval:
+    """Find each column's center and bulk.
+
+    Parameters
+    ----------
+    curator : Curator
+        Bounds on all columns save the first histogram.
+    rows : float
+        Number of rows, or a private estimate of it.
+    share : float
+        Share of mu**2 for each histogram; at most seven are measured.
+
+    Returns
+    -------
+    Interval
+    """
+    d = curator.dimension
+    lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
+    if not np.all(np.isfinite(lower) & np.isfinite(upper)):
+        reach = 2.0 * find_interval(curator, rows, share=share)
+        lower, upper = np.clip(-reach, lower, upper), np.clip(reach, lower, upper)
+    clear = _clear_run(curator, rows, share)
+    cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
+    enough = min(_ENOUGH, max(2, round(0.8 * clear)))
+    center, resolved = 0.5 * lower + 0.5 * upper, np.zeros(d, dtype=np.bool_)
+    half = np.maximum(0.5 * upper - 0.5 * lower, _TINY)
+    for level in range(_LEVELS):
+        grid = LinearGrid(center - half, np.maximum(half / (cells / 2), 5e-324), cells)
+        counts = curator.measure(Histogram(grid), share=share, label=f"location {level + 1}")
+        start, length = _shorth(counts.values.reshape(d, -1)[:, 1:-1], counts.std, rows)
+        found, zoom = length > 0, (length > 0) & ~resolved
+        middle, wide = _window(grid, counts, start, length)
+        center = np.where(zoom, middle, center)
+        half = np.where(zoom, wide, half)
+        resolved |= found & (length >= enough)
+        # A column whose interval cannot shrink any more is constant to the last bits.
+        flat = half <= np.abs(center) * 2.0**-44
+        if np.all(resolved | flat | ~found):
+            break
+    return Interval(center, half, resolved)
+
+
+def _clear_run(curator: Curator, rows: float, share: float) -> float:
+    """Return how many cells a run may have whose `_BULK` still stands out of the noise."""
+    factor = 2.0 if curator.neighbors == "replace" else 1.0
+    noise = math.sqrt(factor * curator.dimension) / curator.mu_of(share)
+    return (_BULK * rows / (noise * significance(curator.dimension * 1000))) ** 2
+
+
+def find_interval(curator: Curator, rows: float, *, share: float) -> Floats:
+    """Return b, (d,): most values of a column have |x| <= b."""
+    d = curator.dimension
+    cells = 1 << (63 - _GROUPS)
+    grid = MagnitudeGrid(np.zeros(d), np.zeros(d, dtype=np.int64), cells, _GROUPS)
+    measured = curator.measure(Histogram(grid), share=share, label="magnitude")
+    counts = measured.values.reshape(d, cells)
+    seen = np.where(counts > significance(d * cells) * measured.std, counts, 0.0)
+    # Where a column alone shows nothing, all columns together show which cells are likely.
+    together = counts.sum(axis=0)
+    likely = together > significance(cells) * measured.std * math.sqrt(d)
+    likely[np.argmax(together)] = True
+    nothing = ~seen.any(axis=1)
+    seen[nothing, np.argmax(np.where(likely, counts[nothing], -np.inf), axis=1)] = 1.0
+    above = np.cumsum(seen[:, ::-1], axis=1)[:, ::-1]
+    top = np.count_nonzero(above > 0.1 * above[:, :1], axis=1)
+    return np.clip(grid.edges(0)[np.minimum(top, cells - 1)], _TINY, 1.0 / _TINY)
+
+
+def _shorth(
+    counts: Floats, noise: float, rows: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first cell and the length of each column's shortest run; length 0 if none."""
+    d, cells = counts.shape
+    steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
+    present = np.full(d, rows)
+    if noise * math.sqrt(cells) < 0.1 * rows:  # some values may be missing
+        present = np.clip(steps[:, -1], 0.05 * rows, rows)
+    lengths = sorted({round(2 ** (k / 3)) for k in range(int(3 * math.log2(cells)) + 1)})
+    stands_out = significance(d * cells * len(lengths)) * noise
+    start = np.zeros(d, dtype=np.int64)
+    length = np.zeros(d, dtype=np.int64)
+    for run in lengths:
+        mass = steps[:, run:] - steps[:, :-run]
+        best = np.argmax(mass, axis=1)
+        most = mass[np.arange(d), best]
+        good = (length == 0) & (most >= _BULK * present) & (most >= stands_out * math.sqrt(run))
+        start[good], length[good] = best[good], run
+    return start, length
+
+
+def _window(
+    grid: LinearGrid, counts: Measurement, start: NDArray[np.int64], length: NDArray[np.int64]
+) -> tuple[Floats, Floats]:
+    """Return the centroid of three times the run, and half of that window's width."""
+    d, cells = grid.low.size, grid.cells
+    index = np.arange(cells)
+    low, high = start - length, start + 2 * length
+    inside = (index >= low[:, np.newaxis]) & (index < high[:, np.newaxis])
+    mass = np.where(inside, counts.values.reshape(d, -1)[:, 1:-1], 0.0)
+    middle = start + 0.5 * length
+    total = np.maximum(mass.sum(axis=1), 1.0)
+    centroid = (mass * (index + 0.5)).sum(axis=1) / total
+    centroid = np.clip(centroid, start, start + length)
+    # A run of few cells says where the values are only to within the run.
+    place = np.where(length >= _ENOUGH, centroid, middle)
+    return grid.low + grid.width * place, grid.width * 1.5 * np.maximum(length, 1)

@@ -1,0 +1,126 @@
+"""The private sum of bounded columns: the elliptical Gaussian mechanism.
+
+With x_j in [l_j, u_j] and ranges Delta_j = u_j - l_j, noise of standard deviation
+Delta_j / (mu b_j), |b| = 1, is mu-GDP (Poulsen, Algorithm 2); b_j proportional to
+Delta_j / s_j with s_j = Delta_j**(2 / (p + 2)) is best for an l_p error (PLAN, Lemma C.2).
+Here the rows are centered at the middle of the bounds and divided by s_j, so that all of
+them lie in a ball of radius |Delta / s| / 2, and the noise is the same in every
+coordinate of that ball; it is the same mechanism. s_j = 1 is the plain Gaussian one.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Curator
+from prolate.errors import InputError
+from prolate.estimators.estimate import Estimate
+from prolate.queries import ClippedSum, Count
+from prolate.theory import optimal_scale
+
+__all__ = ["bounded_mean", "bounded_sum"]
+
+Floats = NDArray[np.float64]
+
+
+def bounded_sum(curator: Curator, *, error_norm: float, elliptical: bool) -> Estimate:
+    """Return the private sum of every column, values cut to the curator's bounds.
+
+    A missing value counts as 0, or as the bound next to 0.
+
+    Under add-remove the number of rows is private. The sum is then either taken around
+    the origin, where a row reaches max(|l|, |u|), or around the middle, where it reaches
+    Delta / 2 but a noisy count times the middle must be added. With the best split of the
+    budget the second has error A + B, where A is the noise of the centered sum and B that
+    of count times middle, each at the whole budget; the smaller is taken.
+
+    Parameters
+    ----------
+    curator : Curator
+        With bounds on every column; all of its remaining budget is spent.
+    error_norm : float
+        The p of the l_p error that is to be small.
+    elliptical : bool
+        Whether to shape the noise; False is the plain Gaussian mechanism.
+    """
+    lower, upper = _bounds(curator)
+    middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
+    absent = np.clip(0.0, lower, upper)
+    if curator.neighbors == "replace":
+        scale = _shape(half, error_norm, elliptical)
+        value, noise_std = _centered_sum(curator, middle, half, scale, absent)
+        rows = float(curator.public_rows())
+        return Estimate(value + rows * middle, noise_std, None, rows)
+
+    reach = np.maximum(np.abs(lower), np.abs(upper))
+    around_origin = _total_noise(reach, error_norm, elliptical)
+    around_middle = _total_noise(half, error_norm, elliptical)
+    of_count = float(np.linalg.norm(middle))
+    if around_origin <= around_middle + of_count:
+        count_share = 0.01
+        center, span = np.zeros_like(middle), reach
+    else:
+        count_share = max(0.01, of_count / (around_middle + of_count))
+        center, span = middle, half
+    counted = curator.measure(Count(curator.dimension), share=count_share, label="rows")
+    rows = float(counted.values[0])
+    scale = _shape(span, error_norm, elliptical)
+    value, noise_std = _centered_sum(curator, center, span, scale, absent)
+    noise_std = np.hypot(noise_std, counted.std * np.abs(center))
+    return Estimate(value + rows * center, noise_std, None, max(0.0, rows))
+
+
+def bounded_mean(curator: Curator, *, error_norm: float, elliptical: bool) -> Estimate:
+    """Return the private mean of every column from its bounds alone.
+
+    The sum around the middle of the bounds, divided by the number of rows; a missing
+    value counts as the middle.
+    """
+    lower, upper = _bounds(curator)
+    middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
+    if curator.neighbors == "replace":
+        rows = float(curator.public_rows())
+    else:
+        counted = curator.measure(Count(curator.dimension), share=0.05, label="rows")
+        rows = max(1.0, float(counted.values[0]))
+    scale = _shape(half, error_norm, elliptical)
+    value, noise_std = _centered_sum(curator, middle, half, scale, middle)
+    return Estimate(middle + value / rows, noise_std / rows, None, rows)
+
+
+def _shape(span: Floats, error_norm: float, elliptical: bool) -> Floats:
+    if not elliptical or not span.any():
+        return np.ones_like(span)
+    # A column of no range needs no noise; it gets the least that a float can tell apart.
+    wide = np.maximum(span, span.max() * 2.0**-60)
+    return optimal_scale(wide, error_norm)
+
+
+def _total_noise(span: Floats, error_norm: float, elliptical: bool) -> float:
+    """Return the l2 noise of the centered sum at mu = 1."""
+    scale = _shape(span, error_norm, elliptical)
+    return float(np.linalg.norm(span / scale) * np.linalg.norm(scale))
+
+
+def _centered_sum(
+    curator: Curator, center: Floats, span: Floats, scale: Floats, absent: Floats
+) -> tuple[Floats, Floats]:
+    """Return the noisy sum of x - center, |x - center| <= span, and its noise.
+
+    `absent` stands in for missing values.
+    """
+    # Rounding to the grid moves a row by up to sqrt(d)/2 steps of 2**-23 of the radius.
+    slack = 1.0 + math.sqrt(span.size) * 2.0**-22
+    radius = max(float(np.linalg.norm(span / scale)) * slack, 1e-300)
+    query = ClippedSum(center, scale, radius, missing=absent - center)
+    measured = curator.measure(query, share=curator.remaining, label="sum")
+    return query.unit * measured.values, query.unit * measured.std
+
+
+def _bounds(curator: Curator) -> tuple[Floats, Floats]:
+    if curator.bounds is None:
+        raise InputError("A bounded sum needs the bounds of every column.")
+    return curator.bounds

@@ -1,0 +1,27 @@
+"""The questions that may be asked of rows: integer vectors that add up over rows."""
+
+from prolate.queries.base import Query
+from prolate.queries.clipped_sum import CAP, RADIUS, ClippedSum
+from prolate.queries.count import Count, CountBelow
+from prolate.queries.cut import Cut
+from prolate.queries.grids import LinearGrid, MagnitudeGrid
+from prolate.queries.histogram import Histogram, KeyHistogram
+from prolate.queries.norms import NormHistogram, NormsBelow
+from prolate.queries.pairs import Pairs
+
+__all__ = [
+    "CAP",
+    "RADIUS",
+    "ClippedSum",
+    "Count",
+    "CountBelow",
+    "Cut",
+    "Histogram",
+    "KeyHistogram",
+    "LinearGrid",
+    "MagnitudeGrid",
+    "NormHistogram",
+    "NormsBelow",
+    "Pairs",
+    "Query",
+]

@@ -1,0 +1,83 @@
+"""How many rows there are, and how many lie below a point in each column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Neighbors
+from prolate.queries.base import Query
+
+__all__ = ["Count", "CountBelow"]
+
+
+@dataclass(frozen=True)
+class Count(Query):
+    """The number of rows.
+
+    Sensitivity. Replacing a row changes nothing: 0. Adding or removing one changes
+    the count by 1.
+    """
+
+    dimension: int
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.dimension
+
+    @property
+    def size(self) -> int:
+        """Always 1."""
+        return 1
+
+    def sensitivity_squared(self, neighbors: Neighbors) -> int:
+        """0 for replace, 1 for add-remove."""
+        return 0 if neighbors == "replace" else 1
+
+    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+        """Add the number of rows."""
+        total[0] += rows.shape[0]
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return "number of rows"
+
+
+@dataclass(frozen=True, eq=False)
+class CountBelow(Query):
+    """How many rows have x_j <= points_j, for each of d columns (missing: not below).
+
+    With `magnitude`, |x_j| is compared instead.
+
+    Sensitivity. A row's vector is in {0, 1}**d. Replacing a row changes every entry by
+    at most 1: d. Adding or removing one: d.
+    """
+
+    points: NDArray[np.float64]
+    magnitude: bool = False
+
+    @property
+    def columns(self) -> int:
+        """Number of points."""
+        return self.points.size
+
+    @property
+    def size(self) -> int:
+        """One count per column."""
+        return self.points.size
+
+    def sensitivity_squared(self, neighbors: Neighbors) -> int:
+        """d, for both neighbor relations."""
+        return self.points.size
+
+    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+        """Add the counts."""
+        values = np.abs(rows) if self.magnitude else rows
+        total += np.count_nonzero((values <= self.points) & np.isfinite(rows), axis=0)
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return "rows at or below a point, per column"

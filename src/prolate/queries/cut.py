@@ -1,0 +1,48 @@
+"""A query on values that are first cut to public bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Neighbors
+from prolate.queries.base import Query
+
+__all__ = ["Cut"]
+
+
+@dataclass(frozen=True, eq=False)
+class Cut(Query):
+    """`query` asked of rows whose finite values are cut to [lower_j, upper_j].
+
+    Sensitivity. That of `query`: cutting maps each row to a row.
+    """
+
+    query: Query
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.query.columns
+
+    @property
+    def size(self) -> int:
+        """That of `query`."""
+        return self.query.size
+
+    def sensitivity_squared(self, neighbors: Neighbors) -> int:
+        """That of `query`."""
+        return self.query.sensitivity_squared(neighbors)
+
+    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+        """Ask `query` of the cut rows."""
+        cut = np.where(np.isfinite(rows), np.clip(rows, self.lower, self.upper), rows)
+        self.query.add(cut, total)
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return f"{self.query.describe()}, of values cut to public bounds"

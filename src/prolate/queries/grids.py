@@ -1,0 +1,100 @@
+"""Public grids: which cell of a histogram a number falls into.
+
+A grid maps a float to one cell, or to none if it is not finite. It is made of public
+numbers only: of arguments, of the float format itself, or of earlier releases.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.queries import kernels
+
+__all__ = ["Grid", "LinearGrid", "MagnitudeGrid"]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearGrid:
+    """`cells` equal cells of width_j from low_j, and one cell on either side of them.
+
+    Cell 0 is everything below low_j; cells 1 to `cells` are
+    [low_j + (k - 1) width_j, low_j + k width_j); cell `cells` + 1 is the rest.
+    """
+
+    low: NDArray[np.float64]
+    width: NDArray[np.float64]
+    cells: int
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.low.size
+
+    @property
+    def size(self) -> int:
+        """Cells per column, the two outer ones included."""
+        return self.cells + 2
+
+    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+        """Count the rows of a tile into `total`, shape (d, size)."""
+        kernels.linear_histogram(rows, self.low, self.width, self.cells, total)
+
+    def edges(self, column: int) -> NDArray[np.float64]:
+        """Return the cells + 1 edges of the inner cells of a column."""
+        return np.asarray(self.low[column] + self.width[column] * np.arange(self.cells + 1))
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return f"{self.cells} equal cells and two outer ones, per column"
+
+
+@dataclass(frozen=True, eq=False)
+class MagnitudeGrid:
+    """Cells of |x_j - center_j| at the float format's own exponents.
+
+    A positive double's bit pattern grows with its value, so ``bits >> shift`` is a
+    cell number: shift = 52 gives octaves [2**e, 2**(e + 1)); 52 + s groups of 2**s
+    octaves; 51 halves of octaves (cut at 1.5 * 2**e). No bound on the data is needed.
+    Cell k of column j is pattern ``first_j + k``, with everything smaller in cell 0 and
+    everything larger in the last.
+    """
+
+    center: NDArray[np.float64]
+    first: NDArray[np.int64]
+    cells: int
+    shift: int
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.center.size
+
+    @property
+    def size(self) -> int:
+        """Cells per column."""
+        return self.cells
+
+    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+        """Count the rows of a tile into `total`, shape (d, size)."""
+        kernels.magnitude_histogram(rows, self.center, self.first, self.shift, total)
+
+    def edges(self, column: int) -> NDArray[np.float64]:
+        """Return the cells + 1 edges of a column; the first is 0, the last may be inf."""
+        patterns = (self.first[column] + np.arange(self.cells + 1)) << self.shift
+        edges = np.clip(patterns, 0, _INFINITY_BITS).view(np.float64)
+        edges[0] = 0.0
+        return edges
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        octaves = math.ldexp(1.0, self.shift - 52)
+        return f"{self.cells} cells of {octaves:g} octaves of |x - center|, per column"
+
+
+Grid = LinearGrid | MagnitudeGrid
+
+_INFINITY_BITS = int(np.array(np.inf).view(np.int64))

@@ -1,0 +1,114 @@
+"""How the values of each column spread over a public grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Neighbors
+from prolate.queries import kernels
+from prolate.queries.base import Query
+from prolate.queries.grids import Grid
+
+__all__ = ["Histogram", "KeyHistogram"]
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram(Query):
+    """One histogram per column; a value that is not finite is in no cell.
+
+    The vector is the histograms one after the other; `shape` is (d, cells).
+
+    Sensitivity. In each column a row adds 1 to at most one cell. Replacing a row lowers
+    at most one cell per column by 1 and raises at most one by 1: the squared distance is
+    at most 2 per column, 2 d in all. Adding or removing a row changes at most one cell
+    per column by 1: d. Neither depends on the number of cells.
+    """
+
+    grid: Grid
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.grid.columns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(d, cells)."""
+        return self.grid.columns, self.grid.size
+
+    @property
+    def size(self) -> int:
+        """Number of cells in all."""
+        return self.grid.columns * self.grid.size
+
+    def sensitivity_squared(self, neighbors: Neighbors) -> int:
+        """2 d for replace, d for add-remove."""
+        return (2 if neighbors == "replace" else 1) * self.columns
+
+    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+        """Count the rows of a tile."""
+        self.grid.add(rows, total.reshape(self.shape))
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return f"histogram: {self.grid.describe()}"
+
+
+@dataclass(frozen=True, eq=False)
+class KeyHistogram(Query):
+    """Histograms over stretches of the float format's own order, several per column.
+
+    The key of a double is its bit pattern as a signed integer, negated below zero: an
+    integer that grows with the number. Histogram k looks at column index_k; its inner
+    cells are the keys with ``key >> shift`` from first_k to first_k + cells - 1, and one
+    outer cell on either side takes the rest. A value that is not finite is in no cell.
+
+    Sensitivity. A row adds 1 to at most one cell of each of the K histograms: 2 K for
+    replace, K for add-remove, as for `Histogram`.
+    """
+
+    dimension: int
+    index: NDArray[np.int64]
+    first: NDArray[np.int64]
+    cells: int
+    shift: int
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.dimension
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(K, cells + 2)."""
+        return self.index.size, self.cells + 2
+
+    @property
+    def size(self) -> int:
+        """Number of cells in all."""
+        return self.index.size * (self.cells + 2)
+
+    def sensitivity_squared(self, neighbors: Neighbors) -> int:
+        """2 K for replace, K for add-remove."""
+        return (2 if neighbors == "replace" else 1) * self.index.size
+
+    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+        """Count the rows of a tile."""
+        kernels.key_histogram(rows, self.index, self.first, self.shift, total.reshape(self.shape))
+
+    def edges(self, histogram: int) -> NDArray[np.float64]:
+        """Return the cells + 1 edges of the inner cells, finite."""
+        keys = (self.first[histogram] + np.arange(self.cells + 1)).astype(object) << self.shift
+        limit = int(np.array(np.finfo(np.float64).max).view(np.int64))
+        inside = np.array([min(max(key, -limit), limit) for key in keys], dtype=np.int64)
+        return np.copysign(np.abs(inside).view(np.float64), inside)
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return (
+            f"{self.index.size} histograms of {self.cells} cells and two outer ones, "
+            f"2**{self.shift} floating-point numbers a cell"
+        )

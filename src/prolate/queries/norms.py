@@ -1,0 +1,91 @@
+"""How long the rows are, once centered and scaled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Neighbors
+from prolate.queries import kernels
+from prolate.queries.base import Query
+
+__all__ = ["NormHistogram", "NormsBelow"]
+
+
+@dataclass(frozen=True, eq=False)
+class NormHistogram(Query):
+    """Histogram of |(v - center) * gain|_2 over rows; cell k is [edges_k, edges_(k+1)).
+
+    v_j is x_j, or (x_j - about_j)**2 if `about` is given, as in `ClippedSum`. Here edges_0 = 0 and the last cell is open: `edges`, increasing, are those between.
+    A value that is not finite counts as no deviation from the center.
+
+    Sensitivity. A row adds 1 to exactly one cell: replacing it changes two cells by at
+    most 1 each, 2; adding or removing it changes one, 1.
+    """
+
+    center: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    about: NDArray[np.float64] | None = None
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.center.size
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return self.edges.size + 1
+
+    def sensitivity_squared(self, neighbors: Neighbors) -> int:
+        """2 for replace, 1 for add-remove."""
+        return 2 if neighbors == "replace" else 1
+
+    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+        """Count the rows of a tile."""
+        about = np.full(self.columns, np.nan) if self.about is None else self.about
+        norms = kernels.norms(rows, about, self.center, self.gain)
+        cell = np.searchsorted(self.edges, norms, side="right")
+        total += np.bincount(cell, minlength=self.size)
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return f"histogram of {self.size} cells of the centered and scaled rows' norms"
+
+
+@dataclass(frozen=True, eq=False)
+class NormsBelow(Query):
+    """How many rows have |(x - center) * gain|_2 <= point.
+
+    Sensitivity. A row adds 0 or 1: 1, for both neighbor relations.
+    """
+
+    center: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    point: float
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.center.size
+
+    @property
+    def size(self) -> int:
+        """Always 1."""
+        return 1
+
+    def sensitivity_squared(self, neighbors: Neighbors) -> int:
+        """1, for both neighbor relations."""
+        return 1
+
+    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+        """Add the count."""
+        norms = kernels.norms(rows, np.full(self.columns, np.nan), self.center, self.gain)
+        total[0] += np.count_nonzero(norms <= self.point)
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return f"rows whose centered and scaled norm is at most {self.point:.6g}"

@@ -1,0 +1,401 @@
+"""What comes out: an estimate, its noise, and how it was paid for.
+
+A `Release` is a value: nothing in it depends on private rows except through
+noisy measurements, so it may be shown, stored and sent.  It is written as JSON
+with a schema version; reading is strict, because a release that is half
+understood is worse than none: a field that is unknown, missing or of another
+type is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from dataclasses import fields as dataclass_fields
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prolate import _release_views
+from prolate._release_json import (
+    BUDGET_FIELDS,
+    RECEIPT_FIELDS,
+    RELEASE_FIELDS,
+    plain,
+    read_fields,
+    read_json,
+    write_whole,
+)
+from prolate.budget import Budget, Neighbors
+from prolate.errors import BudgetError, InputError, ReleaseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["SCHEMA_VERSION", "STATISTICS", "ReceiptEntry", "Release", "installed_version"]
+
+SCHEMA = "prolate.release"
+SCHEMA_VERSION = 1
+STATISTICS = ("mean", "sum", "variance", "quantile")
+
+_OVERSPENT = 1e-9  # rounding allowed when the receipt is held against the budget
+
+
+def installed_version() -> str:
+    """Return the version of Prolate that runs, or ``"unknown"`` where it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("prolate")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@dataclass(frozen=True)
+class ReceiptEntry:
+    """One measurement: what was asked, and what it cost.
+
+    Attributes
+    ----------
+    label : str
+        What the measurement was for, such as ``"radius"``.
+    query : str
+        The query in one line, with its public parameters.
+    size : int
+        How many integers it returned.
+    share : float
+        Its part of the budget, as a fraction of ``mu**2``.
+    mu : float
+        The same part as Gaussian differential privacy: ``sensitivity / noise_std``.
+    sensitivity, noise_std : float
+        The l2 sensitivity and the standard deviation of the noise, both in the
+        integer units of the query.
+    """
+
+    label: str
+    query: str
+    size: int
+    share: float
+    mu: float
+    sensitivity: float
+    noise_std: float
+
+    def __post_init__(self) -> None:
+        for name in ("share", "mu", "sensitivity", "noise_std"):
+            value = float(getattr(self, name))
+            object.__setattr__(self, name, value)
+            if not (math.isfinite(value) and value >= 0.0):
+                raise ReleaseError(
+                    f"{name} of measurement {self.label!r} must be finite and not negative."
+                )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Release:
+    """The result of a private computation.
+
+    Attributes
+    ----------
+    statistic : {"mean", "sum", "variance", "quantile"}
+        What was estimated.
+    estimate : ndarray of float64, shape (d,), or (q, d) for several quantiles
+        The private estimate, in the unit of the columns (squared for a variance).
+    columns : tuple of str, length d
+        Their names.
+    noise_std : ndarray of float64, shape of `estimate`
+        Standard deviation of the privacy noise alone, in the unit of `estimate`.
+    sampling_std : ndarray of float64, shape of `estimate`, or None
+        Standard deviation of the sampling error, from private scales; None where
+        it cannot be stated.
+    n : float
+        Rows: exact under ``"replace"``, a noisy count under ``"add-remove"``.
+    budget : Budget
+        What the whole release may have cost at most.
+    neighbors : {"replace", "add-remove"}
+        What "one row" means in the guarantee.
+    method : str
+        How the estimate was computed.
+    error_norm : float
+        The p of the l_p error that the noise was shaped for.
+    receipt : tuple of ReceiptEntry
+        Every measurement that was made.
+    warnings : tuple of str
+        What to know before using the numbers.
+    private : bool
+        False if a seed was given: the noise can be recomputed and removed.
+    details : dict
+        More public or private-by-noise facts, such as ``{"q": [0.5]}``; JSON only.
+    prolate_version : str
+        The version that made it.
+
+    Raises
+    ------
+    ReleaseError
+        If shapes disagree, a number is not finite, or the receipt exceeds the budget.
+    """
+
+    statistic: str
+    estimate: NDArray[np.float64]
+    columns: tuple[str, ...]
+    noise_std: NDArray[np.float64]
+    sampling_std: NDArray[np.float64] | None = None
+    n: float
+    budget: Budget
+    neighbors: Neighbors
+    method: str
+    error_norm: float = 2.0
+    receipt: tuple[ReceiptEntry, ...] = ()
+    warnings: tuple[str, ...] = ()
+    private: bool = True
+    details: dict[str, Any] = field(default_factory=dict)
+    prolate_version: str = field(default_factory=installed_version)
+
+    def __post_init__(self) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        for name in ("estimate", "noise_std", "sampling_std"):
+            if getattr(self, name) is not None:
+                put(name, _frozen(name, getattr(self, name)))
+        for name in ("columns", "receipt", "warnings"):
+            put(name, tuple(getattr(self, name)))
+        for name in ("n", "error_norm"):
+            put(name, float(getattr(self, name)))
+        put("private", bool(self.private))
+        put("details", plain(self.details, "details"))
+        self._check()
+
+    def _check(self) -> None:
+        shape = self.estimate.shape
+        if self.statistic not in STATISTICS:
+            raise ReleaseError(
+                f"statistic must be one of {', '.join(STATISTICS)}; got {self.statistic!r}."
+            )
+        if self.neighbors not in get_args(Neighbors):
+            raise ReleaseError(
+                f"neighbors must be 'replace' or 'add-remove'; got {self.neighbors!r}."
+            )
+        if len(shape) not in (1, 2) or shape[-1] != len(self.columns):
+            raise ReleaseError(
+                f"estimate must have one value per column, shape (d,) or (q, d) with "
+                f"d = {len(self.columns)}; got shape {shape}."
+            )
+        for name in ("noise_std", "sampling_std"):
+            std = getattr(self, name)
+            if std is not None and (std.shape != shape or np.any(std < 0.0)):
+                raise ReleaseError(f"{name} must have shape {shape} and no negative value.")
+        if not math.isfinite(self.n) or not self.error_norm >= 1.0:
+            raise ReleaseError("n must be finite and error_norm at least 1.")
+        spent = math.fsum(entry.mu**2 for entry in self.receipt)
+        if spent > self.budget.mu**2 * (1.0 + _OVERSPENT):
+            raise ReleaseError(
+                f"The receipt adds up to mu = {math.sqrt(spent):.6g}, more than the budget's "
+                f"mu = {self.budget.mu:.6g}; do not use this release."
+            )
+
+    def interval(self, level: float = 0.95) -> NDArray[np.float64]:
+        """Return a normal interval for each column by itself, at confidence `level`.
+
+        It is ``estimate -+ z sqrt(noise_std**2 + sampling_std**2)``. For a sum, or
+        where `sampling_std` is None, it holds the privacy noise only;
+        `interval_covers` says in words what that covers.
+
+        Parameters
+        ----------
+        level : float
+            Strictly between 0 and 1.
+
+        Returns
+        -------
+        ndarray of float64, shape of `estimate` + (2,)
+            Lower and upper ends, in the unit of `estimate`.
+
+        Raises
+        ------
+        InputError
+            If `level` is not strictly between 0 and 1.
+        """
+        from statistics import NormalDist
+
+        try:
+            value = float(level)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not 0.0 < value < 1.0:
+            raise InputError(
+                f"level must lie strictly between 0 and 1, such as 0.95; got {level!r}."
+            )
+        z = -NormalDist().inv_cdf((1.0 - value) / 2.0)
+        std = self.noise_std
+        with np.errstate(over="ignore"):
+            if not self.noise_only and self.sampling_std is not None:
+                std = np.minimum(np.hypot(std, self.sampling_std), np.finfo(np.float64).max)
+            return np.stack([self.estimate - z * std, self.estimate + z * std], axis=-1)
+
+    @property
+    def noise_only(self) -> bool:
+        """Whether `interval` holds the privacy noise only."""
+        return self.statistic == "sum" or self.sampling_std is None
+
+    @property
+    def interval_covers(self) -> str:
+        """What `interval` covers, in plain words."""
+        return _release_views.interval_covers(self)
+
+    @property
+    def guarantee(self) -> str:
+        """One sentence that says exactly what is guaranteed."""
+        return _release_views.guarantee(self)
+
+    def table(self, level: float = 0.95) -> list[dict[str, Any]]:
+        """Return one record per number: column, (q,) estimate, stds, lower, upper.
+
+        Examples
+        --------
+        >>> r = Release(statistic="mean", estimate=[2.0], columns=("age",), noise_std=[0.5],
+        ...     n=100, budget=Budget(mu=1), neighbors="replace", method="auto")
+        >>> r.table(0.95)[0]["column"], round(r.table(0.95)[0]["lower"], 3)
+        ('age', 1.02)
+        """
+        ends = self.interval(level)
+        with_q = self.estimate.ndim == 2
+        records = []
+        for index in np.ndindex(self.estimate.shape):
+            record: dict[str, Any] = {"column": self.columns[index[-1]]}
+            if with_q:
+                record["q"] = self.quantile_labels[index[0]]
+            record["estimate"] = float(self.estimate[index])
+            record["noise_std"] = float(self.noise_std[index])
+            record["sampling_std"] = (
+                None if self.sampling_std is None else float(self.sampling_std[index])
+            )
+            record["lower"], record["upper"] = map(float, ends[index])
+            records.append(record)
+        return records
+
+    @property
+    def quantile_labels(self) -> list[float]:
+        """The q of each row of `estimate`, where there are several."""
+        count = self.estimate.shape[0]
+        labels = self.details.get("q")
+        if not isinstance(labels, list) or len(labels) != count:
+            return [float(i) for i in range(count)]
+        return [float(q) if isinstance(q, int | float) else math.nan for q in labels]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the release as plain Python values, ready for JSON."""
+        fields: dict[str, Any] = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION}
+        for item in dataclass_fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, np.ndarray | tuple) and item.name != "receipt":
+                value = value.tolist() if isinstance(value, np.ndarray) else list(value)
+            fields[item.name] = value
+        fields["error_norm"] = "inf" if math.isinf(self.error_norm) else self.error_norm
+        fields["budget"] = self.budget.to_dict()
+        fields["receipt"] = [asdict(entry) for entry in self.receipt]
+        fields["details"] = plain(self.details, "details")
+        return fields
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the release as JSON, and write it to `path` if one is given.
+
+        The file appears whole or not at all, readable by its owner only.
+
+        Raises
+        ------
+        ReleaseError
+            If the file cannot be written.
+        """
+        text = json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
+        if path is not None:
+            write_whole(path, text)
+        return text
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Release:
+        """Return the release that `to_dict` described, or raise `ReleaseError`."""
+        if not isinstance(fields, Mapping) or fields.get("schema") != SCHEMA:
+            raise ReleaseError(
+                f"This is not a stored Prolate release: its schema is not {SCHEMA!r}."
+            )
+        version = fields.get("schema_version")
+        if type(version) is not int or version != SCHEMA_VERSION:
+            raise ReleaseError(
+                f"This release has schema version {version!r}; this Prolate reads version "
+                f"{SCHEMA_VERSION}. Read it with the Prolate that wrote it "
+                f"({fields.get('prolate_version', 'unknown')!s:.40})."
+            )
+        body = {k: v for k, v in fields.items() if k not in ("schema", "schema_version")}
+        known = read_fields(body, "release", RELEASE_FIELDS)
+        known["receipt"] = tuple(
+            ReceiptEntry(**read_fields(entry, f"receipt[{i}]", RECEIPT_FIELDS))
+            for i, entry in enumerate(known["receipt"])
+        )
+        try:
+            known["budget"] = Budget.from_dict(
+                read_fields(known["budget"], "budget", BUDGET_FIELDS)
+            )
+        except BudgetError as error:
+            raise ReleaseError(f"The budget of this release cannot be read. {error}") from error
+        if not 0.0 < known["budget"].mu < math.inf:
+            raise ReleaseError("The budget of this release has no positive, finite mu.")
+        return cls(**known)
+
+    @classmethod
+    def from_json(cls, path_or_text: str | os.PathLike[str]) -> Release:
+        """Return the release stored in a file, or in a string of JSON.
+
+        A string that starts with ``{`` is taken as JSON, any other as a path.
+
+        Raises
+        ------
+        ReleaseError
+            If it cannot be read, is not complete JSON, or holds anything that this
+            version does not know.
+
+        Examples
+        --------
+        >>> r = Release(statistic="sum", estimate=[0.1], columns=("age",), noise_std=[0.5],
+        ...     n=100, budget=Budget(mu=1), neighbors="replace", method="auto")
+        >>> Release.from_json(r.to_json()) == r
+        True
+        """
+        return cls.from_dict(read_json(path_or_text))
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """Return a pandas DataFrame: column, estimate, noise_std, sampling_std, lower, upper.
+
+        Several quantiles of one column get one row each, with ``q`` beside ``column``.
+        """
+        return _release_views.frame(self, level)
+
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
+        """Draw each estimate with its interval: noise thick, noise and sampling thin."""
+        return _release_views.plot(self, ax, level)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Release):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]:
+        # Not by attributes: unpickled arrays would be writable again.
+        return Release.from_dict, (self.to_dict(),)
+
+    def __repr__(self) -> str:
+        return _release_views.text(self)
+
+
+def _frozen(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    array = np.array(values, dtype=np.float64)
+    if not np.all(np.isfinite(array)):
+        raise ReleaseError(f"{name} holds a value that is not finite; this is no release.")
+    array.flags.writeable = False
+    return array

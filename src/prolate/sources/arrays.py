@@ -1,0 +1,122 @@
+"""Rows of NumPy arrays, and of what turns into one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.errors import InputError
+from prolate.sources.source import Block, Columns, Source, choose_columns, position_names
+
+__all__ = ["ArraySource", "as_array", "check_numbers"]
+
+
+class ArraySource(Source):
+    """Rows of a two-dimensional array of real numbers or booleans.
+
+    The array is not copied: a block is a slice of its rows, in native byte order, and
+    with NaN where a masked array is masked. Columns are named x0, x1, ... and may be
+    asked for by position.
+
+    Parameters
+    ----------
+    array : array of shape (n, d)
+        Any real numeric or boolean dtype, any strides, masked or not.
+    columns : str, int or iterable of them, optional
+        Which columns, in which order.
+    block_bytes : int
+        Size of a block, were it float64.
+
+    Raises
+    ------
+    InputError
+        If the array is not two-dimensional, has no columns, or is not of real numbers.
+    """
+
+    def __init__(
+        self, array: NDArray[np.generic], columns: Columns | None, block_bytes: int
+    ) -> None:
+        _check_shape(array)
+        check_numbers(array.dtype)
+        names = position_names(array.shape[1])
+        chosen = choose_columns(columns, names, where="the array", by_position=True)
+        super().__init__(chosen, array.shape[0], block_bytes)
+        self._array = array
+        self._index = None if chosen == names else np.array([int(name[1:]) for name in chosen])
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield slices of rows."""
+        for start in range(0, self._array.shape[0], self.rows_per_block):
+            rows = self._array[start : start + self.rows_per_block]
+            yield _plain(rows if self._index is None else rows[:, self._index])
+
+
+def _plain(rows: NDArray[np.generic]) -> Block:
+    """Return rows in a dtype that compiled code knows: native, and no odd floats."""
+    if isinstance(rows, np.ma.MaskedArray):
+        masked = np.ma.getmask(rows)
+        if masked is not np.ma.nomask:
+            return np.where(masked, np.nan, rows.data.astype(np.float64))
+        rows = rows.data
+    dtype = rows.dtype
+    if dtype.kind == "f" and dtype.itemsize not in (4, 8):
+        with np.errstate(over="ignore"):
+            return rows.astype(np.float64)
+    return rows.astype(dtype.newbyteorder("="), copy=False)
+
+
+def check_numbers(dtype: np.dtype[np.generic]) -> None:
+    """Raise `InputError` unless `dtype` is of real numbers or booleans."""
+    if dtype.kind in "biuf":
+        return
+    if dtype.names is not None:
+        raise InputError(
+            "A structured array is not supported; pass a table instead, for example "
+            "pandas.DataFrame(array)."
+        )
+    hint = {
+        "c": "pass real and imaginary parts as columns of their own",
+        "O": "convert it, for example with array.astype(float)",
+        "M": "convert the times to numbers first",
+        "m": "convert the durations to numbers first",
+    }.get(dtype.kind, "convert it, for example with array.astype(float)")
+    what = {"O": "object", "U": "text", "S": "bytes", "T": "text"}.get(dtype.kind, dtype.name)
+    raise InputError(
+        f"The array holds {what}, not real numbers (integers, floats or booleans); {hint}."
+    )
+
+
+def _check_shape(array: NDArray[np.generic]) -> None:
+    if array.dtype.names is not None:
+        check_numbers(array.dtype)
+    if array.ndim == 2:
+        return
+    hint = {
+        0: "one number is not a data set",
+        1: "for one column of n rows, pass array.reshape(-1, 1)",
+    }.get(array.ndim, "make every row one vector, for example array.reshape(len(array), -1)")
+    raise InputError(
+        f"The array must have two dimensions, rows and columns; "
+        f"it has {array.ndim} (shape {array.shape}): {hint}."
+    )
+
+
+def as_array(data: object) -> NDArray[np.generic]:
+    """Return nested lists, or an object with ``__array__``, as an array.
+
+    Raises
+    ------
+    InputError
+        If that gives no array of real numbers.
+    """
+    try:
+        array = np.asarray(data)
+    except Exception:  # noqa: BLE001 - whatever another library raises may quote values
+        raise InputError(
+            f"This {type(data).__name__} does not turn into an array: every row must hold "
+            "the same number of numbers."
+        ) from None
+    check_numbers(array.dtype)
+    return array

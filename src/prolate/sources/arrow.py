@@ -1,0 +1,174 @@
+"""Rows of Arrow data: of anything that exports ``__arrow_c_stream__``.
+
+Numeric in Arrow are integers, floats (half precision too), booleans, decimals, the
+null type, and dictionaries or runs of these. Every block is float64 and column-major,
+filled column by column; null becomes NaN. Integers and decimals beyond 2**53 are
+rounded.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.errors import InputError
+from prolate.sources.source import Block, Columns, Source, choose_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["ArrowSource", "BatchSource", "dense_blocks", "fill", "is_numeric", "unusable_columns"]
+
+
+class BatchSource(Source):
+    """A source whose rows come as Arrow record batches of any size."""
+
+    @abstractmethod
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield batches that have, at least, the selected columns."""
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield column-major blocks of float64."""
+        return dense_blocks(self._batches(), self.columns, self.rows_per_block)
+
+
+class ArrowSource(BatchSource):
+    """Rows of a table that exports an Arrow stream, read from it once.
+
+    The batches of a table in memory are kept as they are, without a copy. A stream that
+    may be used only once, or that runs a query (DuckDB, Ibis), is read into memory as
+    float64, the selected columns only: running the query again might give other rows.
+
+    Parameters
+    ----------
+    data : object with ``__arrow_c_stream__``
+        A pyarrow or polars table, a record batch reader, a DuckDB relation, ...
+    columns : str or iterable of str, optional
+        Which columns, in which order.
+    block_bytes : int
+        Size of a block.
+
+    Raises
+    ------
+    InputError
+        If it is no table, or a selected column is not numeric.
+    """
+
+    def __init__(self, data: Any, columns: Columns | None, block_bytes: int) -> None:
+        import pyarrow as pa
+
+        kind = type(data).__name__
+        try:
+            reader = pa.RecordBatchReader.from_stream(data)
+            schema = reader.schema
+        except Exception:  # noqa: BLE001 - whatever another library raises may quote values
+            raise InputError(
+                f"This {kind} does not export a table with rows and columns; if it is one "
+                "column, make it a table first, for example with series.to_frame()."
+            ) from None
+        unusable = unusable_columns(schema)
+        chosen = choose_columns(columns, schema.names, unusable=unusable, where=f"the {kind}")
+        super().__init__(chosen, None, block_bytes)
+        self._kept: list[pa.RecordBatch] = []
+        self._dense: list[Block] = []
+        try:
+            if _in_memory(data):
+                self._kept = list(reader)
+            else:
+                self._dense = list(dense_blocks(reader, chosen, self.rows_per_block))
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001 - see above
+            raise InputError(f"Reading rows from this {kind} failed.") from None
+        self.n_rows = sum(part.num_rows for part in self._kept) + sum(map(len, self._dense))
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        return iter(self._kept)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield column-major blocks of float64."""
+        return iter(self._dense) if self._dense else super().blocks()
+
+
+def _in_memory(data: object) -> bool:
+    kind = type(data)
+    room = kind.__module__.split(".")[0]
+    return room in ("pyarrow", "polars") and kind.__name__ in ("DataFrame", "RecordBatch", "Table")
+
+
+def is_numeric(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is one of numbers.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> is_numeric(pa.dictionary(pa.int8(), pa.float32())), is_numeric(pa.date32())
+    (True, False)
+    """
+    from pyarrow import types
+
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        return is_numeric(kind.value_type)
+    return bool(
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_boolean(kind)
+        or types.is_decimal(kind)
+        or types.is_null(kind)
+    )
+
+
+def unusable_columns(schema: pa.Schema) -> dict[str, str]:
+    """Return the columns of a schema that are not numeric, each with its type."""
+    return {
+        field.name: f"of type {str(field.type)[:60]}"
+        for field in schema
+        if not is_numeric(field.type)
+    }
+
+
+def dense_blocks(
+    batches: Iterable[pa.RecordBatch], columns: tuple[str, ...], rows_per_block: int
+) -> Iterator[NDArray[np.float64]]:
+    """Cut and join batches into blocks of exactly `rows_per_block` rows, save the last."""
+    block: NDArray[np.float64] | None = None
+    filled = 0
+    for batch in batches:
+        parts = [batch.column(batch.schema.get_field_index(name)) for name in columns]
+        start = 0
+        while start < batch.num_rows:
+            if block is None:
+                block, filled = np.empty((rows_per_block, len(columns)), order="F"), 0
+            take = min(rows_per_block - filled, batch.num_rows - start)
+            for j, part in enumerate(parts):
+                fill(block[filled : filled + take, j], part.slice(start, take))
+            filled += take
+            start += take
+            if filled == rows_per_block:
+                yield block
+                block = None
+    if block is not None:
+        yield block[:filled]
+
+
+def fill(target: NDArray[np.float64], values: pa.Array) -> None:
+    """Write numeric Arrow values into a column, NaN for null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = values.type
+    if pa.types.is_run_end_encoded(kind):
+        fill(target, pc.run_end_decode(values))
+    elif pa.types.is_dictionary(kind):
+        fill(target, values.dictionary_decode())
+    elif values.null_count == len(values):
+        target.fill(np.nan)
+    elif values.null_count == 0 and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        target[:] = values.to_numpy()
+    else:
+        # safe=False: an integer above 2**53 is rounded; it must not be an error.
+        target[:] = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()

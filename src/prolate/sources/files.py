@@ -1,0 +1,205 @@
+"""Rows of Parquet, CSV and Arrow files, in bounded memory.
+
+A file is read anew for every pass, and never as a whole: Parquet page by page, Arrow
+through a memory map (a compressed Arrow file: one record batch at a time), CSV by
+stretches of text (`prolate.sources.delimited`). A file that changes between two passes
+is an error, for then the measurements would not be of one data set.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from prolate.errors import InputError
+from prolate.sources.arrow import BatchSource, unusable_columns
+from prolate.sources.paths import FileStamp, find_files, format_of, readable
+from prolate.sources.source import Columns, choose_columns, listed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["ArrowFile", "DataFile", "FileSource", "ParquetDataFile"]
+
+_BATCH_ROWS = 1 << 16  # a Parquet batch is copied into a block while still in the cache
+
+
+class DataFile(ABC):
+    """One file: its schema, and its rows as often as needed.
+
+    Parameters
+    ----------
+    path : str
+    names : sequence of str
+        All its columns.
+    unusable : mapping from str to str
+        Those that are not numeric, each with its type.
+    n_rows : int or None
+        The number of rows, where the file says it.
+    """
+
+    kind: str
+
+    def __init__(
+        self, path: str, names: Sequence[str], unusable: Mapping[str, str], n_rows: int | None
+    ) -> None:
+        self.path = path
+        self.names = tuple(names)
+        self.unusable = dict(unusable)
+        self.n_rows = n_rows
+
+    @abstractmethod
+    def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
+        """Yield batches with, at least, `columns`, of about `rows` rows or `size` bytes."""
+
+
+class ParquetDataFile(DataFile):
+    """A Parquet file."""
+
+    kind = "Parquet"
+
+    def __init__(self, path: str) -> None:
+        from pyarrow.parquet import ParquetFile
+
+        with readable(path, self.kind), ParquetFile(path) as file:
+            schema, n_rows = file.schema_arrow, file.metadata.num_rows
+            super().__init__(path, schema.names, unusable_columns(schema), n_rows)
+
+    def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
+        """Yield batches, decoded page by page."""
+        from pyarrow.parquet import ParquetFile
+
+        # Without a buffer size, Arrow loads whole column chunks: a row group at a time.
+        buffer = min(1 << 20, max(1 << 14, size // len(columns)))
+        with (
+            readable(self.path, self.kind),
+            ParquetFile(self.path, buffer_size=buffer, pre_buffer=False) as file,
+        ):
+            yield from file.iter_batches(batch_size=min(rows, _BATCH_ROWS), columns=list(columns))
+
+
+class ArrowFile(DataFile):
+    """An Arrow IPC file (Feather version 2), of the file or the streaming format."""
+
+    kind = "Arrow"
+
+    def __init__(self, path: str) -> None:
+        import pyarrow as pa
+
+        with readable(path, self.kind), pa.memory_map(path) as mapped:
+            self._random_access = mapped.read(6) == b"ARROW1"
+            mapped.seek(0)
+            schema = self._open(mapped, None).schema
+            super().__init__(path, schema.names, unusable_columns(schema), self._count(path))
+
+    def _open(self, mapped: pa.MemoryMappedFile, fields: list[int] | None) -> pa.RecordBatchReader:
+        from pyarrow import ipc
+
+        options = ipc.IpcReadOptions(included_fields=fields)
+        opener = ipc.open_file if self._random_access else ipc.open_stream
+        return opener(mapped, options=options)
+
+    def _count(self, path: str) -> int | None:
+        if not self._random_access:
+            return None
+        from pyarrow import dataset
+
+        return int(dataset.dataset(path, format="ipc").count_rows())
+
+    def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
+        """Yield the record batches as they were written."""
+        import pyarrow as pa
+
+        fields = sorted(self.names.index(name) for name in columns)
+        with readable(self.path, self.kind), pa.memory_map(self.path) as mapped:
+            reader = self._open(mapped, fields)
+            if self._random_access:
+                for number in range(reader.num_record_batches):
+                    yield reader.get_batch(number)
+            else:
+                yield from reader
+
+
+def _open_file(path: str) -> DataFile:
+    kind = format_of(path)
+    if kind == "Parquet":
+        return ParquetDataFile(path)
+    if kind == "Arrow":
+        return ArrowFile(path)
+    from prolate.sources.delimited import DelimitedFile
+
+    return DelimitedFile(path)
+
+
+class FileSource(BatchSource):
+    """Rows of one or more data files with the same columns.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        Files, globs, or directories (the data files directly in them).
+    columns : str or iterable of str, optional
+        Which columns, in which order.
+    block_bytes : int
+        Size of a block; reading takes a few times as much.
+
+    Raises
+    ------
+    InputError
+        If a file does not exist, cannot be read, or has other columns than the first
+        one; or if a selected column is not numeric.
+    """
+
+    def __init__(
+        self,
+        paths: Iterable[str | os.PathLike[str]],
+        columns: Columns | None,
+        block_bytes: int,
+    ) -> None:
+        self._size = block_bytes
+        self._files: list[DataFile] = []
+        self._stamps: list[FileStamp] = []
+        chosen: tuple[str, ...] = ()
+        for path in find_files(paths):
+            self._stamps.append(FileStamp.of(path))
+            file = _open_file(path)
+            if not self._files:
+                chosen = choose_columns(columns, file.names, unusable=file.unusable, where=path)
+            else:
+                _check_same(self._files[0], file)
+                choose_columns(chosen, file.names, unusable=file.unusable, where=path)
+            self._files.append(file)
+        counts = [file.n_rows for file in self._files]
+        known = [count for count in counts if count is not None]
+        super().__init__(chosen, sum(known) if len(known) == len(counts) else None, block_bytes)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        for file, stamp in zip(self._files, self._stamps, strict=True):
+            _check_unchanged(file, stamp)
+            yield from file.batches(self.columns, self.rows_per_block, self._size)
+            _check_unchanged(file, stamp)
+
+
+def _check_same(first: DataFile, file: DataFile) -> None:
+    missing = [name for name in first.names if name not in set(file.names)]
+    extra = [name for name in file.names if name not in set(first.names)]
+    if missing or extra:
+        differences = [
+            f"{what} {listed(names, 4)}"
+            for what, names in (("lacks", missing), ("has", extra))
+            if names
+        ]
+        raise InputError(
+            f"{file.path} has other columns than {first.path}: it {' and '.join(differences)}. "
+            "Files read together must have the same columns."
+        )
+
+
+def _check_unchanged(file: DataFile, stamp: FileStamp) -> None:
+    if FileStamp.of(file.path) != stamp:
+        raise InputError(
+            f"{file.path} has changed since it was opened; all measurements must be of the "
+            "same rows. Start again, and leave the file alone meanwhile."
+        )

@@ -1,0 +1,87 @@
+"""Rows of pandas data frames.
+
+A frame's index is no column, and names need not be text, so its columns are taken
+one by one instead of through its Arrow export; a block at a time, so that nothing is
+copied as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from prolate.sources.arrow import fill, is_numeric
+from prolate.sources.source import Block, Columns, Source, choose_columns
+
+__all__ = ["PandasSource"]
+
+
+class PandasSource(Source):
+    """Rows of a pandas DataFrame, without its index.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame of shape (n, d)
+        Columns of NumPy, nullable, Arrow, sparse or categorical types of numbers. A
+        label that is not text becomes text: 2024 is "2024".
+    columns : str, int or iterable of them, optional
+        Which columns, in which order; an integer is a label.
+    block_bytes : int
+        Size of a block.
+
+    Raises
+    ------
+    InputError
+        If two columns have the same name, or a selected column is not numeric.
+    """
+
+    def __init__(self, frame: Any, columns: Columns | None, block_bytes: int) -> None:
+        names = [str(label) for label in frame.columns]
+        unusable = {}
+        for j, name in enumerate(names):
+            kind = _unusable(frame.iloc[:0, j])
+            if kind is not None:
+                unusable[name] = kind
+        chosen = choose_columns(columns, names, unusable=unusable, where="the DataFrame")
+        super().__init__(chosen, len(frame), block_bytes)
+        where = {name: j for j, name in enumerate(names)}
+        self._frame = frame
+        self._positions = [where[name] for name in chosen]
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield column-major blocks of float64."""
+        for start in range(0, len(self._frame), self.rows_per_block):
+            stop = min(start + self.rows_per_block, len(self._frame))
+            block = np.empty((stop - start, len(self._positions)), order="F")
+            for j, position in enumerate(self._positions):
+                series = self._frame.iloc[start:stop, position]
+                if isinstance(series.dtype, np.dtype):
+                    block[:, j] = series.to_numpy()
+                else:
+                    fill(block[:, j], _arrow(series))
+            yield block
+
+
+def _unusable(empty: Any) -> str | None:
+    """Return the type of a column (given without its rows), or None if it is numeric."""
+    dtype = empty.dtype
+    if isinstance(dtype, np.dtype):
+        if dtype.kind == "O":
+            return "of type object (convert it with pandas.to_numeric)"
+        return None if dtype.kind in "biuf" else f"of type {dtype}"
+    try:
+        numeric = is_numeric(_arrow(empty).type)
+    except Exception:  # noqa: BLE001 - a type that Arrow does not know is not numeric
+        numeric = False
+    return None if numeric else f"of type {str(dtype)[:60]}"
+
+
+def _arrow(series: Any) -> Any:
+    import pyarrow as pa
+
+    if str(series.dtype).startswith("Sparse"):
+        series = series.sparse.to_dense()
+    values = pa.array(series, from_pandas=True)
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values

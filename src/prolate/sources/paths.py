@@ -1,0 +1,153 @@
+"""From paths, globs and directories to data files, and what can go wrong with a file."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from prolate.errors import InputError
+
+__all__ = ["ENDINGS", "FileStamp", "find_files", "format_of", "readable"]
+
+ENDINGS = {
+    "Parquet": (".parquet", ".pq"),
+    "CSV": (".csv", ".tsv"),
+    "Arrow": (".arrow", ".feather", ".ipc"),
+}
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+"""Endings of compressed CSV files, and Arrow's names for them."""
+
+
+def format_of(path: str) -> str | None:
+    """Return "Parquet", "CSV" or "Arrow" by a file's ending, or None.
+
+    Examples
+    --------
+    >>> format_of("a/rows.CSV.gz"), format_of("rows.parquet.gz")
+    ('CSV', None)
+    """
+    name = Path(path.lower())
+    if name.suffix in COMPRESSIONS:
+        return "CSV" if Path(name.stem).suffix in ENDINGS["CSV"] else None
+    return next((kind for kind, known in ENDINGS.items() if name.suffix in known), None)
+
+
+@dataclass(frozen=True)
+class FileStamp:
+    """What tells one state of a file from another.
+
+    Parameters
+    ----------
+    device, inode : int
+        Which file it is.
+    size : int
+        In bytes.
+    modified : int
+        In nanoseconds.
+    """
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: str) -> FileStamp:
+        """Return the stamp of a file as it is now."""
+        with readable(path):
+            state = Path(path).stat()
+        return cls(state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+@contextmanager
+def readable(path: str, kind: str = "a file") -> Iterator[None]:
+    """Turn any error into an `InputError` that names the file and quotes nothing in it."""
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001 - a reader's message may quote values of rows
+        number = getattr(error, "errno", None)
+        if number:
+            raise InputError(f"{path} cannot be read: {os.strerror(number)}.") from None
+        raise InputError(
+            f"{path} cannot be read as {kind}: it is damaged, half-written, or not what its "
+            "ending says."
+        ) from None
+
+
+def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
+    """Return the data files that paths, globs and directories stand for.
+
+    Files of a glob or a directory come sorted by name. In a directory, only files
+    directly in it that end like data count.
+
+    Raises
+    ------
+    InputError
+        If there are none, one does not exist or ends like no data file, or one is
+        given twice (its rows would count twice).
+    """
+    found = [name for path in paths for name in _expand(os.fspath(path))]
+    seen: dict[tuple[int, int], str] = {}
+    for name in found:
+        if format_of(name) is None:
+            raise InputError(f"{name} does not end like a data file: {_allowed()}.")
+        stamp = FileStamp.of(name)
+        first = seen.setdefault((stamp.device, stamp.inode), name)
+        if first is not name:
+            raise InputError(
+                f"{name} is the same file as {first}; give each file once, or its rows "
+                "would count twice."
+            )
+    return found
+
+
+def _allowed() -> str:
+    endings = "; ".join(f"{name} {', '.join(known)}" for name, known in ENDINGS.items())
+    return f"the endings are {endings} (CSV also compressed: {', '.join(COMPRESSIONS)})"
+
+
+def _expand(path: str | bytes) -> list[str]:
+    try:
+        if not isinstance(path, str) or not path or "\n" in path:
+            raise ValueError
+        is_directory, exists = Path(path).is_dir(), Path(path).exists()
+    except (OSError, ValueError):
+        # Such a text (too long, of several lines) is data, so it is not repeated here.
+        raise InputError(
+            "The text given is not a path of a file. Pass a path, or the rows themselves "
+            "as an array or a table."
+        ) from None
+    if is_directory:
+        return _directory(path)
+    if exists:
+        return [path]
+    if glob.has_magic(path):
+        # pathlib's glob takes neither absolute patterns nor what ** means in a shell.
+        matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207
+        matches = [name for name in matches if Path(name).is_file()]
+        if not matches:
+            raise InputError(f"No file matches {path!r}.")
+        return matches
+    remote = " Prolate reads local files only." if "://" in path else ""
+    raise InputError(f"There is no file {path!r}.{remote}")
+
+
+def _directory(path: str) -> list[str]:
+    with readable(path, "a directory"):
+        entries = sorted(Path(path).iterdir())
+    found = [
+        str(entry)
+        for entry in entries
+        if not entry.name.startswith((".", "_"))
+        and format_of(entry.name) is not None
+        and entry.is_file()
+    ]
+    if not found:
+        raise InputError(f"The directory {path!r} has no data files directly in it: {_allowed()}.")
+    return found

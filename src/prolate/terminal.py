@@ -1,0 +1,236 @@
+"""What the command prints: tables for people, a progress bar on a terminal.
+
+On a terminal a long table is cut in its middle and says so.  In a pipe every
+row is there, in plain text, with no color and no progress bar.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from prolate import demo
+from prolate._release_views import (
+    NOT_PRIVATE,
+    aligned,
+    cells,
+    headline,
+    middle_out,
+    printable,
+    round_to,
+)
+from prolate.budget import Budget
+from prolate.ledger import Ledger
+from prolate.release import Release
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Progress = Callable[[str, int, int | None], None]
+
+_PIPE_WIDTH = 10_000  # a table in a pipe is never folded
+_TEXT_WIDTH = 96  # prose is, there as well: longer lines are hard to read
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """Return a rich console on `stream` (standard output), plain where it is no terminal."""
+    from rich.console import Console
+
+    out = sys.stdout if stream is None else stream
+    width = None if out.isatty() else _PIPE_WIDTH
+    return Console(file=out, width=width, markup=False, highlight=False, emoji=False)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress | bool]:
+    """Give a callable that drives a bar on standard error, or False if that is no terminal."""
+    if not sys.stderr.isatty():
+        yield False
+        return
+    from rich import progress as rich
+
+    columns = (
+        rich.TextColumn("{task.description}", markup=False),
+        rich.BarColumn(bar_width=None),
+        rich.TextColumn("{task.fields[rows]}", markup=False),
+        rich.TimeRemainingColumn(),
+    )
+    with rich.Progress(*columns, console=console(sys.stderr), transient=True) as bar:
+        tasks: dict[str, rich.TaskID] = {}
+
+        def report(label: str, rows_done: int, rows_total: int | None) -> None:
+            if label not in tasks:
+                tasks[label] = bar.add_task(printable(label), total=rows_total, rows="")
+            bar.update(
+                tasks[label], completed=rows_done, total=rows_total, rows=f"{rows_done:,} rows"
+            )
+
+        yield report
+
+
+def print_release(release: Release, *, level: float, receipt: bool) -> None:
+    """Print a release: its table, what the numbers mean, and on request the receipt."""
+    out = console()
+    out.print(headline(release), style="bold", soft_wrap=True)
+    if not release.private:
+        out.print(NOT_PRIVATE, style="bold red", soft_wrap=True)
+    out.print()
+    _print_table(out, *cells(release, level))
+    out.print()
+    _print_notes(out, _notes(release, level))
+    if receipt:
+        out.print()
+        print_receipt(release, out)
+
+
+def _notes(release: Release, level: float) -> list[tuple[str, str]]:
+    method = f"{release.method}, noise shaped for the l{release.error_norm:g} error"
+    return [
+        ("± noise", "standard deviation of the privacy noise alone"),
+        *([("± sampling", "that of drawing the rows")] if release.sampling_std is not None else []),
+        (f"{100 * level:.6g}% interval", f"for {release.interval_covers}"),
+        ("budget", str(release.budget)),
+        ("guarantee", release.guarantee),
+        ("method", method),
+        *[("warning", warning) for warning in release.warnings],
+    ]
+
+
+def print_receipt(release: Release, out: Console | None = None) -> None:
+    """Print every measurement of a release and what it cost."""
+    out = out or console()
+    out.print("Receipt: every measurement of the data", style="bold")
+    header = ["measurement", "numbers", "share", "mu", "sensitivity", "noise", "query"]
+    rows = [
+        [
+            printable(entry.label),
+            f"{entry.size:,}",
+            f"{100 * entry.share:.2f}%",
+            f"{entry.mu:.4g}",
+            f"{entry.sensitivity:.6g}",
+            f"{entry.noise_std:.6g}",
+            printable(entry.query),
+        ]
+        for entry in release.receipt
+    ]
+    _print_table(out, header, rows, left=(0, 6))
+    _print_notes(
+        out,
+        [
+            ("share", "part of mu squared; mu squares add up to the budget's"),
+            ("sensitivity", "the l2 sensitivity, in the integer units of the query, as the noise"),
+        ],
+    )
+
+
+def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delta: float) -> None:
+    """Print the demo: each private mean beside the true one, and what to type next."""
+    out = console()
+    out.print("The RAND Health Insurance Experiment, 1974-1982: health records of 20,190")
+    out.print("person-years. Public data, treated here as if they were private.\n")
+    out.print(headline(release), style="bold", soft_wrap=True)
+    out.print()
+    header = ["column", "meaning", "private mean", "± noise", "± sampling", "true mean"]
+    rows = []
+    for record, true in zip(release.table(), truth, strict=True):
+        noise, sampling = record["noise_std"], record["sampling_std"]
+        rows.append(
+            [
+                record["column"],
+                demo.COLUMNS[record["column"]],
+                round_to(record["estimate"], noise),
+                round_to(noise, noise),
+                "" if sampling is None else round_to(sampling, sampling),
+                round_to(true, noise),
+            ]
+        )
+    _print_table(out, header, rows, left=(0, 1))
+    out.print()
+    notes = [
+        (
+            "true mean",
+            "shown only because these data are public; on private data nobody needs to look",
+        ),
+        ("± noise", "standard deviation of the privacy noise alone"),
+        ("± sampling", "that of drawing the rows from their population, from private scales"),
+        ("guarantee", f"{release.guarantee} A row is one person in one year."),
+        *[("warning", warning) for warning in release.warnings],
+    ]
+    _print_notes(out, notes)
+    out.print()
+    out.print(demo.next_steps(epsilon, delta), end="", soft_wrap=True)
+
+
+def print_ledger(ledger: Ledger) -> None:
+    """Print a ledger: its limit, what is spent and left, and every charge."""
+    out = console()
+    limit, spent, remaining, entries = (
+        ledger.limit,
+        ledger.spent,
+        ledger.remaining,
+        ledger.entries(),
+    )
+    out.print(f"Ledger of {printable(ledger.dataset) or str(ledger.path)}", style="bold")
+    _print_notes(
+        out,
+        [
+            ("limit", _in_terms_of(limit, limit)),
+            ("spent", "nothing" if spent is None else _in_terms_of(spent, limit)),
+            ("remaining", "nothing" if remaining is None else _in_terms_of(remaining, limit)),
+        ],
+    )
+    if entries:
+        out.print()
+        rows = [
+            [str(e.id), e.time[:19].replace("T", " "), f"{e.mu:.4g}", f"{e.rho:.4g}",
+             printable(e.label)]
+            for e in entries
+        ]  # fmt: skip
+        _print_table(out, ["charge", "time (UTC)", "mu", "rho", "release"], rows, left=(1, 4))
+
+
+def _in_terms_of(budget: Budget, limit: Budget) -> str:
+    """Return a budget as mu and rho, and as epsilon where the limit was stated so."""
+    words = f"mu = {budget.mu:.4g}, rho = {budget.rho:.4g}"
+    if "delta" in limit.stated:
+        delta = limit.stated["delta"]
+        words += f", epsilon = {budget.epsilon_at(delta=delta):.4g} at delta = {delta:g}"
+    return words
+
+
+def _print_table(
+    out: Console, header: list[str], rows: list[list[str]], left: tuple[int, ...] = (0,)
+) -> None:
+    if not out.file.isatty():
+        for line in aligned(header, rows, left):
+            out.print(line, soft_wrap=True)
+        return
+    from rich import box
+    from rich.table import Table
+
+    shown = middle_out(rows, max(20, out.height - 12))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for i, name in enumerate(header):
+        table.add_column(name, justify="left" if i in left else "right", overflow="fold")
+    for row in shown:
+        table.add_row(*row)
+    out.print(table)
+    if len(shown) < len(rows):
+        out.print("The middle is left out here; in a pipe or a file every row is printed.")
+
+
+def _print_notes(out: Console, notes: Sequence[tuple[str, str]]) -> None:
+    margin = max(len(name) for name, _ in notes) + 2
+    for name, words in notes:
+        lines = textwrap.wrap(
+            printable(words),
+            width=max(40, min(out.width, _TEXT_WIDTH)),
+            initial_indent=name.ljust(margin),
+            subsequent_indent=" " * margin,
+        )
+        style = "bold yellow" if name == "warning" else None
+        for line in lines:
+            out.print(line, style=style, soft_wrap=True)

@@ -1,0 +1,50 @@
+"""The shape of Gaussian noise that is best for an l_p error (PLAN, Appendix C).
+
+Rows are divided by s_j in coordinate j before a Gaussian is added that is the same in
+every coordinate, and multiplied by s_j afterwards. For coordinates of sensitivity (or
+spread) Delta_j, the p-th moment of the error is least for s_j = Delta_j**(2 / (p + 2)).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["noise_moment", "optimal_scale"]
+
+
+def optimal_scale(spread: NDArray[np.float64], error_norm: float) -> NDArray[np.float64]:
+    """Return s_j = spread_j**(2 / (p + 2)) (PLAN, Lemma C.2).
+
+    Parameters
+    ----------
+    spread : float64 array of shape (d,)
+        Sensitivity, range or standard deviation of each coordinate, positive.
+    error_norm : float
+        The p >= 1 of the l_p error that is to be small.
+
+    Returns
+    -------
+    float64 array of shape (d,)
+
+    Examples
+    --------
+    >>> optimal_scale(np.array([1.0, 16.0]), 2).tolist()
+    [1.0, 4.0]
+    """
+    return np.asarray(spread ** (2.0 / (error_norm + 2.0)))
+
+
+def noise_moment(noise_std: NDArray[np.float64], error_norm: float) -> float:
+    """Return E |N|_p**p of independent N_j with standard deviations `noise_std` (Lemma C.1).
+
+    Examples
+    --------
+    >>> noise_moment(np.array([3.0, 4.0]), 2)
+    25.0
+    """
+    p = error_norm
+    constant = 2.0 ** (p / 2.0) * math.gamma((p + 1.0) / 2.0) / math.sqrt(math.pi)
+    return float(round(constant, 15) * np.sum(noise_std**p))

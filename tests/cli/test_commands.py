@@ -1,0 +1,373 @@
+"""The command line by itself: arguments in, tables and JSON out, without any real rows.
+
+The statistical face is replaced by a stub, so that these tests are about words,
+exit codes and files only; `test_real.py` runs the whole of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import prolate
+from prolate.budget import Budget
+from prolate.cli import main
+from prolate.errors import BudgetError, InputError
+from prolate.ledger import Ledger
+from prolate.release import ReceiptEntry, Release
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+class Face:
+    """Stands in for `prolate.mean` and its like: remembers the call, returns a release."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+        self.columns: tuple[str, ...] = ("age", "income")
+        self.error: BaseException | None = None
+
+    def stub(self, statistic: str) -> Callable[..., Release]:
+        def call(*args: Any, **options: Any) -> Release:
+            self.calls.append((statistic, args, options))
+            if self.error is not None:
+                raise self.error
+            d = len(self.columns)
+            q = options.get("q", args[1] if statistic == "quantile" else None)
+            shape = (len(q), d) if isinstance(q, list) else (d,)
+            budget = options["budget"]
+            entry = ReceiptEntry("radius", "norms in 64 cells", 64, 0.25, budget.mu / 2, 1.4, 2.8)
+            return Release(
+                statistic=statistic,
+                estimate=np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape),
+                columns=self.columns,
+                noise_std=np.full(shape, 0.25),
+                sampling_std=None if statistic == "sum" else np.full(shape, 0.5),
+                n=20190,
+                budget=budget,
+                neighbors=options["neighbors"],
+                method=options.get("method", "auto"),
+                receipt=(entry,),
+                warnings=("income was hard to find",),
+                private=options["seed"] is None,
+                details={"q": q} if q is not None else {},
+            )
+
+        return call
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return self.calls[-1][2]
+
+
+@pytest.fixture
+def face(monkeypatch: pytest.MonkeyPatch) -> Face:
+    face = Face()
+    for statistic in ("mean", "sum", "variance", "quantile"):
+        monkeypatch.setattr(prolate, statistic, face.stub(statistic), raising=False)
+    return face
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.delenv("PROLATE_DEBUG", raising=False)
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        code = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def table_rows(text: str) -> dict[str, list[str]]:
+    return {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.strip()}
+
+
+def test_mean_prints_a_table(face: Face, run: Run) -> None:
+    code, out, err = run("mean", "a.csv", "--epsilon", "1", "--delta", "1e-6")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == (
+        "Private mean of 2 columns, 20,190 rows, epsilon = 1, delta = 1e-06 (mu = 0.2367), "
+        "neighbors: replace"
+    )
+    rows = table_rows(out)
+    assert rows["column"] == ["mean", "±", "noise", "±", "sampling", "95%", "interval"]
+    assert rows["age"] == ["1.00", "0.25", "0.50", "-0.10", "to", "2.10"]
+    assert "differential privacy, for replacing any one row" in out
+    assert "income was hard to find" in out
+    assert "norms in 64 cells" not in out
+    assert max(map(len, out.splitlines()[1:])) <= 100
+    statistic, args, options = face.calls[0]
+    assert (statistic, args) == ("mean", ("a.csv",))
+    assert options == {
+        "budget": Budget(epsilon=1, delta=1e-6), "columns": None, "bounds": None,
+        "error_norm": 2.0, "neighbors": "replace", "method": "auto", "seed": None,
+        "ledger": None, "progress": False,
+    }  # fmt: skip
+
+
+def test_every_option_arrives(face: Face, run: Run) -> None:
+    code, _, _ = run(
+        "mean", "a.parquet", "b.parquet", "--rho", 0.5, "-c", 'age,"a,b"', "--columns", "income",
+        "--bounds", "age=-1:120", "--bounds", "x=y=0:1e3", "--error-norm", "1",
+        "--neighbors", "add-remove", "--method", "plan", "--ledger", "x.ledger",
+    )  # fmt: skip
+    assert code == 0
+    assert face.calls[0][1] == (["a.parquet", "b.parquet"],)
+    assert face.options == {
+        "budget": Budget(rho=0.5), "columns": ["age", "a,b", "income"],
+        "bounds": {"age": (-1.0, 120.0), "x=y": (0.0, 1000.0)}, "error_norm": 1.0,
+        "neighbors": "add-remove", "method": "plan", "seed": None, "ledger": "x.ledger",
+        "progress": False,
+    }  # fmt: skip
+
+
+def test_sum_and_variance(face: Face, run: Run) -> None:
+    code, out, _ = run("sum", "a.csv", "--mu", "1", "--bounds", "-5:5", "--method", "gaussian")
+    assert code == 0
+    assert face.calls[0][0] == "sum"
+    assert face.options["bounds"] == (-5.0, 5.0)
+    assert "the sum of these rows" in out
+    assert "± sampling" not in out
+    assert run("variance", "a.csv", "--mu", "1")[0] == 0
+    assert "method" not in face.options
+
+
+def test_quantiles(face: Face, run: Run) -> None:
+    code, out, _ = run("quantile", "a.csv", "--mu", "1", "-q", "0.25", "-q", "0.5")
+    assert code == 0
+    assert face.calls[0][1] == ("a.csv", [0.25, 0.5])
+    lines = [line.split()[:3] for line in out.splitlines() if line.startswith("age")]
+    assert lines == [["age", "0.25", "1.00"], ["age", "0.5", "3.00"]]
+    run("quantile", "a.csv", "--mu", "1", "--q", "0.5")
+    assert face.calls[1][1] == ("a.csv", 0.5)
+    assert "error_norm" not in face.options
+
+
+def test_json_is_the_release_and_nothing_else(face: Face, run: Run) -> None:
+    code, out, err = run("mean", "a.csv", "--mu", "1", "--json")
+    assert (code, err) == (0, "")
+    assert Release.from_json(out).columns == ("age", "income")
+
+
+def test_seed_shouts(face: Face, run: Run) -> None:
+    _, out, err = run("mean", "a.csv", "--mu", "1", "--seed", "3")
+    assert face.options["seed"] == 3
+    assert "NOT PRIVATE" in err
+    assert out.count("NOT PRIVATE") == 2
+    assert "No privacy is guaranteed" in out
+    _, out, err = run("mean", "a.csv", "--mu", "1", "--seed", "3", "--json")
+    assert "NOT PRIVATE" in err
+    assert json.loads(out)["private"] is False
+
+
+def test_output_file_and_show(face: Face, run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    code, printed, _ = run("mean", "a.csv", "--mu", "1", "-o", path, "--receipt")
+    assert code == 0
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert "norms in 64 cells" in printed
+    assert run("show", path, "--receipt") == (0, printed, "")
+    assert run("show", path, "--json")[1] == path.read_text()
+    assert "99% interval" in run("show", path, "--level", "0.99")[1]
+    assert len(face.calls) == 1
+
+
+def test_show_reads_standard_input(
+    face: Face, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = run("mean", "a.csv", "--mu", "1", "--json")[1]
+    for given, code in ((text, 0), ("", 2), ("nofile.json", 2)):
+        stream = tmp_path / "in"
+        stream.write_text(given)
+        with stream.open() as opened:
+            monkeypatch.setattr("sys.stdin", opened)
+            assert run("show", "-")[0] == code
+
+
+def test_a_release_that_cannot_be_stored_is_printed(
+    face: Face, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    code, out, err = run("mean", "a.csv", "--mu", "1", "-o", tmp_path / "r.json")
+    assert code == 2
+    assert "No space left" in err
+    assert Release.from_json(out).n == 20190
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_in_a_pipe_every_column_is_printed(face: Face, run: Run) -> None:
+    face.columns = (*(f"c{i}" for i in range(150)), "[red]\x1b[31m", "w" * 300)
+    out = run("mean", "a.csv", "--mu", "1")[1]
+    assert all(f"c{i}" in table_rows(out) for i in range(150))
+    assert "\x1b" not in out
+    assert "[red]\\x1b[31m" in out
+    assert "w" * 300 in out
+
+
+BUDGET = ("--mu", "1")
+TWO = "State the budget as --epsilon and --delta, or as --rho, or as --mu"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("mean",), "Missing argument 'FILE...'"),
+        (("mean", "a.csv"), f"{TWO}; got none"),
+        (("mean", "a.csv", "--epsilon", "1"), f"{TWO}; got --epsilon"),
+        (("mean", "a.csv", "--rho", "1", "--mu", "1"), f"{TWO}; got --rho --mu"),
+        (("mean", "a.csv", "--rho", "one"), "'one' is not a valid float"),
+        (("mean", "a.csv", "--rho", "-1"), "rho must be positive and finite; got -1"),
+        (("mean", "a.csv", "--rho", "nan"), "rho must be positive and finite"),
+        (("mean", "a.csv", "--epsilon", "1", "--delta", "1"), "delta must lie strictly between"),
+        (("mean", "a.csv", *BUDGET, "--level", "1"), "does not lie strictly between 0 and 1"),
+        (("mean", "a.csv", *BUDGET, "--level", "nan"), "does not lie strictly between 0 and 1"),
+        (("mean", "a.csv", *BUDGET, "--bounds", "age"), "is not COLUMN=LOW:HIGH or LOW:HIGH"),
+        (("mean", "a.csv", *BUDGET, "--bounds", "age=1:2:3"), "is not COLUMN=LOW:HIGH"),
+        (("mean", "a.csv", *BUDGET, "--bounds", "age=2:1"), "LOW not above HIGH"),
+        (("mean", "a.csv", *BUDGET, "--bounds", "age=0:nan"), "two finite numbers"),
+        (("mean", "a.csv", *BUDGET, "--bounds", "0:inf"), "two finite numbers"),
+        (("mean", "a.csv", *BUDGET, "--bounds", "=0:1"), "names no column"),
+        (
+            ("mean", "a.csv", *BUDGET, "--bounds", "a=0:1", "--bounds", "a=0:2"),
+            "has bounds already",
+        ),
+        (("mean", "a.csv", *BUDGET, "--bounds", "a=0:1", "--bounds", "0:2"), "give either"),
+        (("mean", "a.csv", *BUDGET, "-c", "a,,b"), "a column name is empty"),
+        (("mean", "a.csv", *BUDGET, "-c", ""), "a column name is empty"),
+        (("mean", "a.csv", *BUDGET, "--neighbors", "swap"), "'swap' is not one of"),
+        (("mean", "a.csv", *BUDGET, "--seed", "x"), "'x' is not a valid integer"),
+        (("mean", "a.csv", *BUDGET, "--sed", "1"), "No such option"),
+        (("mean", "a.csv", *BUDGET, "-o", "/no/such/r.json"), "its folder does not exist"),
+        (("mean", "a.csv", *BUDGET, "-o", "/"), "it is a folder"),
+        (("mean", "a.csv", *BUDGET, "-o", "/dev/null"), "not an ordinary file"),
+        (("sum", "a.csv", *BUDGET), "A sum needs public bounds"),
+        (("sum", "a.csv", *BUDGET, "--bounds", "0:1", "--method", "plan"), "'plan' is not one of"),
+        (("quantile", "a.csv", *BUDGET), "Missing option '-q'"),
+        (("quantile", "a.csv", *BUDGET, "-q", "50"), "50 does not lie between 0 and 1"),
+        (("quantile", "a.csv", *BUDGET, "-q", "nan"), "nan does not lie between 0 and 1"),
+        (("quantile", "a.csv", *BUDGET, "-q", "50%"), "'50%' is not a valid float"),
+        (("meen", "a.csv"), "No such command 'meen'"),
+        (("show",), "Missing argument"),
+        (("show", "nofile.json"), "No such file"),
+        (("show", "{}"), "No such file"),
+        (("ledger", "show", "no.ledger"), "no ledger at"),
+        (("ledger", "create", "x.ledger"), f"{TWO}; got none"),
+        (("demo", "--epsilon", "0"), "epsilon must be positive"),
+    ],
+)
+def test_bad_arguments_get_one_sentence(
+    face: Face, run: Run, arguments: tuple[str, ...], says: str
+) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    lines = err.splitlines()
+    assert lines[0].startswith("prolate: ")
+    assert says in lines[0]
+    assert len(lines) == 1 or (len(lines) == 2 and lines[1].startswith("Try 'prolate"))
+    assert face.calls == []
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        (InputError("Column 'age'\nis text."), 2, "prolate: Column 'age' is text."),
+        (BudgetError("Nothing is left."), 2, "prolate: Nothing is left."),
+        (FileNotFoundError(2, "No such file", "x.csv"), 2, "prolate: x.csv: No such file."),
+        (OSError("secret 42"), 2, "prolate: a file could not be read or written: OSError."),
+        (MemoryError(), 2, "prolate: there is not enough memory"),
+        (KeyboardInterrupt(), 130, "prolate: interrupted"),
+        (ValueError("secret 42"), 1, "prolate: stopped by an internal error (ValueError)"),
+        (RecursionError("secret 42"), 1, "prolate: stopped by an internal error"),
+        (ZeroDivisionError("secret 42"), 1, "prolate: stopped by an internal error"),
+    ],
+)
+def test_errors_are_sentences_and_show_no_data(
+    face: Face, run: Run, tmp_path: Path, error: BaseException, code: int, says: str
+) -> None:
+    face.error = error
+    got, out, err = run("mean", "a.csv", *BUDGET, "-o", tmp_path / "r.json")
+    assert (got, out) == (code, "")
+    assert err.strip().splitlines()[-1].startswith(says)
+    assert len(err.strip().splitlines()) == 1
+    assert "secret" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_debug_shows_the_traceback(face: Face, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROLATE_DEBUG", "1")
+    face.error = ValueError("secret 42")
+    code, _, err = run("mean", "a.csv", *BUDGET)
+    assert code == 1
+    assert "Traceback" in err
+    assert "secret 42" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "prolate mean patients.parquet"),
+        (("--help",), "prolate demo"),
+        (("-h",), "prolate demo"),
+        (("mean", "--help"), "prolate mean patients.parquet --epsilon 1 --delta 1e-6"),
+        (("sum", "--help"), "prolate sum sales.csv --bounds 0:500"),
+        (("quantile", "--help"), "-q 0.25 -q 0.5"),
+        (("variance", "--help"), "prolate variance patients.parquet"),
+        (("show", "--help"), "| prolate show -"),
+        (("ledger",), "prolate ledger create"),
+        (("demo", "--help"), "--epsilon"),
+    ],
+)
+def test_help_teaches(run: Run, arguments: tuple[str, ...], says: str) -> None:
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, "")
+    assert says in out
+    assert "\\b" not in out
+
+
+def test_version(run: Run) -> None:
+    code, out, _ = run("--version")
+    assert code == 0
+    assert out.startswith("prolate ")
+
+
+def test_ledger_commands(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "p.ledger"
+    code, out, _ = run(
+        "ledger", "create", path, "--epsilon", 1, "--delta", 1e-6, "--dataset", "patients"
+    )
+    assert code == 0
+    assert "epsilon = 1, delta = 1e-06" in out
+    code, out, _ = run("ledger", "show", path)
+    assert code == 0
+    assert "Ledger of patients" in out
+    assert table_rows(out)["spent"] == ["nothing"]
+    Ledger(path).charge(Budget(rho=0.01), "mean of age\x1b[31m")
+    out = run("ledger", "show", path)[1]
+    assert "rho = 0.01, epsilon = " in out
+    assert "mean of age\\x1b[31m" in out
+    fields = json.loads(run("ledger", "show", path, "--json")[1])
+    assert fields["dataset"] == "patients"
+    assert fields["entries"][0]["rho"] == pytest.approx(0.01)
+    assert Budget.from_dict(fields["limit"]) == Ledger(path).limit
+    assert run("ledger", "limit", path, "--rho", 2)[0] == 0
+    assert Ledger(path).limit == Budget(rho=2)
+    code, _, err = run("ledger", "limit", path, "--rho", 0.001)
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert Ledger(path).limit == Budget(rho=2)
+    code, _, err = run("ledger", "create", path, "--rho", 1)
+    assert code == 2
+    assert "exists" in err
+    Ledger(path).charge(Budget(rho=1.99), "the rest")
+    assert table_rows(run("ledger", "show", path)[1])["remaining"] == ["nothing"]

@@ -1,0 +1,42 @@
+"""What all tests share: `--long`, the hypothesis profiles, the real data sets."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# No deadline: a shared machine is slow at random moments, and a kernel compiles
+# on its first call.
+settings.register_profile(
+    "prolate",
+    deadline=None,
+    derandomize=os.environ.get("CI", "").lower() in ("1", "true"),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("prolate")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="run the tests that take minutes, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--long"):
+        return
+    for item in items:
+        if "long" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="takes minutes; runs with --long"))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Return the folder of real data sets beside the repository."""
+    folder = ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("needs the data sets in ../shared/data, which are not part of the repository")
+    return folder

@@ -1,0 +1,208 @@
+"""ARCHITECTURE.md is true: its table of rooms against every import in the package."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+import prolate
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "prolate"
+
+PUBLIC = [
+    "Budget",
+    "BudgetError",
+    "InputError",
+    "Ledger",
+    "LedgerError",
+    "ProlateError",
+    "Release",
+    "ReleaseError",
+    "__version__",
+    "mean",
+    "quantile",
+    "sum",
+    "variance",
+]
+LATE = ["matplotlib", "numba", "pandas", "pyarrow", "pyspark", "rich", "scipy"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: file patterns such as ``noise/``, and allowed libraries."""
+
+    rooms: tuple[str, ...]
+    planned: tuple[str, ...]
+    libraries: frozenset[str]
+
+    def holds(self, path: str) -> bool:
+        top = path.split("/", maxsplit=1)[0] + ("/" if "/" in path else "")
+        return any(fnmatch(top, room) for room in self.rooms + self.planned)
+
+
+def table(text: str) -> list[Row]:
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith("| room |"):
+            break
+    next(lines)
+    rows = []
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        names, _, libraries = (cell.strip() for cell in line.strip("|").split("|"))
+        found = re.findall(r"`([^`]+)`( \(planned\))?", names)
+        rows.append(
+            Row(
+                rooms=tuple(name for name, planned in found if not planned),
+                planned=tuple(name for name, planned in found if planned),
+                libraries=frozenset(re.findall(r"`([^`]+)`", libraries)),
+            )
+        )
+    return rows
+
+
+def imports(path: str, source: str) -> Iterator[str]:
+    """Yield the dotted name of everything that a module imports, at any depth."""
+    parents = ["prolate", *path.split("/")[:-1]]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(parents[: len(parents) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (base, node.module) if part)
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and node.args:
+            called = ast.unparse(node.func).split(".")[-1]
+            name = node.args[0]
+            if called in ("import_module", "__import__") and isinstance(name, ast.Constant):
+                yield str(name.value)
+
+
+def file_of(name: str, files: set[str]) -> str:
+    """Return the file that importing ``prolate.<...>`` reads a name from."""
+    parts = name.split(".")[1:]
+    while parts:
+        for path in ("/".join(parts) + ".py", "/".join([*parts, "__init__.py"])):
+            if path in files:
+                return path
+        parts.pop()
+    return "__init__.py"
+
+
+def faults(rows: list[Row], modules: dict[str, str]) -> list[str]:
+    """Return a sentence for everything in `modules` that the table does not allow."""
+    found = []
+    level = {
+        path: next((number for number, row in enumerate(rows) if row.holds(path)), None)
+        for path in modules
+    }
+    for path, source in modules.items():
+        own = level[path]
+        if own is None:
+            found.append(f"{path} is in no row of the table")
+            continue
+        for name in sorted(set(imports(path, source))):
+            top = name.split(".")[0]
+            if top == "prolate":
+                other = file_of(name, set(modules))
+                below = level[other]
+                if below is not None and below > own:
+                    found.append(f"{path} imports {name}, from {other} below it")
+            elif top not in sys.stdlib_module_names and top not in rows[own].libraries:
+                found.append(f"{path} imports {top}, which its row does not list")
+    return found
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return table((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+
+
+def test_every_import_follows_the_table(rows: list[Row]) -> None:
+    modules = {
+        path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8")
+        for path in PACKAGE.rglob("*.py")
+    }
+    assert "budget.py" in modules
+    assert faults(rows, modules) == []
+
+
+def test_every_room_of_the_table_exists_unless_planned(rows: list[Row]) -> None:
+    def exists(room: str) -> bool:
+        return any(
+            path.is_file() for path in PACKAGE.glob(room + ("*.py" if room[-1] == "/" else ""))
+        )
+
+    assert len(rows) > 10
+    assert [room for row in rows for room in row.rooms if not exists(room)] == []
+    assert [room for row in rows for room in row.planned if exists(room)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "fault"),
+    [
+        ("budget.py", "from prolate.errors import InputError", None),
+        ("budget.py", "import prolate.ledger", "from ledger.py below it"),
+        ("budget.py", "from prolate import ledger", "from ledger.py below it"),
+        ("budget.py", "from . import ledger as l", "from ledger.py below it"),
+        ("budget.py", "from .ledger import Ledger", "from ledger.py below it"),
+        ("budget.py", "def f():\n    from prolate.ledger import Ledger", "from ledger.py below it"),
+        ("budget.py", "import importlib\nimportlib.import_module('prolate.ledger')", "from ledger"),
+        ("budget.py", "from prolate import mean", "from __init__.py below it"),
+        ("budget.py", "import prolate", "from __init__.py below it"),
+        ("budget.py", "import numba", "imports numba, which its row does not list"),
+        ("budget.py", "import math, scipy.special", None),
+        ("noise/deep/x.py", "from ...budget import Budget", None),
+        ("noise/deep/x.py", "from ... import curator", "from curator.py below it"),
+        ("noise/deep/x.py", "from ..gaussian import sample", None),
+        ("noise/deep/x.py", "from prolate.estimators.mean import mean", "from estimators/mean.py"),
+        ("_release_new.py", "import prolate.curator", None),
+        ("ledger.py", "from prolate.cli import main", "from cli.py below it"),
+        ("cli.py", "import prolate, prolate.ledger, rich.table, click", None),
+        ("other.py", "", "other.py is in no row of the table"),
+        ("errors/x.py", "", "errors/x.py is in no row of the table"),
+    ],
+)
+def test_the_check_sees_faults(rows: list[Row], path: str, source: str, fault: str | None) -> None:
+    house = ["__init__.py", "budget.py", "cli.py", "curator.py", "errors.py", "estimators/mean.py"]
+    house += ["ledger.py", "noise/__init__.py", "noise/gaussian.py"]
+    found = faults(rows, dict.fromkeys(house, "") | {path: source})
+    if fault is None:
+        assert found == []
+    else:
+        assert len(found) == 1
+        assert fault in found[0]
+
+
+def test_importing_prolate_is_light() -> None:
+    script = (
+        "import json, sys, time; start = time.perf_counter(); import prolate; "
+        "print(json.dumps([time.perf_counter() - start, sorted(sys.modules)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=PACKAGE.parent,
+    )
+    seconds, loaded = json.loads(done.stdout)
+    print(f"import prolate took {seconds:.3f} s")
+    assert "prolate.budget" in loaded
+    assert [name for name in LATE if name in loaded] == []
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(prolate.__all__) == PUBLIC
+    assert all(hasattr(prolate, name) for name in PUBLIC)

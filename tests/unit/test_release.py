@@ -1,0 +1,365 @@
+"""The release: a value that is checked, stored whole, and read strictly."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pickle
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from prolate._release_json import check_writable
+from prolate._release_views import round_to
+from prolate.budget import Budget
+from prolate.errors import InputError, ReleaseError
+from prolate.release import ReceiptEntry, Release
+
+ENTRY = ReceiptEntry(
+    label="radius", query="histogram of 64 cells", size=64, share=0.25, mu=0.5,
+    sensitivity=math.sqrt(2.0), noise_std=math.sqrt(8.0),
+)  # fmt: skip
+
+
+def release(**changes: Any) -> Release:
+    fields: dict[str, Any] = {
+        "statistic": "mean",
+        "estimate": [2.86, 0.1],
+        "columns": ["visits", "income"],
+        "noise_std": [0.03, 0.004],
+        "sampling_std": [0.04, 0.003],
+        "n": 20190,
+        "budget": Budget(mu=1.0),
+        "neighbors": "replace",
+        "method": "auto",
+        "receipt": [ENTRY],
+        "details": {"radius": np.float64(3.5), "cells": (1, 2)},
+    }
+    return Release(**(fields | changes))
+
+
+def stored(**changes: Any) -> str:
+    return json.dumps(json.loads(release().to_json()) | changes)
+
+
+def test_it_is_a_value() -> None:
+    r = release()
+    assert r == release()
+    assert r != release(n=20191)
+    assert r.details == {"radius": 3.5, "cells": [1, 2]}
+    for copy in (r, pickle.loads(pickle.dumps(r))):
+        assert copy == r
+        with pytest.raises(ValueError, match="read-only"):
+            copy.estimate[0] = 0.0
+    with pytest.raises(AttributeError):
+        r.n = 3.0  # type: ignore[misc]
+
+
+def test_it_does_not_share_the_arrays_it_was_given() -> None:
+    values = np.array([1.0, 2.0])
+    r = release(estimate=values)
+    values[0] = 9.0
+    assert r.estimate[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"statistic": "mode"}, "statistic must be one of"),
+        ({"neighbors": "swap"}, "neighbors must be"),
+        ({"estimate": [1.0]}, "one value per column"),
+        ({"estimate": [1.0, math.nan]}, "estimate holds a value that is not finite"),
+        ({"noise_std": [math.inf, 1.0]}, "noise_std holds a value that is not finite"),
+        ({"noise_std": [-1.0, 1.0]}, "no negative value"),
+        ({"sampling_std": [1.0]}, "sampling_std must have shape"),
+        ({"n": math.nan}, "n must be finite"),
+        ({"error_norm": 0.5}, "error_norm at least 1"),
+        ({"budget": Budget(mu=0.49)}, "more than the budget"),
+        ({"details": {"a": math.inf}}, "details.a is not finite"),
+        ({"details": {"a": [object()]}}, r"details.a\[0\] is of type object"),
+        ({"details": {1: 2}}, "key that is no string"),
+    ],
+)
+def test_what_cannot_be_a_release_is_refused(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(ReleaseError, match=says):
+        release(**changes)
+
+
+def test_receipt_entries_are_finite() -> None:
+    with pytest.raises(ReleaseError, match="noise_std of measurement 'x'"):
+        ReceiptEntry("x", "q", 1, 0.5, 0.5, 1.0, math.inf)
+
+
+def test_interval_holds_noise_and_sampling() -> None:
+    r = release()
+    half = 1.959963984540054 * np.hypot(r.noise_std, r.sampling_std)
+    assert r.interval().shape == (2, 2)
+    np.testing.assert_allclose(r.interval()[:, 0], r.estimate - half, rtol=1e-14)
+    np.testing.assert_allclose(r.interval()[:, 1], r.estimate + half, rtol=1e-14)
+    assert "noise and sampling error together" in r.interval_covers
+    assert "population" in r.interval_covers
+
+
+@pytest.mark.parametrize("changes", [{"statistic": "sum"}, {"sampling_std": None}])
+def test_interval_without_sampling_is_about_these_rows(changes: dict[str, Any]) -> None:
+    r = release(**changes)
+    half = 2.5758293035489004 * r.noise_std
+    np.testing.assert_allclose(r.interval(0.99)[:, 1], r.estimate + half, rtol=1e-14)
+    assert "these rows" in r.interval_covers
+    assert "noise only" in r.interval_covers
+
+
+def test_interval_of_several_quantiles() -> None:
+    r = release(statistic="quantile", estimate=np.ones((3, 2)), noise_std=np.ones((3, 2)),
+                sampling_std=None, details={"q": [0.1, 0.5, 0.9]})  # fmt: skip
+    assert r.interval(0.5).shape == (3, 2, 2)
+    assert [(row["column"], row["q"]) for row in r.table()][:3] == [
+        ("visits", 0.1),
+        ("income", 0.1),
+        ("visits", 0.5),
+    ]
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -1, 2, math.nan, "x", None])
+def test_levels_outside_the_open_interval_are_refused(level: Any) -> None:
+    with pytest.raises(InputError, match="strictly between 0 and 1"):
+        release().interval(level)
+
+
+def test_levels_near_one_are_finite() -> None:
+    assert np.all(np.isfinite(release().interval(1 - 1e-16)))
+
+
+def test_json_file_is_whole_and_for_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    text = release().to_json(path)
+    assert path.read_text() == text
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert Release.from_json(path) == Release.from_json(str(path)) == release()
+    assert Release.from_json(text) == release()
+    release(n=5).to_json(path)
+    assert Release.from_json(path).n == 5
+    assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_failed_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+) -> None:
+    path = tmp_path / "r.json"
+    old = release().to_json(path)
+
+    def fail(handle: int) -> None:
+        raise failure
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises((ReleaseError, KeyboardInterrupt)):
+        release(n=5).to_json(path)
+    assert path.read_text() == old
+    assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_only_ordinary_files_are_replaced(tmp_path: Path) -> None:
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "real.json")
+    release().to_json(link)
+    assert link.is_symlink()
+    assert Release.from_json(tmp_path / "real.json") == release()
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path, says in [
+        (fifo, "not an ordinary file"),
+        (tmp_path, "it is a folder"),
+        (tmp_path / "no" / "r.json", "its folder does not exist"),
+    ]:
+        with pytest.raises(ReleaseError, match=says):
+            check_writable(path)
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+
+
+def without(name: str) -> str:
+    fields = json.loads(release().to_json())
+    del fields[name]
+    return json.dumps(fields)
+
+
+def in_receipt(**changes: Any) -> str:
+    entry = json.loads(release().to_json())["receipt"][0]
+    return stored(receipt=[entry | changes])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{}", "not a stored Prolate release"),
+        (stored(schema="other"), "not a stored Prolate release"),
+        (stored(schema_version=2), "schema version 2; this Prolate reads version 1"),
+        (stored(schema_version=True), "schema version True"),
+        (stored(schema_version="1"), "schema version '1'"),
+        (stored(estimat=1), "field 'estimat' that this Prolate does not know. Did you mean"),
+        (without("noise_std"), "lacks its field 'noise_std'"),
+        (without("details"), "lacks its field 'details'"),
+        (stored(private=1), "int at 'release.private', where true or false"),
+        (stored(n="20190"), "str at 'release.n', where a number"),
+        (stored(n=True), "bool at 'release.n', where a number"),
+        (stored(n=10**400), "'release.n' that is not finite"),
+        (stored(columns="visits"), "str at 'release.columns', where a list"),
+        (stored(columns=[1, 2]), r"int at 'release.columns\[0\]', where text"),
+        (stored(estimate=[[1, 2], [3]]), "unequal length"),
+        (stored(estimate=[None, 1.0]), r"null at 'release.estimate\[0\]'"),
+        (stored(estimate=[[[1.0]]]), "where a number belongs"),
+        (stored(details=[]), "list at 'release.details', where an object"),
+        (stored(budget={"mu": 1.0}), "lacks its field 'composition'"),
+        (
+            stored(budget={"mu": 1, "composition": "x", "stated": {"mu": 1}}),
+            "budget of this release cannot be read",
+        ),
+        (
+            stored(budget={"mu": 1, "composition": "gdp", "stated": {"mu": -1}}),
+            "budget of this release cannot be read",
+        ),
+        (
+            stored(budget={"mu": -1, "composition": "gdp", "stated": {"mu": 1}}),
+            "no positive, finite mu",
+        ),
+        (stored(receipt=[3]), r"int at 'release.receipt\[0\]', where an object"),
+        (in_receipt(size=1.5), r"float at 'receipt\[0\].size', where a whole number"),
+        (in_receipt(extra=1), "field 'extra'"),
+        (in_receipt(mu=1.5), "more than the budget"),
+        (stored()[:-20], "not complete JSON"),
+        (stored().replace("20190", "NaN"), "holds NaN"),
+        (stored().replace("20190.0", "1e999"), "not finite"),
+        (stored()[:-1] + ', "n": 3}', "names a field twice"),
+        ('{"a":' + "[" * 100_000, "out of range|not complete"),
+        ('{"a": ' + "1" * 5000 + "}", "out of range"),
+    ],
+)
+def test_reading_refuses_what_it_does_not_know(text: str, says: str) -> None:
+    with pytest.raises(ReleaseError, match=says):
+        Release.from_json(text)
+
+
+def test_unreadable_files_say_why(tmp_path: Path) -> None:
+    binary = tmp_path / "x.json"
+    binary.write_bytes(b"\xff\xfe\x00")
+    listed = tmp_path / "l.json"
+    listed.write_text("[1]")
+    for path, says in [
+        (tmp_path / "none.json", "No such file"),
+        (tmp_path, "Is a directory"),
+        (binary, "not text"),
+        (listed, "not a stored Prolate release"),
+        ("a\0b", "cannot be read"),
+    ]:
+        with pytest.raises(ReleaseError, match=says):
+            Release.from_json(path)
+
+
+def test_whole_numbers_and_an_infinite_norm_are_read() -> None:
+    assert Release.from_json(stored(estimate=[2, 0])).estimate.tolist() == [2.0, 0.0]
+    r = release(error_norm=math.inf)
+    assert Release.from_json(r.to_json()).error_norm == math.inf
+
+
+def test_frame() -> None:
+    frame = release().to_frame(0.9)
+    assert list(frame.columns) == [
+        "column", "estimate", "noise_std", "sampling_std", "lower", "upper",
+    ]  # fmt: skip
+    np.testing.assert_array_equal(frame[["lower", "upper"]], release().interval(0.9))
+    assert release(sampling_std=None).to_frame()["sampling_std"].isna().all()
+
+
+@pytest.mark.parametrize("module", ["pandas", "matplotlib.pyplot"])
+def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    package = module.partition(".")[0]
+    with pytest.raises(ImportError, match=f"pip install {package}"):
+        release().to_frame() if package == "pandas" else release().plot()
+
+
+def test_plot_draws_every_estimate() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+
+    ax = release().plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["visits", "income"]
+    ends = ax.containers[0].lines[2][0].get_segments()
+    np.testing.assert_allclose([s[:, 0] for s in ends], release().interval(), rtol=1e-12)
+    thick = ax.containers[1].lines[2][0].get_segments()
+    np.testing.assert_allclose(thick[0][:, 0], [2.83, 2.89], rtol=1e-12)
+    several = release(statistic="quantile", estimate=np.ones((3, 2)), noise_std=np.ones((3, 2)),
+                      sampling_std=None, details={"q": [0.1, 0.5, 0.9]})  # fmt: skip
+    own = plt.subplots()[1]
+    assert several.plot(own) is own
+    assert [t.get_text() for t in own.get_legend().get_texts()] == ["q = 0.1", "q = 0.5", "q = 0.9"]
+    plt.close("all")
+
+
+def test_text_says_what_it_is() -> None:
+    lines = str(release(budget=Budget(epsilon=1, delta=1e-6), receipt=())).splitlines()
+    assert lines[0] == (
+        "Private mean of 2 columns, 20,190 rows, epsilon = 1, delta = 1e-06 (mu = 0.2367), "
+        "neighbors: replace"
+    )
+    assert lines[2].split() == ["visits", "2.860", "0.030", "0.040", "2.762", "to", "2.958"]
+    assert "noisy count" in str(release(neighbors="add-remove", n=20190.3)).splitlines()[0]
+
+
+def test_text_shouts_when_it_is_not_private() -> None:
+    r = release(private=False)
+    assert str(r).startswith("NOT PRIVATE")
+    assert "NOT PRIVATE" in str(r).splitlines()[1]
+    assert "No privacy is guaranteed" in r.guarantee
+
+
+def test_text_of_many_columns_is_short_and_safe() -> None:
+    names = ["a\x1b[31m\nb", *map(str, range(149))]
+    text = str(release(columns=names, estimate=np.ones(150), noise_std=np.ones(150),
+                       sampling_std=None))  # fmt: skip
+    assert "\x1b" not in text
+    assert "... 130 more ..." in text
+    assert len(text.splitlines()) == 23
+
+
+@pytest.mark.parametrize(
+    ("budget", "neighbors", "parts"),
+    [
+        (Budget(epsilon=1, delta=1e-6), "replace",
+         ["(epsilon = 1, delta = 1e-06)", "replacing any one row", "mu = 0.2367"]),
+        (Budget(rho=0.5), "add-remove",
+         ["rho = 0.5 zero-concentrated", "adding or removing any one row", "mu = 1 "]),
+        (Budget(epsilon=1, delta=1e-6).for_zcdp(), "replace",
+         ["(epsilon = 1, delta = 1e-06)", "rho = 0.02436"]),
+    ],
+)  # fmt: skip
+def test_guarantee_is_one_sentence(budget: Budget, neighbors: str, parts: list[str]) -> None:
+    sentence = release(budget=budget, neighbors=neighbors, receipt=()).guarantee
+    for part in parts:
+        assert part in sentence
+    assert sentence.endswith(".")
+    assert ". " not in sentence
+    assert ("standard normal" in sentence) == (budget.composition == "gdp")
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (2.8604, 0.0317, "2.860"),
+        (-0.0001, 0.0317, "0.000"),
+        (1234567.0, 2100.0, "1,234,600"),
+        (0.0, 1e-9, "0e+00"),
+        (3e-5, 1e-7, "3.000e-05"),
+        (1e300, 1e290, "1e+300"),
+        (5e-324, 5e-324, "4.9e-324"),
+        (1.0, 0.0, "1"),
+    ],
+)
+def test_numbers_are_rounded_to_their_error(value: float, error: float, text: str) -> None:
+    assert round_to(value, error) == text

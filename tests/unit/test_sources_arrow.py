@@ -1,0 +1,258 @@
+"""Sources: tables of pyarrow, polars, pandas and DuckDB."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from prolate.errors import InputError
+from prolate.sources import Source, open_source
+
+NAN = np.nan
+
+
+def rows_of(source: Source) -> np.ndarray:
+    blocks = list(source.blocks())
+    assert all(block.dtype == np.float64 for block in blocks)
+    return np.concatenate(blocks) if blocks else np.empty((0, len(source.columns)))
+
+
+NUMERIC = {
+    "i": pa.array([1, None, 3], pa.int8()),
+    "u": pa.array([1, 2**63, 3], pa.uint64()),
+    "big": pa.array([2**53 + 1, None, -(2**62) - 1]),
+    "h": pa.array([0.5, None, NAN], pa.float16()),
+    "f": pa.array([0.5, 1.5, None], pa.float32()),
+    "d": pa.array([0.5, NAN, 2.5]),
+    "b": pa.array([True, None, False]),
+    "plain_b": pa.array([True, True, False]),
+    "dec": pa.array([decimal.Decimal("1.25"), None, decimal.Decimal("-7.00")], pa.decimal128(9, 2)),
+    "dec256": pa.array([decimal.Decimal(10) ** 40, None, decimal.Decimal(1)], pa.decimal256(45, 2)),
+    "null": pa.nulls(3),
+    "dict": pa.array([7, None, 7]).dictionary_encode(),
+    "dict_null": pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array([7.5, None])),
+    "runs": pc.run_end_encode(pa.array([4, 4, None])),
+}
+EXPECTED = {
+    "i": [1, NAN, 3],
+    "u": [1, 2.0**63, 3],
+    "big": [2.0**53, NAN, -(2.0**62)],
+    "h": [0.5, NAN, NAN],
+    "f": [0.5, 1.5, NAN],
+    "d": [0.5, NAN, 2.5],
+    "b": [1, NAN, 0],
+    "plain_b": [1, 1, 0],
+    "dec": [1.25, NAN, -7],
+    "dec256": [1e40, NAN, 1],
+    "null": [NAN] * 3,
+    "dict": [7, NAN, 7],
+    "dict_null": [7.5, NAN, 7.5],
+    "runs": [4, 4, NAN],
+}
+
+
+@pytest.mark.parametrize("name", NUMERIC)
+@pytest.mark.parametrize("block_bytes", [16, 1 << 20])
+def test_every_numeric_type_and_null(name: str, block_bytes: int) -> None:
+    source = open_source(pa.table({name: NUMERIC[name]}), block_bytes=block_bytes)
+    np.testing.assert_array_equal(rows_of(source)[:, 0], EXPECTED[name])
+    np.testing.assert_array_equal(rows_of(source)[:, 0], EXPECTED[name])  # and again
+
+
+TEXT = {
+    "string": pa.array(["secret"]),
+    "binary": pa.array([b"secret"]),
+    "timestamp": pa.array([datetime.datetime(2020, 1, 1)]),  # noqa: DTZ001 - without a zone
+    "date32": pa.array([datetime.date(2020, 1, 1)]),
+    "duration": pa.array([datetime.timedelta(1)]),
+    "list<": pa.array([[1.0]]),
+    "struct<": pa.array([{"x": 1}]),
+    "dictionary<values=string": pa.array(["secret"]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("kind", TEXT)
+def test_other_types_are_an_error_that_names_the_remedy(kind: str) -> None:
+    table = pa.table({"age": [1.0], "what": TEXT[kind], "n": [2]})
+    with pytest.raises(InputError) as caught:
+        open_source(table)
+    message = str(caught.value)
+    assert message.startswith(f"Column 'what' of the Table is of type {kind}")
+    assert message.endswith("Choose from the numeric columns: columns=['age', 'n'].")
+    assert "secret" not in message
+    assert open_source(table, ["n", "age"]).columns == ("n", "age")
+
+
+def test_a_table_without_numbers() -> None:
+    with pytest.raises(InputError, match=r"Column 's' .* not numbers\. No column is numeric\."):
+        open_source(pa.table({"s": ["a"]}))
+
+
+def test_blocks_are_column_major_and_cut_the_same_however_the_table_is_chunked() -> None:
+    whole = pa.table({"a": np.arange(100.0), "b": np.arange(100)})
+    pieces = pa.concat_tables([whole.slice(0, 1), whole.slice(1, 0), whole.slice(1, 52)])
+    pieces = pa.concat_tables([pieces, whole.slice(53, 47)])
+    expected = [b.tolist() for b in open_source(whole, block_bytes=160).blocks()]
+    blocks = list(open_source(pieces, block_bytes=160).blocks())
+    assert [b.tolist() for b in blocks] == expected
+    assert {len(block) for block in blocks} == {10}
+    assert all(block.flags.f_contiguous for block in blocks)
+
+
+def test_one_shot_streams_can_be_read_again() -> None:
+    table = pa.table({"s": ["a", "b", "c"], "x": [1, 2, 3]})
+    source = open_source(table.to_reader(max_chunksize=2), ["x"])
+    assert source.n_rows == 3
+    for _ in range(2):
+        np.testing.assert_array_equal(rows_of(source), [[1], [2], [3]])
+
+
+def test_a_query_is_run_once() -> None:
+    relation = duckdb.sql("select random() as r, range as i, 'text' as s from range(1000)")
+    source = open_source(relation, ["i", "r"], block_bytes=1000)
+    first = rows_of(source)
+    np.testing.assert_array_equal(first, rows_of(source))
+    np.testing.assert_array_equal(np.sort(first[:, 0]), np.arange(1000))
+    with pytest.raises(InputError, match="Column 's' of the DuckDBPyRelation is of type string"):
+        open_source(relation)
+
+
+def test_errors_of_a_query_are_not_repeated() -> None:
+    relation = duckdb.sql("select cast('secret' || range as int) as x from range(3)")
+    with pytest.raises(InputError) as caught:
+        open_source(relation)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_polars() -> None:
+    frame = pl.DataFrame({"a": [1, None], "b": [True, False], "s": ["x", "y"]})
+    np.testing.assert_array_equal(rows_of(open_source(frame, ["b", "a"])), [[1, 1], [0, NAN]])
+    with pytest.raises(InputError, match=r"LazyFrame is not supported\. Call \.collect\(\)"):
+        open_source(frame.lazy())
+
+
+@pytest.mark.parametrize("column", [pl.Series([1]), pa.chunked_array([[1]]), pd.Series([1])])
+def test_one_column_is_no_table(column: object) -> None:
+    with pytest.raises(InputError, match=r"to_frame\(\)"):
+        open_source(column)
+
+
+def test_record_batches_and_empty_tables() -> None:
+    batch = pa.record_batch({"a": [1.5]})
+    assert rows_of(open_source(batch)).tolist() == [[1.5]]
+    for empty in (batch.slice(0, 0), pl.DataFrame({"a": pl.Series([], dtype=pl.Float64)})):
+        source = open_source(empty)
+        assert (source.n_rows, list(source.blocks())) == (0, [])
+    for nothing in (pl.DataFrame(), pd.DataFrame(), pd.DataFrame(index=[1, 2])):
+        with pytest.raises(InputError, match="no columns in the DataFrame"):
+            open_source(nothing)
+
+
+@pytest.mark.parametrize("module", [pa.table, pl.DataFrame, pd.DataFrame])
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["incme"], r"There is no column 'incme' in the \w+\. Did you mean 'income'\? Its columns"),
+        ([0], "There is no column '0'"),
+        (["age", "age"], "asks twice for 'age'"),
+        ([], "leaves nothing"),
+        (["city"], r"columns=\['age', 'income'\]"),
+    ],
+)
+def test_columns_of_tables(module, columns: list, message: str) -> None:
+    table = module({"age": [1], "income": [2], "city": ["secret"]})
+    with pytest.raises(InputError, match=message) as caught:
+        open_source(table, columns)
+    assert "secret" not in str(caught.value)
+
+
+def test_two_columns_of_one_name() -> None:
+    table = pa.Table.from_arrays([pa.array([1])] * 2, ["a", "a"])
+    frame = pd.DataFrame([[1, 2]], columns=[1, "1"])
+    for data, name in ((table, "a"), (frame, "1")):
+        with pytest.raises(InputError, match=f"More than one column of .* is called '{name}'"):
+            open_source(data)
+
+
+PANDAS = {
+    "int": ([1, 2, 3], [1, 2, 3]),
+    "float": ([1.5, NAN, 3], [1.5, NAN, 3]),
+    "bool": ([True, False, True], [1, 0, 1]),
+    "half": (np.array([1, 2, 3], np.float16), [1, 2, 3]),
+    "Int": (pd.array([1, None, 3], "Int64"), [1, NAN, 3]),
+    "Float": (pd.array([1.5, None, 3], "Float32"), [1.5, NAN, 3]),
+    "boolean": (pd.array([True, None, False], "boolean"), [1, NAN, 0]),
+    "arrow": (pd.array([1, None, 3], pd.ArrowDtype(pa.int32())), [1, NAN, 3]),
+    "arrow_dec": (
+        pd.array([decimal.Decimal("1.5"), None, 3], pd.ArrowDtype(pa.decimal128(5, 2))),
+        [1.5, NAN, 3],
+    ),
+    "category": (pd.Categorical([5, None, 5]), [5, NAN, 5]),
+    "sparse": (pd.arrays.SparseArray([0.0, 2.0, 0.0]), [0, 2, 0]),
+    "sparse_int": (pd.arrays.SparseArray([0, 2, 0]), [0, 2, 0]),
+}
+
+
+@pytest.mark.parametrize("name", PANDAS)
+@pytest.mark.parametrize("block_bytes", [16, 1 << 20])
+def test_pandas_types(name: str, block_bytes: int) -> None:
+    values, expected = PANDAS[name]
+    frame = pd.DataFrame({name: values}, index=["p", "q", "r"])
+    source = open_source(frame, block_bytes=block_bytes)
+    assert (source.columns, source.n_rows) == ((name,), 3)
+    np.testing.assert_array_equal(rows_of(source)[:, 0], expected)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pd.Series(["secret", 2], dtype=object), r"object \(convert it with pandas\.to_numeric\)"),
+        (pd.Series([1, 2], dtype=object), "object"),
+        (["secret", "b"], "str|object"),
+        (pd.Categorical(["secret", "b"]), "category"),
+        (pd.to_datetime(["2020", "2021"]), "datetime64"),
+        (pd.to_datetime(["2020", "2021"], utc=True), "datetime64.*UTC"),
+        (pd.to_timedelta([1, 2]), "timedelta64"),
+        (pd.period_range("2020", periods=2, freq="D"), "period"),
+        (pd.interval_range(0, 2), "interval"),
+        ([1j, 2], "complex128"),
+    ],
+)
+def test_pandas_types_that_are_no_numbers(values: object, kind: str) -> None:
+    frame = pd.DataFrame({"ok": [1, 2], "bad": values})
+    with pytest.raises(InputError, match=f"Column 'bad' of the DataFrame is of type ({kind})") as e:
+        open_source(frame)
+    assert "secret" not in str(e.value)
+    assert "columns=['ok']" in str(e.value)
+
+
+def test_a_pandas_index_is_no_column_and_labels_become_text() -> None:
+    frame = pd.DataFrame({2024: [1, 2], ("a", 1): [3, 4], "s": ["x", "y"]})
+    frame.index = pd.MultiIndex.from_tuples([(8, 9), (9, 9)], names=["i", "j"])
+    source = open_source(frame, [("a", 1).__repr__(), 2024])
+    assert source.columns == ("('a', 1)", "2024")
+    np.testing.assert_array_equal(rows_of(source), [[3, 1], [4, 2]])
+
+
+def test_a_subclass_of_a_pandas_frame_is_one() -> None:
+    class Special(pd.DataFrame):
+        pass
+
+    assert open_source(Special({"a": [1.0]}, index=["k"])).columns == ("a",)
+
+
+def test_a_table_in_memory_is_not_copied() -> None:
+    table = pa.table({"a": np.zeros(1 << 20), "b": np.zeros(1 << 20)})
+    before = pa.total_allocated_bytes()
+    source = open_source(table)
+    assert pa.total_allocated_bytes() - before < 1 << 20
+    assert source.n_rows == 1 << 20

@@ -1,0 +1,173 @@
+"""Sources: CSV files, where a value of a row must never make an error."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from prolate.errors import InputError
+from prolate.sources import Source, open_source
+from prolate.sources.delimited import numbers
+
+NAN = np.nan
+
+
+def rows_of(source: Source) -> np.ndarray:
+    blocks = list(source.blocks())
+    return np.concatenate(blocks) if blocks else np.empty((0, len(source.columns)))
+
+
+def read(folder: Path, text: str | bytes, columns: object = None, **options: int) -> np.ndarray:
+    path = folder / "rows.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return rows_of(open_source(path, columns, **options))
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("1", 1), ("-2.5", -2.5), ("+3", 3), (" 4 ", 4), ("\t5", 5), ('"6"', 6), ("1e3", 1000),
+        ("1E+3", 1000), (".5", 0.5), ("5.", 5), ("1e999", np.inf), ("-inf", -np.inf),
+        ("Infinity", np.inf), ("nan", NAN), ("true", 1), ("False", 0), (" TRUE", 1), ("", NAN),
+        ("NA", NAN), ("NaN", NAN), ("null", NAN), ("NULL", NAN), ("N/A", NAN), ("?", NAN),
+        ('""', NAN), ("secret", NAN), ("1_0", NAN), ("0x10", NAN), ('"1,5"', NAN), ("12 km", NAN),
+        ("2020-01-01", NAN), ("1e", NAN), ("-", NAN), ("٣", NAN), ("\x00", NAN),
+        ("9007199254740993", 2.0**53), ("9" * 30, 1e30),
+    ],
+)  # fmt: skip
+def test_a_cell_means_the_same_in_any_company(cell: str, value: float, tmp_path: Path) -> None:
+    for company in ("7,1\n7,2\n", "7,1\n7,junk\n7,3\n"):
+        rows = read(tmp_path, f"a,b\n{company}8,{cell}\n9,9\n")
+        np.testing.assert_array_equal(rows[-2:], [[8, value], [9, 9]])
+
+
+def test_cells_that_are_not_utf8_are_missing(tmp_path: Path) -> None:
+    np.testing.assert_array_equal(read(tmp_path, b"a\n1\n\xff\xfe\n3\n").ravel(), [1, NAN, 3])
+
+
+def test_whole_numbers_first_and_anything_later(tmp_path: Path) -> None:
+    integers = "".join(f"{i},{i}\n" for i in range(200_000))  # more than the first stretch
+    rows = read(tmp_path, f"a,b\n{integers}1.5,secret\n,2020-01-01\n7,true\n")
+    assert rows.shape == (200_003, 2)
+    np.testing.assert_array_equal(rows[:200_000, 0], np.arange(200_000))
+    np.testing.assert_array_equal(rows[-3:], [[1.5, NAN], [NAN, NAN], [7, 1]])
+
+
+def test_most_cells_of_the_first_stretch_decide_whether_a_column_is_numeric(tmp_path: Path) -> None:
+    np.testing.assert_array_equal(read(tmp_path, "a\n1\nsecret\nNA\n").ravel(), [1, NAN, NAN])
+    assert np.isnan(read(tmp_path, "a,b\n,1\nNA,2\n")[:, 0]).all()
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, "a,b\n1,2\nsecret,3\nsecret,4\n")
+    assert str(caught.value).endswith(
+        "rows.csv is text, not numbers. Choose from the numeric columns: columns=['b']."
+    )
+    assert read(tmp_path, "a,b\n1,2\nsecret,3\nsecret,4\n", ["b"]).ravel().tolist() == [2, 3, 4]
+
+
+def test_malformed_lines_are_missing_rows_in_their_place(tmp_path: Path) -> None:
+    text = "a,b\n1,1\n2\n\n3,3\n4,4,4\n5,5,secret,5\n6,6\n7\n8,8\n9,"
+    rows = read(tmp_path, text)
+    expected = [1, NAN, 3, NAN, NAN, 6, NAN, 8, 9]
+    np.testing.assert_array_equal(rows[:, 0], expected)
+    np.testing.assert_array_equal(read(tmp_path, text, block_bytes=32), rows)
+    np.testing.assert_array_equal(read(tmp_path, "a\n1\n2,2\n\n4\n").ravel(), [1, NAN, NAN, 4])
+
+
+def test_malformed_lines_far_into_a_file(tmp_path: Path) -> None:
+    lines = [f"{i},{i}" for i in range(400_000)]  # several stretches
+    bad = np.random.default_rng(5).choice(len(lines), 500, replace=False)
+    for i in bad:
+        lines[i] += "," if i % 2 else "\n\n"  # a blank line is no row
+    lines[399_999] = "half"
+    lines[399_998] = "writ,t,e"
+    rows = read(tmp_path, "a,b\n" + "\n".join(lines))
+    expected = np.arange(400_000.0)
+    expected[[i for i in bad if i % 2]] = NAN
+    expected[-2:] = NAN
+    np.testing.assert_array_equal(rows[:, 0], expected)
+
+
+def test_most_lines_malformed_is_another_kind_of_file(tmp_path: Path) -> None:
+    for text in ("a,b\n1,2,3\n1,2,3\n4,5\n", "a,b\n" + "1;2\n" * 9):
+        with pytest.raises(InputError, match="Most lines of .*rows.csv do not have as many fields"):
+            read(tmp_path, text)
+
+
+def test_quoted_fields_may_hold_delimiters_and_line_breaks(tmp_path: Path) -> None:
+    text = 'name,"an ""a"", b"\n"x, y",1\n"two\nlines",2\n'
+    assert read(tmp_path, text, ['an "a", b']).ravel().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_delimiters_and_line_endings(delimiter: str, ending: str, tmp_path: Path) -> None:
+    lines = [delimiter.join(row) for row in (["a", '"b,;|"', "c"], ["1", "2", "3"], ["4", "", "6"])]
+    rows = read(tmp_path, ending.join(lines) + ending, ["c", "b,;|"])
+    np.testing.assert_array_equal(rows, [[3, 2], [6, NAN]])
+
+
+def test_compressed_and_tab_separated_files(tmp_path: Path) -> None:
+    text = b"a\tb\n1\t2\n3\t4\n"
+    (tmp_path / "a.tsv").write_bytes(text)
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "c.TSV.BZ2").write_bytes(bz2.compress(text))
+    assert rows_of(open_source(tmp_path)).tolist() == [[1, 2], [3, 4]] * 3
+
+
+def test_a_half_written_compressed_file(tmp_path: Path) -> None:
+    numbers_in_it = np.random.default_rng(0).integers(0, 10**9, 400_000)
+    whole = gzip.compress(("a\n" + "\n".join(map(str, numbers_in_it))).encode(), 1)
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(whole[: len(whole) * 3 // 4])
+    source = open_source(path)
+    with pytest.raises(InputError, match=r"a\.csv\.gz cannot be read as CSV"):
+        list(source.blocks())
+    path.write_bytes(b"secret")
+    with pytest.raises(InputError, match=r"a\.csv\.gz cannot be read as CSV") as caught:
+        open_source(path)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
+    assert read(tmp_path, b"\xef\xbb\xbfa;b\n1;2\n", ["a"]).tolist() == [[1]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty; its first line must hold column names"),
+        (b"\n1,2\n", "is empty; its first line"),
+        (b"41.5,77,9\n1,2,3\n", "must hold the names of the columns; it holds only numbers"),
+        (b"a,a,b\n1,2,3\n", "More than one column of .*rows.csv is called 'a'"),
+        ("é,b\n1,2\n".encode("latin-1"), "cannot be read as CSV text in UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "cannot be read as CSV text in UTF-8"),
+    ],
+)
+def test_headers_that_are_none(content: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        read(tmp_path, content)
+    assert "41.5" not in str(caught.value)
+
+
+def test_columns_of_a_csv_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no column 'c' in .*rows.csv.* Its columns are 'a', 'b'"):
+        read(tmp_path, "a,b\n1,2\n", ["c"])
+    assert read(tmp_path, "a,b,2024\n1,2,3\n", [2024, "a"]).tolist() == [[3, 1]]
+
+
+def test_a_header_longer_than_the_first_stretch(tmp_path: Path) -> None:
+    names = [f"a_long_name_for_column_{j:06d}" for j in range(50_000)]  # 1.5 MB
+    rows = read(tmp_path, ",".join(names) + "\n" + ",".join("7" for _ in names) + "\n", names[-2:])
+    assert rows.tolist() == [[7, 7]]
+
+
+def test_the_lenient_reading_agrees_with_the_quick_one() -> None:
+    cells = ["1", "-2.5e-3", "+.5", "5.", "1e999", "1e-999", "-inf", "nan", "0" * 400 + "1", "-0"]
+    quick = numbers(pa.array(cells))
+    slow = numbers(pa.array([*cells, "junk"])).slice(0, len(cells))
+    np.testing.assert_array_equal(quick.to_numpy(), slow.to_numpy())

@@ -1,0 +1,249 @@
+"""Sources: Parquet and Arrow files, globs and directories."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+from prolate.errors import InputError
+from prolate.sources import Source, open_source
+
+TABLE = pa.table(
+    {
+        "age": pa.array([30, None, 50, 60, 70], pa.int16()),
+        "city": ["secret"] * 5,
+        "income": [1.5, 2.5, np.nan, None, -5.5],
+    }
+)
+ROWS = np.array([[1.5, 30], [2.5, np.nan], [np.nan, 50], [np.nan, 60], [-5.5, 70]])
+
+
+def rows_of(source: Source) -> np.ndarray:
+    blocks = list(source.blocks())
+    return np.concatenate(blocks) if blocks else np.empty((0, len(source.columns)))
+
+
+def write_stream(table: pa.Table, path: Path) -> None:
+    with pa.ipc.new_stream(path, table.schema) as writer:
+        writer.write_table(table, max_chunksize=3)
+
+
+def write_ipc(table: pa.Table, path: Path) -> None:
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table, max_chunksize=3)
+
+
+WRITERS = {
+    "a.parquet": pq.write_table,
+    "a.PQ": lambda table, path: pq.write_table(table, path, row_group_size=2),
+    "a.arrow": write_ipc,
+    "stream.arrow": write_stream,
+    "a.ipc": write_stream,
+    "a.feather": lambda table, path: pa.feather.write_feather(table, path, compression="lz4"),
+    "a.csv": pa.csv.write_csv,
+}
+COUNTED = {"a.parquet", "a.PQ", "a.arrow", "a.feather"}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("block_bytes", [32, 1 << 24])
+def test_every_format(name: str, block_bytes: int, tmp_path: Path) -> None:
+    path = tmp_path / name
+    WRITERS[name](TABLE, path)
+    for given in (path, str(path), [path]):
+        source = open_source(given, ["income", "age"], block_bytes=block_bytes)
+        assert source.columns == ("income", "age")
+        assert source.n_rows == (5 if name in COUNTED else None)
+        for _ in range(2):
+            np.testing.assert_array_equal(rows_of(source), ROWS)
+    if block_bytes == 32:
+        assert [len(block) for block in source.blocks()] == [2, 2, 1]
+    with pytest.raises(InputError) as caught:
+        open_source(path)
+    message = str(caught.value)
+    assert message.startswith(f"Column 'city' of {path} is ")
+    assert message.endswith("columns=['age', 'income'].")
+    assert "secret" not in message
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_no_rows(name: str, tmp_path: Path) -> None:
+    WRITERS[name](TABLE.slice(0, 0).select(["age", "income"]), tmp_path / name)
+    source = open_source(tmp_path / name)
+    assert list(source.blocks()) == []
+    assert source.collect(lambda _: np.ones(2, np.int64), 2).tolist() == [0, 0]
+
+
+def test_parquet_columns_with_dots_in_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "dots.parquet"
+    pq.write_table(pa.table({"a.b": [1], "a": [2], "c": [{"d": 3}]}), path)
+    assert rows_of(open_source(path, ["a", "a.b"])).tolist() == [[2, 1]]
+
+
+def test_row_groups_and_files_do_not_show_in_the_blocks(tmp_path: Path) -> None:
+    table = pa.table({"x": np.arange(1000.0), "y": np.arange(1000)})
+    for number, (start, length) in enumerate([(0, 101), (101, 0), (101, 7), (108, 892)]):
+        piece = table.slice(start, length)
+        pq.write_table(piece, tmp_path / f"{number}.parquet", row_group_size=33)
+    expected = [block.tolist() for block in open_source(table, block_bytes=640).blocks()]
+    source = open_source(tmp_path / "*.parquet", block_bytes=640)
+    assert source.n_rows == 1000
+    assert [block.tolist() for block in source.blocks()] == expected
+
+
+def test_globs_and_directories_are_sorted(tmp_path: Path) -> None:
+    for name, value in (("b.parquet", 2), ("a.parquet", 1), ("c.csv", 3), ("deep/d.parquet", 4)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        table = pa.table({"x": [value]})
+        (pa.csv.write_csv if name.endswith("csv") else pq.write_table)(table, tmp_path / name)
+    for name in ("_SUCCESS", ".part.parquet", "_meta.parquet", "README.md"):
+        (tmp_path / name).write_text("secret")
+    assert rows_of(open_source(tmp_path)).ravel().tolist() == [1, 2, 3]
+    assert rows_of(open_source(str(tmp_path / "[ab].parquet"))).ravel().tolist() == [1, 2]
+    everywhere = rows_of(open_source(str(tmp_path / "**" / "[a-d].*"))).ravel()
+    assert everywhere.tolist() == [1, 2, 3, 4]
+    both = [tmp_path / "c.csv", str(tmp_path / "a*")]
+    assert rows_of(open_source(both)).ravel().tolist() == [3, 1]
+
+
+def test_a_name_with_brackets_is_taken_literally_if_it_exists(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": [7]}), tmp_path / "a[1].parquet")
+    pq.write_table(pa.table({"x": [8]}), tmp_path / "a1.parquet")
+    assert rows_of(open_source(tmp_path / "a[1].parquet")).tolist() == [[7]]
+
+
+def test_files_with_columns_in_another_order(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": [1], "y": [2]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"y": [3.5], "x": [True]}), tmp_path / "b.parquet")
+    assert rows_of(open_source(tmp_path)).tolist() == [[1, 2], [1, 3.5]]
+
+
+def test_files_with_other_columns(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": [1], "y": [2]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"x": [1], "z": [2]}), tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"b\.parquet has other columns.*lacks 'y' and has 'z'"):
+        open_source(tmp_path, ["x"])
+    pq.write_table(pa.table({"x": ["secret"], "y": [2]}), tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"Column 'x' of .*b\.parquet is of type string") as caught:
+        open_source(tmp_path)
+    assert "secret" not in str(caught.value)
+
+
+def test_the_same_file_twice_would_count_its_rows_twice(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": [1]}), path)
+    (tmp_path / "b.parquet").symlink_to(path)
+    for twice in ([path, path], tmp_path, [tmp_path / "." / "a.parquet", str(tmp_path / "a.*")]):
+        with pytest.raises(InputError, match="is the same file as .*a.parquet; give each file"):
+            open_source(twice)
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.ipc", "a.csv"])
+def test_a_file_that_changes_between_or_within_passes(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    WRITERS[name](TABLE, path)
+    source = open_source(path, ["age"], block_bytes=16)
+    rows_of(source)
+    changed = f"{name} has changed since it was opened"
+    blocks = source.blocks()
+    next(blocks)
+    os.utime(path, ns=(0, 1))
+    with pytest.raises(InputError, match=changed):
+        list(blocks)
+    WRITERS[name](pa.concat_tables([TABLE, TABLE]), path)
+    with pytest.raises(InputError, match=changed):
+        next(source.blocks())
+    path.unlink()
+    with pytest.raises(InputError, match=rf"{name} cannot be read: No such file"):
+        next(source.blocks())
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.feather"])
+@pytest.mark.parametrize("kept", [0, 3, 0.3, 0.95])
+def test_half_written_files(name: str, kept: float, tmp_path: Path) -> None:
+    path = tmp_path / name
+    WRITERS[name](pa.table({"x": np.arange(10_000.0)}), path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(kept * len(whole)) if kept < 1 else int(kept)])
+    kind = "Parquet" if name.endswith("parquet") else "Arrow"
+    with pytest.raises(InputError, match=rf"{name} cannot be read as {kind}: it is damaged, half"):
+        open_source(path)
+
+
+def test_a_half_written_stream_is_noticed_while_reading(tmp_path: Path) -> None:
+    path = tmp_path / "a.ipc"
+    write_stream(pa.table({"x": np.arange(10_000.0)}), path)
+    path.write_bytes(path.read_bytes()[:20_100])
+    with pytest.raises(InputError, match=r"a\.ipc cannot be read as Arrow"):
+        list(open_source(path).blocks())
+
+
+def test_a_parquet_file_that_is_damaged_inside(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": np.random.default_rng(0).random(10_000)}), path)
+    whole = bytearray(path.read_bytes())
+    whole[4:5000] = b"secret" * 832 + b"secr"
+    path.write_bytes(whole)
+    with pytest.raises(InputError, match=r"a\.parquet cannot be read as Parquet") as caught:
+        list(open_source(path).blocks())
+    assert "secret" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(TABLE, path)
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        pytest.skip("this user may read everything")
+    with pytest.raises(InputError, match=r"a\.parquet cannot be read: Permission denied"):
+        open_source(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("gone.parquet", r"There is no file '.*gone\.parquet'\.$"),
+        ("gone*.parquet", r"No file matches '.*gone\*\.parquet'"),
+        ("a.xlsx", r"a\.xlsx does not end like a data file: the endings are Parquet \.parquet"),
+        ("*.xlsx", r"a\.xlsx does not end like"),
+        ("noending", r"noending does not end like"),
+        ("rows.parquet.gz", r"rows\.parquet\.gz does not end like"),
+        ("empty", r"The directory '.*empty' has no data files directly in it: the endings are"),
+    ],
+)
+def test_paths_without_data(path: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for name in ("a.xlsx", "noending", "rows.parquet.gz"):
+        (tmp_path / name).write_text("x")
+    for given in (tmp_path / path, str(tmp_path / path), [str(tmp_path / path)]):
+        with pytest.raises(InputError, match=message):
+            open_source(given)
+
+
+def test_a_place_elsewhere_is_not_read() -> None:
+    with pytest.raises(InputError, match=r"no file 's3://b/x\.parquet'\. .*local files only"):
+        open_source("s3://b/x.parquet")
+
+
+@pytest.mark.parametrize("text", ["", "a,b\nsecret,2\n", "secret" * 1000, "secret\0"])
+def test_text_that_is_no_path_is_not_repeated(text: str) -> None:
+    with pytest.raises(InputError, match="not a path of a file. Pass a path, or the rows") as e:
+        open_source(text)
+    assert "secret" not in str(e.value)
+
+
+def test_a_real_parquet_file(shared_data: Path) -> None:
+    path = shared_data / "uci" / "concrete.parquet"
+    table = pq.read_table(path)
+    source = open_source(path, block_bytes=4000)
+    expected = np.column_stack([column.to_numpy() for column in table.columns])
+    np.testing.assert_array_equal(rows_of(source), expected.astype(float))
+    assert source.n_rows == table.num_rows
