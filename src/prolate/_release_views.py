@@ -29,7 +29,7 @@ def round_to(value: float, error: float) -> str:
         return f"{value:.6g}"
     decimals = 1 - math.floor(math.log10(error))
     leading = math.floor(math.log10(abs(value))) if value else -decimals
-    if not -12 <= decimals <= 12 or not -12 <= leading + decimals <= 12 or leading >= 15:
+    if not -12 <= leading + decimals <= 12 or leading >= 15:
         return f"{value:.6g}"
     if decimals > 6 and leading < -1:
         return f"{value:.{max(leading + decimals, 0)}e}"
@@ -87,6 +87,8 @@ def guarantee(release: Release) -> str:
             "No privacy is guaranteed: a seed was given, and whoever knows it can remove the noise."
         )
     names = [f"rho = {release.budget.rho:.4g} zero-concentrated differential privacy"]
+    if release.budget.composition == "gdp" and "mu" in release.budget.stated:
+        names = [f"mu = {release.budget.mu:.4g} Gaussian differential privacy"]
     if "epsilon" in release.budget.stated:
         stated = release.budget.stated
         names = [

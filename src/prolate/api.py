@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +35,7 @@ Columns = str | int | Sequence[str | int]
 
 MEAN_METHODS = ("auto", "plan", "plan-noscale", "gaussian")
 SUM_METHODS = ("auto", "gaussian")
+
 
 def mean(
     data: object,
@@ -265,12 +267,11 @@ def quantile(
         details = {**found.details, "q": probabilities.tolist()}
         if not single:
             return replace(found, details=details)
-        assert found.sampling_std is not None
         return replace(
             found,
             value=found.value[0],
             noise_std=found.noise_std[0],
-            sampling_std=found.sampling_std[0],
+            sampling_std=None if found.sampling_std is None else found.sampling_std[0],
             details=details,
         )
 
@@ -355,7 +356,7 @@ def _reporter(progress: bool | Progress) -> Iterator[Progress | None]:
         from prolate.terminal import progress_bar
 
         with progress_bar() as bar:
-            yield bar or None
+            yield cast("Progress", bar) if callable(bar) else None
     else:
         yield None
 

@@ -92,8 +92,9 @@ def _zcdp_log_delta(epsilon: float, rho: float) -> float:
 
     # The minimum lies near alpha = (epsilon + rho) / (2 rho); search around it.
     guess = math.log(max((epsilon - rho) / (2.0 * rho), 1.0) + 1.0)
-    found = minimize_scalar(bound, bounds=(-30.0, guess + 3.0), method="bounded",
-                            options={"xatol": 1e-10})
+    found = minimize_scalar(
+        bound, bounds=(-30.0, guess + 3.0), method="bounded", options={"xatol": 1e-10}
+    )
     return min(0.0, float(found.fun))
 
 
@@ -246,9 +247,9 @@ class Budget:
             while _zcdp_log_delta(epsilon, low) > log_delta:
                 low /= 2.0
             if low < rho:
-                rho = _solve(
-                    lambda r: _zcdp_log_delta(epsilon, r) - log_delta, low, 2.0 * low
-                ) * (1.0 - 1e-9)
+                rho = _solve(lambda r: _zcdp_log_delta(epsilon, r) - log_delta, low, 2.0 * low) * (
+                    1.0 - 1e-9
+                )
         return _restore(math.sqrt(2.0 * rho), "zcdp", self.stated)
 
     def delta_at(self, epsilon: float) -> float:
@@ -303,7 +304,10 @@ class Budget:
             if composition not in ("gdp", "zcdp") or not isinstance(stated, dict):
                 raise KeyError("composition")
             budget = Budget(**stated)
-            return _restore(_number("mu", mu), composition, budget.stated)
+            exact = _number("mu", mu)
+            if not 0.0 < exact <= budget.mu * (1.0 + _SAFE):
+                raise KeyError("mu")
+            return _restore(exact, composition, budget.stated)
         except (KeyError, TypeError) as error:
             raise BudgetError(f"This does not describe a budget: {fields!r}.") from error
 
@@ -345,7 +349,7 @@ def classical_sigma(epsilon: float, delta: float) -> float:
     Examples
     --------
     >>> round(classical_sigma(0.5, 1e-6), 3)
-    10.597
+    10.598
     """
     if not 0.0 < epsilon < 1.0:
         raise BudgetError(

@@ -18,14 +18,14 @@ from prolate.release import Release
 __all__ = ["COLUMNS", "next_steps", "rand_hie", "run", "true_means"]
 
 COLUMNS: Mapping[str, str] = {
-    "mdvis": "doctor visits in the year",
-    "disea": "chronic diseases (an index)",
-    "physlm": "share physically limited",
+    "mdvis": "doctor visits a year",
+    "disea": "chronic diseases, index",
+    "physlm": "share with a limitation",
     "hlthg": "share in good health",
     "hlthf": "share in fair health",
     "hlthp": "share in poor health",
-    "idp": "share with own deductible",
-    "lncoins": "log of coinsurance % + 1",
+    "idp": "share with deductible",
+    "lncoins": "ln(1 + coinsurance, %)",
 }
 
 
@@ -56,7 +56,8 @@ def true_means() -> list[float]:
 
 def next_steps(epsilon: float, delta: float) -> str:
     """Return what to type next on one's own file."""
-    budget = f"--epsilon {epsilon:g} --delta {delta:g}"
+    small = f"{delta:g}".replace("e-0", "e-")
+    budget = f"--epsilon {epsilon:g} --delta {small}"
     return f"""\
 On your own file (Parquet, CSV or Arrow), no bounds needed:
 
@@ -68,7 +69,7 @@ The same in Python, also on NumPy arrays, pandas, polars, DuckDB and Arrow table
 
   import prolate
 
-  budget = prolate.Budget(epsilon={epsilon:g}, delta={delta:g})
+  budget = prolate.Budget(epsilon={epsilon:g}, delta={small})
   release = prolate.mean("your.parquet", budget=budget)
   release.estimate, release.noise_std, release.interval(0.95)
 """

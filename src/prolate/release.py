@@ -342,8 +342,6 @@ class Release:
             )
         except BudgetError as error:
             raise ReleaseError(f"The budget of this release cannot be read. {error}") from error
-        if not 0.0 < known["budget"].mu < math.inf:
-            raise ReleaseError("The budget of this release has no positive, finite mu.")
         return cls(**known)
 
     @classmethod

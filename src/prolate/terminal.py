@@ -74,7 +74,7 @@ def progress_bar() -> Iterator[Progress | bool]:
 def print_release(release: Release, *, level: float, receipt: bool) -> None:
     """Print a release: its table, what the numbers mean, and on request the receipt."""
     out = console()
-    out.print(headline(release), style="bold", soft_wrap=True)
+    out.print(headline(release), style="bold")
     if not release.private:
         out.print(NOT_PRIVATE, style="bold red", soft_wrap=True)
     out.print()
@@ -87,7 +87,9 @@ def print_release(release: Release, *, level: float, receipt: bool) -> None:
 
 
 def _notes(release: Release, level: float) -> list[tuple[str, str]]:
-    method = f"{release.method}, noise shaped for the l{release.error_norm:g} error"
+    method = release.method
+    if release.statistic != "quantile":
+        method += f", noise shaped for the l{release.error_norm:g} error"
     return [
         ("± noise", "standard deviation of the privacy noise alone"),
         *([("± sampling", "that of drawing the rows")] if release.sampling_std is not None else []),
@@ -131,7 +133,7 @@ def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delt
     out = console()
     out.print("The RAND Health Insurance Experiment, 1974-1982: health records of 20,190")
     out.print("person-years. Public data, treated here as if they were private.\n")
-    out.print(headline(release), style="bold", soft_wrap=True)
+    out.print(headline(release), style="bold")
     out.print()
     header = ["column", "meaning", "private mean", "± noise", "± sampling", "true mean"]
     rows = []

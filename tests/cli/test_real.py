@@ -82,16 +82,16 @@ def test_demo_prints_what_it_promises(run: Run) -> None:
     code, out, err = run("demo", "--epsilon", "2", "--delta", "1e-7")
     assert (code, err) == (0, "")
     for words in (
-        "true mean", "± noise", "± sampling", "doctor visits in the year", "public",
+        "true mean", "± noise", "± sampling", "doctor visits a year", "public",
         "epsilon = 2, delta = 1e-07", "differential privacy",
-        "prolate mean your.parquet --epsilon 2 --delta 1e-07",
+        "prolate mean your.parquet --epsilon 2 --delta 1e-7",
         'prolate.mean("your.parquet", budget=budget)',
     ):  # fmt: skip
         assert words in out
     lines = out.splitlines()
     table = [line for line in lines if line.split(" ")[0] in {"column", *demo.COLUMNS}]
     assert len(table) == 1 + len(demo.COLUMNS)
-    assert max(map(len, table)) <= 86
+    assert max(map(len, table)) <= 80
     assert max(len(line) for line in lines if not line.startswith("Private mean")) <= 100
 
 
@@ -203,4 +203,4 @@ def test_as_a_process_without_a_terminal() -> None:
     )  # fmt: skip
     assert done.stderr == ""
     assert "\x1b" not in done.stdout
-    assert "doctor visits in the year" in done.stdout
+    assert "doctor visits a year" in done.stdout

@@ -225,7 +225,7 @@ def in_receipt(**changes: Any) -> str:
         ),
         (
             stored(budget={"mu": -1, "composition": "gdp", "stated": {"mu": 1}}),
-            "no positive, finite mu",
+            "budget of this release cannot be read",
         ),
         (stored(receipt=[3]), r"int at 'release.receipt\[0\]', where an object"),
         (in_receipt(size=1.5), r"float at 'receipt\[0\].size', where a whole number"),

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from prolate.curator import Curator, Measurement
 from prolate.queries import Histogram, LinearGrid, MagnitudeGrid
 
-__all__ = ["Interval", "find_interval", "locate", "significance"]
+__all__ = ["Interval", "find_magnitudes", "locate", "significance"]
 
 Floats = NDArray[np.float64]
 
@@ -37,11 +37,26 @@ _TINY = 2.0**-900
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """Per column: a center, a half-width that holds the bulk, and whether its shape was seen."""
+    """Where values are, per column.
+
+    Attributes
+    ----------
+    center, half : float64 arrays of shape (d,)
+        Most values are in center -+ half.
+    resolved : bool array of shape (d,)
+        Whether the shape was seen: `half` is then about three standard deviations. If not,
+        the bulk is a single value, or too few rows show where it is.
+    reach : float
+        A magnitude that few values of all columns together exceed.
+    found : bool
+        Whether any magnitude stood out of the noise at all.
+    """
 
     center: Floats
     half: Floats
     resolved: NDArray[np.bool_]
+    reach: float
+    found: bool
 
 
 def significance(tests: int) -> float:
@@ -67,9 +82,12 @@ def locate(curator: Curator, rows: float, *, share: float) -> Interval:
     """
     d = curator.dimension
     lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
-    if not np.all(np.isfinite(lower) & np.isfinite(upper)):
-        reach = 2.0 * find_interval(curator, rows, share=share)
-        lower, upper = np.clip(-reach, lower, upper), np.clip(reach, lower, upper)
+    found = bool(np.all(np.isfinite(lower) & np.isfinite(upper)))
+    reach = 0.0
+    if not found:
+        largest, reach, found = find_magnitudes(curator, share=share)
+        lower, upper = np.clip(-largest, lower, upper), np.clip(largest, lower, upper)
+    reach = max(reach, float(np.max(np.abs([lower, upper]))))
     clear = _clear_run(curator, rows, share)
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
     enough = min(_ENOUGH, max(2, round(0.8 * clear)))
@@ -79,16 +97,16 @@ def locate(curator: Curator, rows: float, *, share: float) -> Interval:
         grid = LinearGrid(center - half, np.maximum(half / (cells / 2), 5e-324), cells)
         counts = curator.measure(Histogram(grid), share=share, label=f"location {level + 1}")
         start, length = _shorth(counts.values.reshape(d, -1)[:, 1:-1], counts.std, rows)
-        found, zoom = length > 0, (length > 0) & ~resolved
+        seen, zoom = length > 0, (length > 0) & ~resolved
         middle, wide = _window(grid, counts, start, length)
         center = np.where(zoom, middle, center)
         half = np.where(zoom, wide, half)
-        resolved |= found & (length >= enough)
+        resolved |= seen & (length >= enough)
         # A column whose interval cannot shrink any more is constant to the last bits.
-        flat = half <= np.abs(center) * 2.0**-44
-        if np.all(resolved | flat | ~found):
+        flat = half <= np.maximum(np.abs(center) * 2.0**-44, 4.0 * _TINY)
+        if np.all(resolved | flat | ~seen):
             break
-    return Interval(center, half, resolved)
+    return Interval(center, half, resolved, reach, found)
 
 
 def _clear_run(curator: Curator, rows: float, share: float) -> float:
@@ -98,8 +116,18 @@ def _clear_run(curator: Curator, rows: float, share: float) -> float:
     return (_BULK * rows / (noise * significance(curator.dimension * 1000))) ** 2
 
 
-def find_interval(curator: Curator, rows: float, *, share: float) -> Floats:
-    """Return b, (d,): most values of a column have |x| <= b."""
+def find_magnitudes(curator: Curator, *, share: float) -> tuple[Floats, float, bool]:
+    """Find how large the values are, from the float format's own exponents.
+
+    Returns
+    -------
+    largest : float64 array of shape (d,)
+        Most values of a column have |x| <= largest / 2.
+    reach : float
+        No group of four octaves above it stands out, in all columns together.
+    found : bool
+        Whether any group does.
+    """
     d = curator.dimension
     cells = 1 << (63 - _GROUPS)
     grid = MagnitudeGrid(np.zeros(d), np.zeros(d, dtype=np.int64), cells, _GROUPS)
@@ -109,12 +137,16 @@ def find_interval(curator: Curator, rows: float, *, share: float) -> Floats:
     # Where a column alone shows nothing, all columns together show which cells are likely.
     together = counts.sum(axis=0)
     likely = together > significance(cells) * measured.std * math.sqrt(d)
+    found = bool(likely.any())
     likely[np.argmax(together)] = True
     nothing = ~seen.any(axis=1)
     seen[nothing, np.argmax(np.where(likely, counts[nothing], -np.inf), axis=1)] = 1.0
     above = np.cumsum(seen[:, ::-1], axis=1)[:, ::-1]
     top = np.count_nonzero(above > 0.1 * above[:, :1], axis=1)
-    return np.clip(grid.edges(0)[np.minimum(top, cells - 1)], _TINY, 1.0 / _TINY)
+    edges = np.clip(grid.edges(0)[:-1], _TINY, 1.0 / _TINY)
+    last = int(np.flatnonzero(likely | (seen > 0.0).any(axis=0))[-1])
+    largest = 2.0 * edges[np.minimum(top, cells - 1)]
+    return largest, float(edges[min(last + 1, cells - 1)]), found
 
 
 def _shorth(

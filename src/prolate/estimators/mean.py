@@ -20,7 +20,7 @@ from prolate.estimators.estimate import Estimate
 from prolate.estimators.locate import locate
 from prolate.estimators.radius import measure_radius
 from prolate.estimators.shares import Shares, count_rows, plan_shares
-from prolate.estimators.spread import floor_scale, measure_scale
+from prolate.estimators.spread import measure_scale
 from prolate.queries import ClippedSum
 from prolate.theory import optimal_scale
 
@@ -71,16 +71,23 @@ def learn_shape(curator: Curator) -> Shape:
     rows = count_rows(curator)
     shares = plan_shares(curator, rows)
     interval = locate(curator, rows, share=shares.histogram)
-    spread, flat = measure_scale(curator, rows, interval, share=shares.histogram)
+    spread = measure_scale(curator, rows, interval, share=shares.histogram)
     center = refine_center(curator, rows, interval.center, spread, share=shares.histogram)
     warnings: tuple[str, ...] = ()
-    if shares.small:
-        warnings = (
+    if not interval.found:
+        lost = (
+            "The rows are too few for this budget to find even how large the values are: do not "
+            "use these numbers. Bounds would help."
+        )
+        warnings = (lost,)
+    elif shares.small:
+        few = (
             f"The rows are few for this budget and {curator.dimension} columns: the searches' "
             f"counts are noisy by {100 * shares.count_error:.0f} % of the rows, so centers and "
-            "scales are rough. More rows, fewer columns, a larger budget or bounds would help.",
+            "scales are rough. More rows, fewer columns, a larger budget or bounds would help."
         )
-    return Shape(rows, center, floor_scale(spread, flat), shares, warnings)
+        warnings = (few,)
+    return Shape(rows, center, spread, shares, warnings)
 
 
 def refine_center(
@@ -107,7 +114,7 @@ def clipped_mean(
     label: str = "mean",
     about: Floats | None = None,
 ) -> tuple[Floats, Floats, dict[str, float]]:
-    """Steps 3 and 4 with a share: the mean of clipped rows, its noise, and the radius."""
+    """Return steps 3 and 4 with a share: the mean of clipped rows, its noise, the radius."""
     radius_share = shape.shares.radius * share
     sum_share = share - radius_share
     radius, clipped = measure_radius(

@@ -100,10 +100,11 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
         sampling_std = np.minimum(sampling_std, upper - lower)
     warnings: tuple[str, ...] = ()
     if rank_noise > _SMALL * rows:
-        warnings = (
+        few = (
             f"The rows are few for this budget and {column.size} quantiles: ranks are noisy by "
-            f"{100 * rank_noise / rows:.0f} % of the rows.",
+            f"{100 * rank_noise / rows:.0f} % of the rows."
         )
+        warnings = (few,)
     shape = (wanted, d)
     return Estimate(
         value=_sorted(value.reshape(shape), probabilities),

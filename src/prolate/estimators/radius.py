@@ -22,8 +22,10 @@ __all__ = ["measure_radius"]
 
 # Fine where clipping radii usually lie, coarse beyond: every cell adds its noise to the tail.
 _RATIOS = np.array(
-    [0.25, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.6, 1.8]
-    + [2.1, 2.5, 3.0, 4.0, 6.0, 10.0, 30.0, 300.0, 2.0**20]
+    [
+        *(0.25, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.6),
+        *(1.8, 2.1, 2.5, 3.0, 4.0, 6.0, 10.0, 30.0, 300.0, 2.0**20),
+    ]
 )
 _SURE = 2.0  # standard deviations of noise that do not count as rows
 

@@ -3,6 +3,11 @@
 One histogram of |x - center| in half octaves per column. Its bulk is matched against the
 half-normal shape (the best linear test against independent Gaussian noise); cells far out
 that stand out of the noise add their second moment, so that rare large values count.
+
+Columns whose values are nearly all the same show no spread by themselves. What they show
+together (a rare value in each of many columns) gives them a common scale, and a tenth of
+the other columns' average is their least, so that a rare value is let through at little
+cost (PLAN, Section 4.6, has such a floor for all columns).
 """
 
 from __future__ import annotations
@@ -16,24 +21,23 @@ from prolate.curator import Curator
 from prolate.estimators.locate import Interval, significance
 from prolate.queries import Histogram, MagnitudeGrid
 
-__all__ = ["floor_scale", "measure_scale"]
+__all__ = ["measure_scale"]
 
 Floats = NDArray[np.float64]
 
 _HALVES = 51  # a magnitude's bit pattern >> 51 is its half octave
-_BELOW, _ABOVE = 40, 128  # half octaves around the interval's half-width
+_BELOW, _CELLS = 40, 160  # half octaves below a resolved interval's half-width, and in all
 _CANDIDATES = 8  # scales tried per octave
 _TAIL = 3.0  # cells beyond this many bulk scales count as tail
 _HALF_IN_SCALES = 3.1  # a resolved interval's half-width over a normal column's scale
 _NEAR = 2.0  # octaves around that guess
 _LIKELY = 3.5  # standard deviations of noise that a match near the guess must exceed
 _FLOOR = 0.1
+_SMALLEST, _LARGEST = 1e-140, 1e140  # scales whose squares are floats
 
 
-def measure_scale(
-    curator: Curator, rows: float, interval: Interval, *, share: float
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return each column's scale (about a standard deviation), and where none was seen.
+def measure_scale(curator: Curator, rows: float, interval: Interval, *, share: float) -> Floats:
+    """Return each column's scale (about a standard deviation), positive.
 
     Parameters
     ----------
@@ -47,56 +51,77 @@ def measure_scale(
 
     Returns
     -------
-    scale : float64 array of shape (d,)
-        Positive.
-    flat : bool array of shape (d,)
-        Columns whose values all lie within the finest cell.
+    float64 array of shape (d,)
     """
-    d = curator.dimension
-    # An even number of half octaves: every column's cells are cut at the same mantissas.
-    pattern = (np.ascontiguousarray(interval.half).view(np.int64) >> (_HALVES + 1)) << 1
-    first = np.maximum(pattern - _BELOW, 2)
-    grid = MagnitudeGrid(interval.center, first, _BELOW + _ABOVE, _HALVES)
+    d, rows = curator.dimension, max(rows, 1.0)
+    first = _first_cells(interval)
+    grid = MagnitudeGrid(interval.center, first, _CELLS, _HALVES)
     measured = curator.measure(Histogram(grid), share=share, label="scale")
-    counts = measured.values.reshape(d, grid.cells)
+    counts = measured.values.reshape(d, _CELLS)
+    clear = significance(d * _CELLS) * measured.std
 
     # Cell edges in units of 2**e_j, the same for every column.
-    index = np.arange(grid.cells + 1)
+    index = np.arange(_CELLS + 1)
     edges = np.where(index % 2 == 0, 1.0, 1.5) * 2.0 ** (index // 2)
     edges[0] = 0.0
-    scales = 2.0 ** (np.arange(_CANDIDATES * (grid.cells // 2 - 2)) / _CANDIDATES)
+    unit = np.ascontiguousarray(first << _HALVES).view(np.float64)
+    middle = np.sqrt(edges[:-1] * edges[1:])
+
+    # The bulk. A column whose shape was seen has about a third of its interval as scale.
+    scales = 2.0 ** (np.arange(_CANDIDATES * (_CELLS // 2 - 2)) / _CANDIDATES)
     match = counts @ _half_normal(edges, scales).T
-    # A column whose shape was seen has about a third of its interval's half-width as scale.
-    guess = interval.half / _unit(first) / _HALF_IN_SCALES
+    guess = interval.half / unit / _HALF_IN_SCALES
     distance = np.abs(np.log2(scales / guess[:, np.newaxis]))
     match[interval.resolved[:, np.newaxis] & (distance > _NEAR)] = -np.inf
     fit = np.argmax(match, axis=1)
-    seen = match[np.arange(d), fit] > significance(d * scales.size) * measured.std
-    seen |= interval.resolved & (match[np.arange(d), fit] > _LIKELY * measured.std)
+    best = match[np.arange(d), fit]
+    seen = (best > clear) | (interval.resolved & (best > _LIKELY * measured.std))
     bulk = np.where(seen, scales[fit], guess)
 
-    middle = np.sqrt(edges[:-1] * edges[1:])
+    # The tail, where single cells stand out.
     far = edges[:-1] > _TAIL * bulk[:, np.newaxis]
-    many = far & (counts > significance(d * grid.cells) * measured.std)
-    tail = (np.where(many, counts, 0.0) * middle**2).sum(axis=1) / max(rows, 1.0)
-    flat = seen & (fit < _CANDIDATES) & (tail == 0.0)
-    return np.sqrt(bulk**2 + tail) * _unit(first), flat
+    tail = np.where(far & (counts > clear), counts, 0.0) @ middle**2 / rows
+    with np.errstate(over="ignore"):
+        scale = np.asarray(np.clip(np.sqrt(bulk**2 + tail) * unit, _SMALLEST, _LARGEST))
+
+    flat = ~interval.resolved & (tail == 0.0)
+    if flat.any():
+        together = _common_scale(counts[flat], first[flat], rows, measured.std)
+        others = _FLOOR * np.where(flat, 0.0, scale).mean()
+        scale[flat] = np.maximum(scale[flat], max(together, others))
+    return scale
 
 
-def floor_scale(scale: Floats, flat: NDArray[np.bool_]) -> Floats:
-    """Return scales in which a column without visible spread has a tenth of the average's.
+def _first_cells(interval: Interval) -> NDArray[np.int64]:
+    """Return an even first half octave for every column, so that all are cut at one mantissa.
 
-    Such a column may still hold rare values that no histogram of this budget shows; the
-    floor lets them through at little cost (PLAN, Section 4.6, has it for all columns).
+    A column without shape is looked at from the largest magnitude of all columns down.
     """
-    if flat.all():
-        return scale
-    return np.where(flat, np.maximum(scale, _FLOOR * np.where(flat, 0.0, scale).mean()), scale)
+    largest = np.full(interval.half.size, max(interval.reach, float(interval.half.max())))
+    top = np.where(interval.resolved, interval.half, largest)
+    below = np.where(interval.resolved, _BELOW, _CELLS - 8)
+    pattern = (np.ascontiguousarray(top).view(np.int64) >> (_HALVES + 1)) << 1
+    return np.asarray(np.maximum(pattern - below, 2))
 
 
-def _unit(first: NDArray[np.int64]) -> Floats:
-    """Return 2**e_j, where each column's cells begin."""
-    return np.ascontiguousarray(first << _HALVES).view(np.float64)
+def _common_scale(counts: Floats, first: NDArray[np.int64], rows: float, noise: float) -> float:
+    """Return the root mean square deviation that columns show together, or 0."""
+    d, cells = counts.shape
+    lowest = int(first.min())
+    size = int(first.max()) - lowest + cells
+    total, tried = np.zeros(size), np.zeros(size)
+    for offset in np.unique(first):
+        where = slice(int(offset) - lowest, int(offset) - lowest + cells)
+        total[where] += counts[first == offset].sum(axis=0)
+        tried[where] += np.count_nonzero(first == offset)
+    index = np.arange(lowest, lowest + size)
+    magnitude = np.ascontiguousarray(index << _HALVES).view(np.float64) * 1.25
+    # The cell that holds the bulk is what the columns have in common, not their spread.
+    total[: int(np.argmax(total)) + 1] = 0.0
+    clear = total > significance(size) * noise * np.sqrt(tried)
+    with np.errstate(over="ignore"):
+        square = float(np.sum(np.where(clear, total * magnitude**2, 0.0)) / (rows * d))
+    return math.sqrt(min(square, _LARGEST**2))
 
 
 def _half_normal(edges: Floats, scales: Floats) -> Floats:

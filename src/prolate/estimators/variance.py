@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+
 from prolate.curator import Curator
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.mean import clipped_mean, learn_shape

@@ -97,7 +97,7 @@ def rounded_gaussian(
     --------
     >>> from prolate.noise import SeededBits
     >>> rounded_gaussian(1000, 3, SeededBits(1)).tolist()
-    [-557, 1, -1153]
+    [2046, 2011, -3066]
     """
     scales = np.asarray(scale)
     if scales.dtype.kind not in "iu" or np.any(scales < 1) or np.any(scales > MAX_SCALE):
@@ -162,7 +162,7 @@ def _fill(
 
 
 def _propose(count: int, bits: RandomBits, guard: float) -> _Proposals:
-    """Steps 1 and 2 for `count` proposals; return the accepted ones, in order."""
+    """Take steps 1 and 2 for `count` proposals; return the accepted ones, in order."""
     words = bits.words(3 * count)
     choice, fraction, acceptance = words[:count], words[count : 2 * count], words[2 * count :]
     negative = (choice & np.uint64(1)).astype(np.bool_)
@@ -234,7 +234,7 @@ def _round_exactly(scale: int, whole: int, x: _Uniform, bits: RandomBits) -> int
 def _tails(digits: int) -> tuple[Decimal, ...]:
     """Return P(K >= k) for k = 1, 2, ..., to about `digits` digits."""
     context = Context(prec=digits + 10)
-    masses = []
+    masses: list[Decimal] = []
     while not masses or masses[-1] > Decimal(10) ** -(digits + 5):
         masses.append(context.exp(Decimal(-(len(masses) ** 2)) / 2))
     tails = [masses[-1]]

@@ -46,7 +46,7 @@ def clipped_sum(
             x = rows[i, j]
             value = min(max(x, lower[j]), upper[j])
             deviation = value - about[j]
-            if about[j] == about[j]:  # NaN: not given  # noqa: PLR0124
+            if about[j] == about[j]:  # NaN: not given
                 value = deviation * deviation
             step = np.rint((value - center[j]) * gain[j])
             step = min(max(step, -cap), cap)
@@ -118,7 +118,7 @@ def norms(rows: Any, about: Any, center: Any, gain: Any) -> Any:
             x = rows[i, j]
             if x - x == 0.0:
                 value = x
-                if about[j] == about[j]:  # NaN: not given  # noqa: PLR0124
+                if about[j] == about[j]:  # NaN: not given
                     value = (x - about[j]) * (x - about[j])
                 y = (value - center[j]) * gain[j]
                 square += y * y

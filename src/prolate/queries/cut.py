@@ -35,7 +35,7 @@ class Cut(Query):
         return self.query.size
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
-        """That of `query`."""
+        """Return that of `query`."""
         return self.query.sensitivity_squared(neighbors)
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:

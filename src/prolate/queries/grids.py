@@ -85,7 +85,7 @@ class MagnitudeGrid:
     def edges(self, column: int) -> NDArray[np.float64]:
         """Return the cells + 1 edges of a column; the first is 0, the last may be inf."""
         patterns = (self.first[column] + np.arange(self.cells + 1)) << self.shift
-        edges = np.clip(patterns, 0, _INFINITY_BITS).view(np.float64)
+        edges: NDArray[np.float64] = np.clip(patterns, 0, _INFINITY_BITS).view(np.float64)
         edges[0] = 0.0
         return edges
 

@@ -86,9 +86,7 @@ def _inner(radius: float, d: int) -> float:
     return (radius - 0.5 * float(np.sqrt(float(d)))) * (1.0 - 2.0**-40)
 
 
-def linear_histogram(
-    rows: Floats, low: Floats, width: Floats, cells: int, total: Integers
-) -> None:
+def linear_histogram(rows: Floats, low: Floats, width: Floats, cells: int, total: Integers) -> None:
     """Count each column's values into `total`, (d, cells + 2); see `LinearGrid`."""
     kernel = _compiled("linear_histogram") or linear_histogram_numpy
     kernel(rows, low, width, cells, total)

@@ -18,8 +18,9 @@ __all__ = ["NormHistogram", "NormsBelow"]
 class NormHistogram(Query):
     """Histogram of |(v - center) * gain|_2 over rows; cell k is [edges_k, edges_(k+1)).
 
-    v_j is x_j, or (x_j - about_j)**2 if `about` is given, as in `ClippedSum`. Here edges_0 = 0 and the last cell is open: `edges`, increasing, are those between.
-    A value that is not finite counts as no deviation from the center.
+    v_j is x_j, or (x_j - about_j)**2 if `about` is given, as in `ClippedSum`. `edges` are
+    increasing; below the first and above the last there is one more cell each. A value
+    that is not finite counts as no deviation from the center.
 
     Sensitivity. A row adds 1 to exactly one cell: replacing it changes two cells by at
     most 1 each, 2; adding or removing it changes one, 1.

@@ -40,7 +40,7 @@ class Pairs(Query):
         return self.query.size
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
-        """That of `query` under replace; add-remove is refused."""
+        """Return that of `query` under replace; refuse add-remove."""
         if neighbors != "replace":
             raise InputError(
                 "Pairs of rows have no bounded sensitivity under neighbors='add-remove'; "

@@ -33,9 +33,7 @@ _BETA = 0.1  # failure probability (Section 7.1), a third for each part
 _FINER = 4  # steps past log2(M): a resolution of 1/16 where the paper has 1
 
 
-def plan(
-    curator: Curator, *, error_norm: float = 2.0, scaling: bool = True
-) -> Estimate:
+def plan(curator: Curator, *, error_norm: float = 2.0, scaling: bool = True) -> Estimate:
     """Return PLAN's mean of every column.
 
     Parameters
@@ -88,9 +86,7 @@ def plan(
     if not scaling:
         longest = universe * math.sqrt(d)
     steps = _steps(longest)
-    rank_error = math.sqrt(
-        steps * math.log(3.0 * steps / _BETA) / curator.mu_of(radius_share) ** 2
-    )
+    rank_error = math.sqrt(steps * math.log(3.0 * steps / _BETA) / curator.mu_of(radius_share) ** 2)
     rank = max(rows / 2, rows - math.sqrt(rows) - rank_error)
 
     def norms_below(points: Floats) -> Query:

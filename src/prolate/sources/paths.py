@@ -98,12 +98,13 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
         if format_of(name) is None:
             raise InputError(f"{name} does not end like a data file: {_allowed()}.")
         stamp = FileStamp.of(name)
-        first = seen.setdefault((stamp.device, stamp.inode), name)
-        if first is not name:
+        key = (stamp.device, stamp.inode)
+        if key in seen:
             raise InputError(
-                f"{name} is the same file as {first}; give each file once, or its rows "
+                f"{name} is the same file as {seen[key]}; give each file once, or its rows "
                 "would count twice."
             )
+        seen[key] = name
     return found
 
 
@@ -114,7 +115,7 @@ def _allowed() -> str:
 
 def _expand(path: str | bytes) -> list[str]:
     try:
-        if not isinstance(path, str) or not path or "\n" in path:
+        if not isinstance(path, str) or not path or "\n" in path or "\0" in path:
             raise ValueError
         is_directory, exists = Path(path).is_dir(), Path(path).exists()
     except (OSError, ValueError):
