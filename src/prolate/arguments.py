@@ -92,7 +92,7 @@ def read_bounds(
                 hint = did_you_mean(str(name), columns)
                 raise InputError(f"bounds name a column that is not used: {name!r}.{hint}")
             low, high = _pair(pair, f"bounds of column {name!r}")
-            lower[known[name]], upper[known[name]] = _numbers(low, 1), _numbers(high, 1)
+            lower[known[name]], upper[known[name]] = _numbers(low, 1)[0], _numbers(high, 1)[0]
     else:
         low, high = _pair(bounds, "bounds")
         lower[:], upper[:] = _numbers(low, d), _numbers(high, d)

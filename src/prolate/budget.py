@@ -16,13 +16,15 @@ A release with a step that is not Gaussian (the exponential mechanism) is only
 rho-zCDP; it is converted with the bound of Canonne, Kamath, Steinke 2020
 (Corollary 13), which is larger.
 
-Conversions round against the user: an epsilon or a delta up, a mu down.
+Conversions to and from epsilon and delta round against the user: an epsilon or a delta
+up, a mu down. Between mu and rho they round to the nearest double; `mu` is the budget.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from prolate.errors import BudgetError
@@ -109,23 +111,25 @@ def _solve(target: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _mu_from(epsilon: float, log_delta: float) -> float:
-    root = _solve(lambda mu: gdp_log_delta(epsilon, mu) - log_delta, *_mu_range(epsilon))
-    return root * (1.0 - _SAFE)
-
-
-def _mu_range(epsilon: float) -> tuple[float, float]:
-    # mu <= epsilon / 45 has delta < exp(-45**2 / 2) < 1e-300 at epsilon; a mu of
-    # sqrt(2 epsilon) + 80 has delta within 1e-300 of one.
-    return epsilon / 60.0, math.sqrt(2.0 * epsilon) + 80.0
+    # epsilon / mu - mu / 2 is 60 at the low end, where delta < exp(-60**2 / 2), and below
+    # -40 at the high end, where delta is within exp(-40**2 / 2) of one.
+    root = math.sqrt(2.0 * epsilon + 3600.0)
+    low, high = max(2.0 * epsilon / (root + 60.0), 1e-300), root + 20.0
+    if epsilon > 1e8 or gdp_log_delta(epsilon, low) >= log_delta:
+        return low  # far beyond the range that Budget allows, above or below
+    found = _solve(lambda mu: gdp_log_delta(epsilon, mu) - log_delta, low, high)
+    return found * (1.0 - _SAFE)
 
 
 def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        try:
-            value = float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            raise BudgetError(f"{name} must be a number; got {value!r}.") from None
-    return float(value)
+    try:
+        if isinstance(value, bool | str | bytes):
+            raise TypeError
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        raise BudgetError(f"{name} must be a finite number; this one is too large.") from None
+    except (TypeError, ValueError):
+        raise BudgetError(f"{name} must be a number; got {value!r}.") from None
 
 
 class Budget:
@@ -172,7 +176,7 @@ class Budget:
 
     mu: float
     composition: Composition
-    stated: dict[str, float]
+    stated: Mapping[str, float]
 
     def __init__(
         self,
@@ -209,10 +213,10 @@ class Budget:
             )
         self._set(exact, "gdp", stated)
 
-    def _set(self, mu: float, composition: Composition, stated: dict[str, float]) -> None:
+    def _set(self, mu: float, composition: Composition, stated: Mapping[str, float]) -> None:
         object.__setattr__(self, "mu", mu)
         object.__setattr__(self, "composition", composition)
-        object.__setattr__(self, "stated", dict(stated))
+        object.__setattr__(self, "stated", MappingProxyType(dict(stated)))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Budget is immutable; make a new one instead of setting {name!r}.")
@@ -221,7 +225,7 @@ class Budget:
         raise AttributeError(f"Budget is immutable; {name!r} cannot be deleted.")
 
     def __reduce__(self) -> tuple[object, tuple[float, Composition, dict[str, float]]]:
-        return _restore, (self.mu, self.composition, self.stated)
+        return _restore, (self.mu, self.composition, dict(self.stated))
 
     @property
     def rho(self) -> float:
@@ -264,7 +268,7 @@ class Budget:
         if not (math.isfinite(value) and value >= 0.0):
             raise BudgetError(f"epsilon must be zero or positive, and finite; got {value:g}.")
         log_delta = self._log_delta(value)
-        return min(1.0, math.exp(log_delta) * (1.0 + 1e-9)) if log_delta > -740.0 else 5e-324
+        return min(1.0, math.nextafter(math.exp(log_delta) * (1.0 + 1e-9), 1.0))
 
     def epsilon_at(self, delta: float) -> float:
         """Return the smallest epsilon that holds at `delta`, in (0, 1).
@@ -305,7 +309,9 @@ class Budget:
                 raise KeyError("composition")
             budget = Budget(**stated)
             exact = _number("mu", mu)
-            if not 0.0 < exact <= budget.mu * (1.0 + _SAFE):
+            if not (math.isfinite(exact) and exact > 0.0):
+                raise BudgetError(f"mu must be positive and finite; got {exact:g}.")
+            if exact > budget.mu * (1.0 + _SAFE):
                 raise KeyError("mu")
             return _restore(exact, composition, budget.stated)
         except (KeyError, TypeError) as error:
@@ -330,11 +336,11 @@ class Budget:
     def __str__(self) -> str:
         stated = ", ".join(f"{name} = {value:g}" for name, value in self.stated.items())
         if self.composition == "zcdp":
-            return f"{stated} (rho = {self.rho:.4g})"
+            return stated if "rho" in self.stated else f"{stated} (rho = {self.rho:.4g})"
         return stated if "mu" in self.stated else f"{stated} (mu = {self.mu:.4g})"
 
 
-def _restore(mu: float, composition: Composition, stated: dict[str, float]) -> Budget:
+def _restore(mu: float, composition: Composition, stated: Mapping[str, float]) -> Budget:
     budget = Budget.__new__(Budget)
     budget._set(mu, composition, stated)
     return budget

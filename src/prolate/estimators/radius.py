@@ -24,10 +24,9 @@ __all__ = ["measure_radius"]
 _RATIOS = np.array(
     [
         *(0.25, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.6),
-        *(1.8, 2.1, 2.5, 3.0, 4.0, 6.0, 10.0, 30.0, 300.0, 2.0**20),
+        *(1.8, 2.1, 2.5, 3.2, 4.5, 7.0, 12.0, 40.0),
     ]
 )
-_SURE = 2.0  # standard deviations of noise that do not count as rows
 
 
 def measure_radius(
@@ -71,7 +70,9 @@ def measure_radius(
     effective = np.sum((spread / scale) ** 2) / np.sum(weight * (spread / scale) ** 2)
     sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
     wanted = sensitivity * math.sqrt(effective) / curator.mu_of(final_share)
-    enough = np.flatnonzero(above <= wanted + _SURE * noise)
+    # Noise that pretends to be rows far out is dear: the further, the surer they must be.
+    doubt = 1.0 + 0.5 * np.log2(np.maximum(_RATIOS, 1.0))
+    enough = np.flatnonzero(above <= wanted + doubt * noise)
     place = int(enough[0]) if enough.size else edges.size - 1
     clipped = float(np.clip(above[place] / max(rows, 1.0), 0.0, 1.0))
     return float(edges[place]), clipped

@@ -17,8 +17,9 @@ from prolate.queries import Count
 __all__ = ["Shares", "count_rows", "plan_shares"]
 
 _COUNT_ERROR = 0.01  # wanted noise of a column's count, as a fraction of the rows
-_RADIUS_ERROR = 0.0005  # the same for the histogram of norms
-_LEAST, _SEARCH, _RADIUS = 0.0004, 0.04, 0.04  # bounds of one histogram's share
+_LEAST, _SEARCH, _RADIUS = 0.0004, 0.04, 0.12  # bounds of one histogram's share
+_RADIUS_ERROR = 0.0005  # the same for the histogram of norms, or ...
+_RADIUS_ROWS = 0.67  # ... this part of the rows that may be longer than the radius
 _ROWS = 0.01
 _SMALL = 0.03  # counts noisier than this are said to be noisy
 
@@ -57,7 +58,10 @@ def plan_shares(curator: Curator, rows: float) -> Shares:
         return left * min(max((noise / wanted) ** 2, _LEAST), most)
 
     histogram = share(one_row, _COUNT_ERROR, _SEARCH)
-    radius = share(one_row / math.sqrt(d), _RADIUS_ERROR, _RADIUS)
+    # One cell of that histogram is noisy by sqrt(factor / share) / mu rows, and about
+    # factor sqrt(d) / mu rows may be longer than the radius (`measure_radius`).
+    enough = 1.0 / (factor * d * _RADIUS_ROWS**2)
+    radius = share(one_row / math.sqrt(d), _RADIUS_ERROR, min(_RADIUS, max(enough, _LEAST)))
     return Shares(histogram, radius, one_row / math.sqrt(histogram))
 
 

@@ -32,6 +32,7 @@ _TAIL = 3.0  # cells beyond this many bulk scales count as tail
 _HALF_IN_SCALES = 3.1  # a resolved interval's half-width over a normal column's scale
 _NEAR = 2.0  # octaves around that guess
 _LIKELY = 3.5  # standard deviations of noise that a match near the guess must exceed
+_GOES_ON = 3.0 * math.sqrt(3.0)  # standard deviations of noise in three cells together
 _FLOOR = 0.1
 _SMALLEST, _LARGEST = 1e-140, 1e140  # scales whose squares are floats
 
@@ -78,9 +79,14 @@ def measure_scale(curator: Curator, rows: float, interval: Interval, *, share: f
     seen = (best > clear) | (interval.resolved & (best > _LIKELY * measured.std))
     bulk = np.where(seen, scales[fit], guess)
 
-    # The tail, where single cells stand out.
+    # The tail: as far as an octave and a half on still shows rows, and single cells that
+    # stand out beyond.
     far = edges[:-1] > _TAIL * bulk[:, np.newaxis]
-    tail = np.where(far & (counts > clear), counts, 0.0) @ middle**2 / rows
+    ahead = counts + np.pad(counts, ((0, 0), (0, 2)))[:, 1:-1]
+    ahead += np.pad(counts, ((0, 0), (0, 2)))[:, 2:]
+    goes_on = np.logical_and.accumulate(~far | (ahead > _GOES_ON * measured.std), axis=1)
+    tail = np.where(far & (goes_on | (counts > clear)), counts, 0.0) @ middle**2 / rows
+    tail = np.maximum(tail, 0.0)
     with np.errstate(over="ignore"):
         scale = np.asarray(np.clip(np.sqrt(bulk**2 + tail) * unit, _SMALLEST, _LARGEST))
 
@@ -119,8 +125,8 @@ def _common_scale(counts: Floats, first: NDArray[np.int64], rows: float, noise: 
     # The cell that holds the bulk is what the columns have in common, not their spread.
     total[: int(np.argmax(total)) + 1] = 0.0
     clear = total > significance(size) * noise * np.sqrt(tried)
-    with np.errstate(over="ignore"):
-        square = float(np.sum(np.where(clear, total * magnitude**2, 0.0)) / (rows * d))
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = float(np.sum((total * magnitude**2)[clear]) / (rows * d))
     return math.sqrt(min(square, _LARGEST**2))
 
 

@@ -18,7 +18,8 @@ The joint density of accepted (K, X) is proportional to exp(-(K + X)**2 / 2).
 Every uniform number is a stream of bits of which the first 63 or 64 are drawn at
 once, for many samples; a decision that those bits leave open goes to `_exact`,
 which draws more bits and decides with the standard library's decimal arithmetic,
-whose ``exp`` is correctly rounded.
+whose ``exp`` is correctly rounded, in a context of its own: the caller's settings of
+precision, rounding and traps play no part.
 
 Guards (why the fast path never decides wrongly):
 
@@ -43,7 +44,16 @@ through `_exact` gives the same integers from the same bits (tested).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    ROUND_HALF_EVEN,
+    Context,
+    Decimal,
+    localcontext,
+)
 from functools import cache
 
 import numpy as np
@@ -55,7 +65,7 @@ from prolate.noise.randomness import RandomBits
 __all__ = ["MAX_SCALE", "rounded_gaussian"]
 
 MAX_SCALE = 2**56
-"""Largest scale: with |Z| < 64, which fails once in 10**892 draws, no int64 overflows."""
+"""Largest scale: with |Z| < 64, which fails once in 10**891 draws, no int64 overflows."""
 
 _GUARD = 2.0**-44
 _BATCH = 1 << 15
@@ -122,11 +132,10 @@ class _Uniform:
         self.prefix = (self.prefix << 64) | int(bits.words(1)[0])
         self.length += 64
 
-    def bounds(self, context: Context) -> tuple[Decimal, Decimal]:
+    def bounds(self, digits: int) -> tuple[Decimal, Decimal]:
         """Return decimals that enclose the number, wherever its unseen bits lead."""
-        unit = Decimal(2) ** self.length
-        low, high = context.copy(), context.copy()
-        low.rounding, high.rounding = ROUND_FLOOR, ROUND_CEILING
+        unit = Decimal(1 << self.length)
+        low, high = _context(digits, ROUND_FLOOR), _context(digits, ROUND_CEILING)
         return low.divide(Decimal(self.prefix), unit), high.divide(Decimal(self.prefix + 1), unit)
 
 
@@ -230,23 +239,32 @@ def _round_exactly(scale: int, whole: int, x: _Uniform, bits: RandomBits) -> int
         x.extend(bits)
 
 
+def _context(digits: int, rounding: str = ROUND_HALF_EVEN) -> Context:
+    """Return arithmetic of so many digits that owes nothing to the caller's settings."""
+    return Context(
+        prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX, capitals=1, clamp=0, traps=[]
+    )
+
+
 @cache
 def _tails(digits: int) -> tuple[Decimal, ...]:
     """Return P(K >= k) for k = 1, 2, ..., to about `digits` digits."""
-    context = Context(prec=digits + 10)
-    masses: list[Decimal] = []
-    while not masses or masses[-1] > Decimal(10) ** -(digits + 5):
-        masses.append(context.exp(Decimal(-(len(masses) ** 2)) / 2))
-    tails = [masses[-1]]
-    for mass in reversed(masses[:-1]):
-        tails.append(context.add(tails[-1], mass))
-    return tuple(context.divide(tail, tails[-1]) for tail in reversed(tails[:-1]))
+    with localcontext(_context(digits + 10)):
+        least = Decimal(10) ** -(digits + 5)
+        masses: list[Decimal] = []
+        while not masses or masses[-1] > least:
+            masses.append((Decimal(-(len(masses) ** 2)) / 2).exp())
+        tails = [masses[-1]]
+        for mass in reversed(masses[:-1]):
+            tails.append(tails[-1] + mass)
+        return tuple(tail / tails[-1] for tail in reversed(tails[:-1]))
 
 
 @cache
 def _floors() -> tuple[np.uint64, ...]:
     """Return floor(2**63 P(K >= k)) for k = 1, 2, ... until it is zero, included."""
-    floors = [int(tail * 2**63) for tail in _tails(60)]
+    with localcontext(_context(70)):
+        floors = [int(tail * 2**63) for tail in _tails(60)]
     return tuple(np.uint64(floor) for floor in floors[: floors.index(0) + 1])
 
 
@@ -254,11 +272,12 @@ def _whole_exactly(choice: _Uniform, bits: RandomBits) -> int:
     """Step 1 exactly: the number of k with R < P(K >= k)."""
     while True:
         digits = choice.length  # far more digits than bits
-        slack = Decimal(10) ** -digits
-        low, high = choice.bounds(Context(prec=digits + 10))
+        low, high = choice.bounds(digits + 10)
         tails = _tails(digits)
-        surely = sum(high <= tail - slack for tail in tails)
-        maybe = sum(low < tail + slack for tail in tails)
+        with localcontext(_context(digits + 10)):
+            slack = Decimal(10) ** -digits
+            surely = sum(high <= tail - slack for tail in tails)
+            maybe = sum(low < tail + slack for tail in tails)
         if surely == maybe and low > slack:
             return surely
         choice.extend(bits)
@@ -267,18 +286,20 @@ def _whole_exactly(choice: _Uniform, bits: RandomBits) -> int:
 def _accept_exactly(whole: int, x: _Uniform, variate: _Uniform, bits: RandomBits) -> bool:
     """Step 2 exactly: whether the variate is below exp(-X (2 whole + X) / 2)."""
     while True:
-        context = Context(prec=x.length + 10)
-        slack = Decimal(10) ** -x.length  # above the rounding of the five operations below
-        x_low, x_high = x.bounds(context)
-        low, high = variate.bounds(context)
-        if high <= _chance(whole, x_high, context) - slack:
-            return True
-        if low >= _chance(whole, x_low, context) + slack:
-            return False
+        digits = x.length + 10
+        x_low, x_high = x.bounds(digits)
+        low, high = variate.bounds(digits)
+        with localcontext(_context(digits)):
+            # Above the rounding of the handful of operations on numbers below 10**4.
+            slack = Decimal(10) ** -x.length
+            if high <= _chance(whole, x_high) - slack:
+                return True
+            if low >= _chance(whole, x_low) + slack:
+                return False
         x.extend(bits)
         variate.extend(bits)
 
 
-def _chance(whole: int, x: Decimal, context: Context) -> Decimal:
-    doubled = context.multiply(x, context.add(Decimal(2 * whole), x))
-    return context.exp(context.divide(-doubled, Decimal(2)))
+def _chance(whole: int, x: Decimal) -> Decimal:
+    """Return exp(-x (2 whole + x) / 2) in the current context."""
+    return (-x * (2 * whole + x) / 2).exp()

@@ -48,7 +48,7 @@ _MISSING = [
     "", "?", ".", "-", "NA", "N/A", "#N/A", "n/a", "na", "NaN", "nan", "-nan", "NULL", "Null",
     "null", "None", "none",
 ]  # fmt: skip
-_STRETCHES = (1 << 20, 1 << 26)  # bytes; the second is for lines that do not fit in the first
+_STRETCHES = (1 << 20, 1 << 22, 1 << 24, 1 << 26)  # bytes; the first in which a line fits
 
 
 def numbers(cells: pa.Array) -> pa.Array:
@@ -148,15 +148,20 @@ class DelimitedFile(DataFile):
             yield reader
 
     def _names(self) -> tuple[int, list[str]]:
-        """Return the length of stretch that fits the longest line so far, and the names."""
+        """Return the names, and the length of stretch that the first lines fit in.
+
+        Arrow reads up to 32 stretches ahead, so the shortest one is best.
+        """
         import pyarrow as pa
 
-        try:
-            with self._reader(_STRETCHES[0], None, deque()) as reader:
-                return _STRETCHES[0], list(reader.schema.names)
-        except pa.ArrowInvalid:
-            with self._reader(_STRETCHES[1], None, deque()) as reader:
-                return _STRETCHES[1], list(reader.schema.names)
+        for stretch in _STRETCHES:
+            try:
+                with self._reader(stretch, None, deque()) as reader:
+                    return stretch, list(reader.schema.names)
+            except pa.ArrowInvalid:
+                if stretch == _STRETCHES[-1]:
+                    raise
+        raise AssertionError  # not reached
 
     def _unusable(self) -> dict[str, str]:
         """Return the columns of the first stretch that are not numeric."""
@@ -185,13 +190,12 @@ class DelimitedFile(DataFile):
         """Yield batches of numbers; a malformed row is a row of nulls in its place."""
         import pyarrow as pa
 
-        stretch = max(self._stretch, min(size // 4, 1 << 24))
         malformed: deque[int] = deque()
         missing = pa.record_batch([pa.nulls(1)] * len(columns), names=list(columns))
         position = 0
         with (
             readable(self.path, self.kind),
-            self._reader(stretch, columns, malformed) as reader,
+            self._reader(self._stretch, columns, malformed) as reader,
         ):
             for text in reader:
                 batch = pa.record_batch([numbers(cells) for cells in text.columns], list(columns))

@@ -2,8 +2,10 @@
 
 A file is read anew for every pass, and never as a whole: Parquet page by page, Arrow
 through a memory map (a compressed Arrow file: one record batch at a time), CSV by
-stretches of text (`prolate.sources.delimited`). A file that changes between two passes
-is an error, for then the measurements would not be of one data set.
+stretches of text (`prolate.sources.delimited`). Of Parquet columns that are encoded by
+a dictionary, Arrow keeps the compressed pages until the row group ends. A file that
+changes between two passes is an error, for then the measurements would not be of one
+data set.
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ class ParquetDataFile(DataFile):
         from pyarrow.parquet import ParquetFile
 
         # Without a buffer size, Arrow loads whole column chunks: a row group at a time.
-        buffer = min(1 << 20, max(1 << 14, size // len(columns)))
+        buffer = min(1 << 16, max(1 << 13, size // len(columns)))
         with (
             readable(self.path, self.kind),
             ParquetFile(self.path, buffer_size=buffer, pre_buffer=False) as file,

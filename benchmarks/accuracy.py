@@ -1,0 +1,190 @@
+"""How near `prolate.mean` comes to the oracle: R of docs/accuracy.md, for many settings.
+
+    python benchmarks/accuracy.py [--runs 10] [--method auto] [--only TEXT]
+
+The oracle knows centers and scales and spends the whole budget on the noise; it clips one
+row in n. R is an estimator's root mean square error against the sample's own mean over the
+oracle's (for an l_p error, the p-th norms). R* is the least R of any fixed clip fraction
+with known centers and scales and the whole budget.
+"""
+
+from __future__ import annotations
+
+import argparse
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+import prolate
+
+Draw = Callable[[np.random.Generator, int, int], np.ndarray]  # standardized columns
+
+
+def normal(rng, n, d):
+    return rng.standard_normal((n, d))
+
+
+def laplace(rng, n, d):
+    return rng.laplace(0, np.sqrt(0.5), (n, d))
+
+
+def student(rng, n, d):
+    return rng.standard_t(5, (n, d)) / np.sqrt(5 / 3)
+
+
+def correlated(rng, n, d):
+    return np.sqrt(0.5) * (rng.standard_normal((n, d)) + rng.standard_normal((n, 1)))
+
+
+def exponential(rng, n, d):
+    return rng.exponential(1, (n, d)) - 1
+
+
+def lognormal(rng, n, d):
+    s2 = 0.25
+    x = np.exp(0.5 * rng.standard_normal((n, d)))
+    return (x - np.exp(s2 / 2)) / np.sqrt((np.exp(s2) - 1) * np.exp(s2))
+
+
+def zeros(rng, n, d):
+    """30 % zeros, the rest normal around 3: mean 2.1."""
+    x = np.where(rng.random((n, d)) < 0.3, 0, 3 + rng.standard_normal((n, d)))
+    return (x - 2.1) / np.sqrt(0.7 * 10 - 2.1**2)
+
+
+def integers(rng, n, d):
+    return rng.integers(-3, 4, (n, d)) / 2.0
+
+
+def nearly_constant(rng, n, d):
+    x = rng.standard_normal((n, d))
+    x[:, 0] *= rng.random(n) < 0.01
+    return x
+
+
+def zipf(d: int, skew: float) -> np.ndarray:
+    return (d / np.arange(d, 0, -1)) ** (skew / 2)
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    n: int
+    rho: float
+    sigma: tuple[float, ...]
+    center: float = 10.0
+    draw: Draw = normal
+    p: float = 2.0
+    goal: float | None = None
+
+    @property
+    def room(self) -> float:
+        return self.n / np.sqrt(len(self.sigma) / self.rho)
+
+    def rows(self, seed: int, n: int | None = None) -> np.ndarray:
+        rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
+        sigma = np.array(self.sigma)
+        return self.draw(rng, n or self.n, sigma.size) * sigma
+
+
+def settings() -> list[Setting]:
+    found = []
+
+    def add(name, n, rho, sigma, **more):
+        found.append(Setting(f"{name} rho={rho:g}", n, rho, tuple(sigma), **more))
+
+    for d, goals in ((64, (0.86, 0.82)), (512, (0.95, 1.03)), (1024, (0.98, 1.10))):
+        for rho, goal in zip((1, 1 / 8), goals, strict=True):
+            add(f"A d={d}", 4000, rho, np.ones(d), center=0.0, goal=goal)
+    for rho, goal in ((1, 0.92), (1 / 8, 0.88)):
+        add("B d=512 a=1", 10000, rho, zipf(512, 1), goal=goal)
+    for d, goals in ((64, (0.90, 0.77)), (512, (0.80, 0.83)), (1024, (0.86, 0.88))):
+        for rho, goal in zip((1, 1 / 8), goals, strict=True):
+            add(f"C d={d}", 10000, rho, zipf(d, 2), goal=goal)
+    add("A d=2048", 4000, 1 / 16, np.ones(2048), center=0.0, goal=2)
+    add("C d=2048", 10000, 1 / 8, zipf(2048, 2), goal=2)
+    add("house d=100", 20000, 0.5, zipf(100, 1.5), center=20.0, goal=1.5)
+    flat = np.ones(64)
+    for draw in (laplace, student, correlated, exponential, lognormal, zeros, integers):
+        add(f"{draw.__name__} d=64", 10000, 1 / 2, flat, draw=draw)
+        add(f"{draw.__name__} d=64 skew", 20000, 1 / 4, zipf(64, 2), draw=draw)
+    add("nearly_constant d=64", 10000, 1 / 2, flat, draw=nearly_constant)
+    add("decades d=13", 20000, 1 / 2, 10.0 ** np.arange(-6, 7))
+    add("far centers d=64", 10000, 1 / 2, flat, center=1e6)
+    add("five columns", 3000, 1 / 2, np.ones(5))
+    add("one column", 3000, 1 / 2, np.ones(1))
+    add("two columns exponential", 5000, 1 / 2, np.ones(2), draw=exponential)
+    for p in (1.0, 4.0):
+        add(f"p={p:g} d=64", 10000, 1 / 2, zipf(64, 2), p=p)
+    return found
+
+
+def fixed_clip(setting: Setting) -> tuple[float, float]:
+    """Error of the oracle, and the least error of any fixed clip fraction."""
+    p, sigma = setting.p, np.array(setting.sigma)
+    scale = sigma ** (2 / (p + 2))
+    rows = setting.rows(999, min(40000, max(setting.n, int(4e6 / sigma.size))))
+    y = rows / scale
+    norms = np.linalg.norm(y, axis=1)
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((50, sigma.size)) * scale
+
+    def error(radius: float) -> float:
+        std = 2 * radius / np.sqrt(2 * setting.rho) / setting.n
+        kept = np.minimum(1, radius / np.maximum(norms, 1e-300))
+        bias = (rows * (kept - 1)[:, None]).mean(axis=0)
+        # The bias of a sample of n, not of this larger one: add its own fluctuation.
+        if rows.shape[0] > setting.n:
+            spread = (rows * (kept - 1)[:, None]).std(axis=0)
+            extra = spread * np.sqrt(1 / setting.n - 1 / rows.shape[0])
+            bias = bias + extra * rng.standard_normal((50, sigma.size))
+        error = np.abs(std * noise + bias)
+        return float(np.sqrt(np.mean(np.sum(error**p, axis=1) ** (2 / p))))
+
+    kept = 1 - np.concatenate([np.geomspace(1 / setting.n, 0.5, 25), [0.7, 0.9, 0.98]])
+    errors = [error(float(np.quantile(norms, q))) for q in kept]
+    return errors[0], min(errors)
+
+
+def one_run(setting: Setting, run: int, method: str) -> float:
+    rows = setting.rows(run) + setting.center * (1 if setting.center < 1e5 else 1)
+    release = prolate.mean(
+        rows, budget=prolate.Budget(rho=setting.rho), method=method, error_norm=setting.p
+    )
+    error = np.abs(release.estimate - rows.mean(axis=0))
+    return float(np.sum(error**setting.p) ** (1 / setting.p))
+
+
+def measure(setting: Setting, runs: int, method: str) -> str:
+    oracle, best = fixed_clip(setting)
+    found = np.array([one_run(setting, run, method) for run in range(runs)]) / oracle
+    goal = setting.goal or 1.25 * best / oracle
+    median = np.median(found)
+    return (
+        f"{setting.name:32} {setting.room:7.0f} {best / oracle:6.2f} {goal:6.2f} {median:8.3g} "
+        f"{found.max():8.3g}  {'ok' if median <= goal else 'MISSED'}"
+        f"{'' if found.max() <= 2 * median else ' (worst > 2 x median)'}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--method", default="auto")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    chosen = [s for s in settings() if options.only in s.name]
+    print(f"{'setting':32} {'n/room':>7} {'R*':>6} {'goal':>6} {'R':>8} {'worst':>8}")
+    with ProcessPoolExecutor(options.jobs) as pool:
+        count = len(chosen)
+        lines = pool.map(measure, chosen, [options.runs] * count, [options.method] * count)
+        for line in lines:
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Queries on rows that are first mapped to other rows: rotated, made positive, measured.
+
+A map here takes each row by itself to one row, with public parameters. So replacing,
+adding or removing one row does the same to one mapped row, and the sensitivity of the
+mapped query is that of `query`, for both neighbor relations.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Neighbors
+from prolate.errors import InputError
+from prolate.queries import kernels
+from prolate.queries.base import Query
+
+__all__ = ["Magnitudes", "Norms", "Rotated", "rotate_back"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Mapped(Query):
+    query: Query
+
+    @abstractmethod
+    def map(self, rows: Floats) -> Floats:
+        """Return the mapped rows, in the same order."""
+
+    @property
+    def size(self) -> int:
+        """That of `query`."""
+        return self.query.size
+
+    def sensitivity_squared(self, neighbors: Neighbors) -> int:
+        """Return that of `query`."""
+        return self.query.sensitivity_squared(neighbors)
+
+    def add(self, rows: Floats, total: NDArray[np.int64]) -> None:
+        """Ask `query` of the mapped rows of a tile."""
+        self.query.add(np.ascontiguousarray(self.map(rows)), total)
+
+
+@dataclass(frozen=True, eq=False)
+class Magnitudes(_Mapped):
+    """`query` asked of |x_j|.
+
+    Sensitivity. That of `query`: each row is mapped by itself.
+    """
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.query.columns
+
+    def map(self, rows: Floats) -> Floats:
+        """Return the absolute values."""
+        return np.abs(rows)
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return f"{self.query.describe()}, of absolute values"
+
+
+@dataclass(frozen=True, eq=False)
+class Norms(_Mapped):
+    """`query`, made for one column, asked of |(x - center) * gain|_2.
+
+    A value that is not finite counts as no deviation from the center.
+
+    Sensitivity. That of `query`: each row is mapped by itself.
+    """
+
+    center: Floats
+    gain: Floats
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.center.size
+
+    def map(self, rows: Floats) -> Floats:
+        """Return the norms, (m, 1)."""
+        about = np.full(self.center.size, np.nan)
+        return kernels.norms(rows, about, self.center, self.gain)[:, np.newaxis]
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return f"{self.query.describe()}, of the centered and scaled rows' norms"
+
+
+@dataclass(frozen=True, eq=False)
+class Rotated(_Mapped):
+    """`query` asked of H S x: signs flipped by S, then rotated by the Hadamard matrix H.
+
+    Rows of d columns are filled up with zeros to the length D of `signs`, a power of two
+    that `query` is made for. A value that is not finite is first replaced by `missing`.
+
+    Sensitivity. That of `query`: each row is mapped by itself, in the same way wherever it
+    stands: the butterflies of the fast transform add one pair of numbers at a time.
+    """
+
+    signs: Floats
+    missing: Floats
+
+    def __post_init__(self) -> None:
+        """Check the lengths."""
+        length = self.signs.size
+        if length & (length - 1) or not 0 < self.missing.size <= length:
+            raise InputError("A Hadamard rotation needs a power of two of signs, one per column.")
+        if self.query.columns != length:
+            raise InputError(f"The rotated query must be made for {length} columns.")
+
+    @property
+    def columns(self) -> int:
+        """Number of columns before the rotation."""
+        return self.missing.size
+
+    def map(self, rows: Floats) -> Floats:
+        """Return the rotated rows, (m, D)."""
+        padded = np.zeros((self.signs.size, rows.shape[0]))
+        padded[: rows.shape[1]] = np.where(np.isfinite(rows), rows, self.missing).T
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _hadamard(padded * self.signs[:, np.newaxis]).T
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return f"{self.query.describe()}, of rows rotated to {self.signs.size} columns"
+
+
+def rotate_back(vector: Floats, signs: Floats, dimension: int) -> Floats:
+    """Return the first `dimension` entries of S H `vector`, which undoes `Rotated`."""
+    return np.asarray((_hadamard(vector[:, np.newaxis].copy())[:, 0] * signs)[:dimension])
+
+
+def _hadamard(columns: Floats) -> Floats:
+    """Multiply (D, m) by the orthogonal Hadamard matrix, in D log2 D additions per column."""
+    length, count = columns.shape
+    half = 1
+    while half < length:
+        pairs = columns.reshape(length // (2 * half), 2, half, count)
+        columns = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1)
+        half *= 2
+    return columns.reshape(length, count) * (1.0 / math.sqrt(length))

@@ -1,0 +1,121 @@
+"""How near the private mean comes to the sample's own, against the oracle of METHOD 5.
+
+The oracle knows centers and scales, spends everything on the noise, and clips one row in n.
+Each test takes a median of several runs and leaves a margin of many standard deviations: the
+ratio of a run has a spread of about 8 % for d = 100, so a median of 9 runs passes a limit
+3 spreads away with probability below (9 choose 5) * 0.0014**5 < 1e-11.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import prolate
+from prolate import Budget
+from prolate.theory import optimal_scale
+
+
+def zipf(d: int, skew: float) -> np.ndarray:
+    """Standard deviations of the paper's settings: variance (d / (d - j))**skew."""
+    return (d / np.arange(d, 0, -1)) ** (skew / 2)
+
+
+def oracle_error(sigma: np.ndarray, n: int, rho: float) -> float:
+    """Root mean square noise of the oracle."""
+    scale = optimal_scale(sigma, 2)
+    rng = np.random.default_rng(0)
+    norms = np.linalg.norm(rng.normal(size=(40000, sigma.size)) * (sigma / scale), axis=1)
+    radius = np.quantile(norms, 1 - 1 / n)
+    return float(radius * np.sqrt(2 / rho * np.sum(scale**2)) / n)
+
+
+def ratios(sigma, center, n, rho, runs, **options) -> np.ndarray:
+    """Errors of `runs` private means over the oracle's."""
+    found = []
+    for run in range(runs):
+        rows = np.random.default_rng(run).normal(center, sigma, size=(n, sigma.size))
+        release = prolate.mean(rows, budget=Budget(rho=rho), seed=run, **options)
+        found.append(np.linalg.norm(release.estimate - rows.mean(axis=0)))
+    return np.array(found) / oracle_error(sigma, n, rho)
+
+
+CENTER = np.random.default_rng(9).normal(20, 20, size=100)
+
+
+def test_the_mean_without_bounds_is_nearly_the_oracles():
+    found = ratios(zipf(100, 1.5), CENTER, 20000, 0.5, 9)
+    print("R =", found.round(2))
+    assert np.median(found) <= 1.2
+    assert found.max() <= 2.5
+
+
+def test_the_same_test_fails_for_scales_that_are_ignored():
+    """A planted fault: PLAN without scaling is far off on skewed columns."""
+    found = ratios(zipf(100, 1.5), CENTER, 20000, 0.5, 9, method="plan-noscale")
+    assert np.median(found) > 1.2
+
+
+@pytest.mark.parametrize(
+    ("d", "skew", "n", "rho"),
+    [(64, 0, 4000, 1), (64, 2, 10000, 0.125), (512, 0, 4000, 0.125), (1024, 0, 4000, 0.125)],
+)
+def test_no_column_is_lost_where_rows_are_few(d, skew, n, rho):
+    found = ratios(zipf(d, skew), 10.0 * (skew > 0), n, rho, 3)
+    print("R =", found.round(2))
+    assert found.max() <= 3.0
+
+
+def test_add_remove_has_half_the_noise_of_replace():
+    rows = np.random.default_rng(0).normal(5, zipf(50, 1), size=(20000, 50))
+    noise = {
+        neighbors: np.median(
+            [
+                np.linalg.norm(
+                    prolate.mean(
+                        rows, budget=Budget(rho=0.5), neighbors=neighbors, seed=run
+                    ).noise_std
+                )
+                for run in range(5)
+            ]
+        )
+        for neighbors in ("replace", "add-remove")
+    }
+    assert 0.4 <= noise["add-remove"] / noise["replace"] <= 0.62
+
+
+def test_noise_follows_the_shape_that_is_best_for_the_norm():
+    """Noise of a column is proportional to scale ** (2 / (p + 2)) (PLAN, Lemma C.2)."""
+    sigma = np.array([1.0, 100.0])
+    rows = np.random.default_rng(0).normal(0, sigma, size=(50000, 2))
+    for p in (1, 2, 4):
+        release = prolate.mean(rows, budget=Budget(rho=0.5), error_norm=p, seed=1)
+        slope = np.log(release.noise_std[1] / release.noise_std[0]) / np.log(100)
+        assert slope == pytest.approx(2 / (p + 2), abs=0.05)
+
+
+def test_the_noise_of_a_sum_is_the_elliptical_optimum():
+    """Total noise is sum(ranges) / mu, against sqrt(d) |ranges| / mu for the plain one."""
+    rows = np.random.default_rng(0).random((1000, 4)) * [1, 10, 100, 1000]
+    bounds = ([0] * 4, [1, 10, 100, 1000])
+    budget = Budget(mu=2)
+    shaped = prolate.sum(rows, bounds=bounds, budget=budget)
+    plain = prolate.sum(rows, bounds=bounds, budget=budget, method="gaussian")
+    assert np.linalg.norm(shaped.noise_std) == pytest.approx(1111 / 2, rel=1e-5)
+    length = np.linalg.norm([1, 10, 100, 1000])
+    assert np.linalg.norm(plain.noise_std) == pytest.approx(2 * length / 2, rel=1e-5)
+
+
+def test_noise_std_and_intervals_are_those_of_the_error():
+    """Noise of 400 sums against its stated size; chi-square with 1600 degrees of freedom."""
+    rows = np.random.default_rng(0).random((300, 4)) * [1, 10, 100, 1000]
+    truth, bounds = rows.sum(axis=0), ([0] * 4, [1, 10, 100, 1000])
+    z = np.array(
+        [
+            (r.estimate - truth) / r.noise_std
+            for r in (prolate.sum(rows, bounds=bounds, budget=Budget(mu=1)) for _ in range(400))
+        ]
+    )
+    # Six and a half standard deviations of a chi-square: false alarm below 1e-10.
+    assert abs(np.sum(z**2) - z.size) < 6.5 * np.sqrt(2 * z.size)
+    assert abs(np.sum((1.15 * z) ** 2) - z.size) > 6.5 * np.sqrt(2 * z.size)

@@ -1,0 +1,249 @@
+"""The public functions: arguments, odd data, and what a release says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import prolate
+from prolate import Budget, BudgetError, InputError, Ledger, LedgerError
+
+BUDGET = Budget(rho=0.5)
+ROWS = np.random.default_rng(5).normal([20.0, -3.0, 1e6], [4.0, 0.1, 30.0], size=(6000, 3))
+
+
+def every_function(data, **options):
+    """Call each public function on `data`; yield its name and release."""
+    bounds = options.pop("bounds", (-1e7, 1e7))
+    yield "mean", prolate.mean(data, budget=BUDGET, **options)
+    yield "sum", prolate.sum(data, budget=BUDGET, bounds=bounds, **options)
+    yield "variance", prolate.variance(data, budget=BUDGET, **options)
+    yield "quantile", prolate.quantile(data, [0.25, 0.5], budget=BUDGET, **options)
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_estimates_are_near_the_truth(neighbors):
+    truth = {
+        "mean": ROWS.mean(axis=0),
+        "sum": ROWS.sum(axis=0),
+        "variance": ROWS.var(axis=0),
+        "quantile": np.quantile(ROWS, [0.25, 0.5], axis=0),
+    }
+    for name, release in every_function(ROWS, neighbors=neighbors, seed=3):
+        error = np.abs(release.estimate - truth[name])
+        assert np.all(error <= 6.0 * release.noise_std + 1e-3 * np.abs(truth[name])), name
+        assert release.statistic == name
+        assert release.columns == ("x0", "x1", "x2")
+        assert release.neighbors == neighbors
+        assert abs(release.n - 6000) <= (0 if neighbors == "replace" else 200)
+
+
+def test_the_receipt_never_exceeds_the_budget_and_nearly_all_of_it_is_spent():
+    for name, release in every_function(ROWS, seed=1):
+        spent = sum(entry.mu**2 for entry in release.receipt)
+        assert 0.99 * BUDGET.mu**2 < spent <= BUDGET.mu**2 * (1 + 1e-12), name
+
+
+def test_the_same_seed_gives_the_same_release_and_says_that_it_is_not_private():
+    for (_, first), (_, second) in zip(
+        every_function(ROWS, seed=9), every_function(ROWS, seed=9), strict=True
+    ):
+        assert np.array_equal(first.estimate, second.estimate)
+        assert not first.private
+    fresh = [prolate.mean(ROWS, budget=BUDGET) for _ in range(2)]
+    assert not np.array_equal(fresh[0].estimate, fresh[1].estimate)
+    assert fresh[0].private
+
+
+def test_a_quantile_alone_has_one_value_per_column():
+    assert prolate.quantile(ROWS, 0.5, budget=BUDGET).estimate.shape == (3,)
+    assert prolate.quantile(ROWS, [0.5], budget=BUDGET).estimate.shape == (1, 3)
+
+
+def test_quantiles_never_cross():
+    q = [0.9, 0.1, 0.5, 0.51]
+    estimate = prolate.quantile(ROWS[:300], q, budget=BUDGET).estimate
+    assert np.all(np.diff(estimate[np.argsort(q)], axis=0) >= 0.0)
+
+
+ODD = {
+    "constant": np.full((500, 2), 7.25),
+    "zero": np.zeros((500, 2)),
+    "missing": np.full((500, 2), np.nan),
+    "infinite": np.full((500, 2), np.inf),
+    "largest": np.full((500, 2), 1.7e308) * [1, -1],
+    "smallest": np.full((500, 2), 5e-324),
+    "both ends": np.tile([[1.7e308], [-1.7e308]], (250, 2)),
+    "one row": np.ones((1, 2)),
+    "few rows": np.arange(8.0).reshape(4, 2),
+    "rare ones": (np.arange(5000).reshape(-1, 1) % 100 == 0) * np.ones((1, 40)),
+    "booleans": np.arange(1000).reshape(-1, 2) % 3 == 0,
+    "bytes": np.arange(1000, dtype=np.uint8).reshape(-1, 2),
+    "half": np.arange(1000, dtype=np.float16).reshape(-1, 2),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_odd_data_gives_finite_numbers_and_no_error(name, neighbors):
+    for function, release in every_function(ODD[name], neighbors=neighbors, bounds=(-10, 10)):
+        assert np.all(np.isfinite(release.estimate)), function
+        assert np.all(np.isfinite(release.noise_std)), function
+
+
+def test_no_rows_is_an_error_only_where_the_number_of_rows_is_public():
+    nothing = np.zeros((0, 2))
+    with pytest.raises(InputError, match="no rows"):
+        prolate.mean(nothing, budget=BUDGET)
+    for _, release in every_function(nothing, neighbors="add-remove"):
+        assert np.all(np.isfinite(release.estimate))
+
+
+def test_a_constant_column_comes_back_with_little_noise():
+    rows = np.column_stack([ROWS[:, 0], np.full(6000, 7.25)])
+    release = prolate.mean(rows, budget=BUDGET, seed=2)
+    assert abs(release.estimate[1] - 7.25) < 0.01
+
+
+def test_missing_cells_move_the_mean_no_more_than_they_justify():
+    holes = ROWS.copy()
+    rng = np.random.default_rng(1)
+    where = rng.random(ROWS.shape) < 0.02
+    holes[where] = rng.choice([np.nan, np.inf, -np.inf], size=int(where.sum()))
+    release = prolate.mean(holes, budget=BUDGET, seed=4)
+    known = np.nanmean(np.where(np.isfinite(holes), holes, np.nan), axis=0)
+    spread = ROWS.std(axis=0)
+    assert np.all(np.abs(release.estimate - known) <= 6 * release.noise_std + 0.002 * spread)
+
+
+def test_a_missing_value_counts_as_zero_in_a_sum_or_as_the_bound_next_to_it():
+    rows = np.array([[np.nan, np.nan], [2.0, 12.0]] * 5000)
+    r = prolate.sum(rows, bounds=([0, 10], [5, 20]), budget=Budget(mu=5), seed=1)
+    assert np.all(np.abs(r.estimate - [10000, 5000 * (12 + 10)]) < 6 * r.noise_std)
+
+
+def test_values_are_cut_to_public_bounds():
+    release = prolate.mean(ROWS, budget=BUDGET, bounds={"x0": (0, 10)}, seed=1)
+    cut = np.clip(ROWS[:, 0], 0, 10).mean()
+    assert abs(release.estimate[0] - cut) < 6 * release.noise_std[0] + 0.05
+    quantile = prolate.quantile(ROWS, 0.9, budget=BUDGET, bounds={"x0": (0, 10)}, seed=1)
+    assert quantile.estimate[0] == pytest.approx(10)
+
+
+def test_columns_are_chosen_by_name_and_position():
+    release = prolate.mean(ROWS, budget=BUDGET, columns=["x2", 0], seed=1)
+    assert release.columns == ("x2", "x0")
+    assert release.estimate[0] == pytest.approx(1e6, rel=1e-3)
+
+
+@pytest.mark.parametrize("method", ["plan", "plan-noscale"])
+def test_plan_is_near_the_truth_and_says_what_universe_it_took(method):
+    release = prolate.mean(ROWS[:, :2], budget=BUDGET, method=method, seed=6)
+    assert np.all(np.abs(release.estimate - ROWS[:, :2].mean(axis=0)) < 8 * release.noise_std + 0.05)
+    assert "universe" in release.warnings[0]
+    bounded = prolate.mean(
+        ROWS[:, :2], budget=BUDGET, method=method, bounds=(-100, 100), seed=6
+    )
+    assert not bounded.warnings
+
+
+def test_plan_refuses_add_remove():
+    with pytest.raises(InputError, match="replace"):
+        prolate.mean(ROWS, budget=BUDGET, method="plan", neighbors="add-remove")
+
+
+def test_the_plain_gaussian_mechanism_has_the_noise_of_its_formula():
+    release = prolate.mean(ROWS, budget=BUDGET, method="gaussian", bounds=(-1e7, 1e7))
+    expected = np.sqrt(3) * 2e7 / BUDGET.mu / 6000
+    assert release.noise_std == pytest.approx([expected] * 3, rel=1e-5)
+
+
+BAD_DATA = {
+    "text": (np.array([["a", "b"]]), "holds text"),
+    "objects": (np.array([[object(), 1]], dtype=object), "holds object"),
+    "complex": (np.array([[1 + 1j, 2]]), "complex"),
+    "one dimension": (np.arange(5.0), r"reshape\(-1, 1\)"),
+    "three dimensions": (np.zeros((2, 2, 2)), "two dimensions"),
+    "no columns": (np.zeros((5, 0)), "column"),
+    "a number": (3.0, "float is not supported"),
+    "None": (None, "NumPy"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_DATA)
+def test_bad_data_is_refused_with_a_sentence(name):
+    data, text = BAD_DATA[name]
+    for function in (prolate.mean, prolate.variance):
+        with pytest.raises(InputError, match=text):
+            function(data, budget=BUDGET)
+
+
+BAD_ARGUMENTS = {
+    "budget": ({"budget": 1.0}, BudgetError, "prolate.Budget"),
+    "column": ({"columns": ["x9"]}, InputError, "x9"),
+    "columns": ({"columns": []}, InputError, "column"),
+    "norm": ({"error_norm": 0.5}, InputError, "p >= 1"),
+    "norm type": ({"error_norm": "two"}, InputError, "p >= 1"),
+    "neighbors": ({"neighbors": "swap"}, InputError, "add-remove"),
+    "method": ({"method": "plam"}, InputError, "Did you mean 'plan'"),
+    "seed": ({"seed": -1}, InputError, "non-negative"),
+    "bounds order": ({"bounds": (2, 1)}, InputError, "lower <= upper"),
+    "bounds nan": ({"bounds": (0, np.nan)}, InputError, "finite"),
+    "bounds shape": ({"bounds": ([0, 0], 1)}, InputError, "one per column"),
+    "bounds column": ({"bounds": {"x7": (0, 1)}}, InputError, "x7"),
+    "bounds pair": ({"bounds": 5}, InputError, "pair"),
+    "bounds text": ({"bounds": ("a", "b")}, InputError, "numbers"),
+    "bounds wanted": ({"method": "gaussian"}, InputError, "bounds"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ARGUMENTS)
+def test_bad_arguments_are_refused_with_a_sentence(name):
+    options, error, text = BAD_ARGUMENTS[name]
+    with pytest.raises(error, match=text):
+        prolate.mean(ROWS, **{"budget": BUDGET, **options})
+
+
+@pytest.mark.parametrize("q", [1.5, [-0.1], [], "half", np.nan, [[0.5]]])
+def test_bad_quantiles_are_refused(q):
+    with pytest.raises(InputError, match="between 0 and 1"):
+        prolate.quantile(ROWS, q, budget=BUDGET)
+
+
+def test_a_sum_needs_bounds_of_every_column():
+    with pytest.raises(InputError, match="'x1'.*none given"):
+        prolate.sum(ROWS, bounds={"x0": (0, 1)}, budget=BUDGET)
+
+
+def test_the_ledger_is_charged_before_rows_are_read_and_can_refuse(tmp_path):
+    ledger = Ledger.create(tmp_path / "ledger.db", limit=Budget(rho=1.1))
+    for _, _ in zip(range(2), every_function(ROWS, ledger=tmp_path / "ledger.db"), strict=False):
+        pass
+    assert ledger.spent is not None
+    assert ledger.spent.rho == pytest.approx(1.0)
+    with pytest.raises(LedgerError, match="limit"):
+        prolate.mean(ROWS, budget=BUDGET, ledger=ledger)
+
+
+def test_bad_arguments_cost_nothing(tmp_path):
+    ledger = Ledger.create(tmp_path / "ledger.db", limit=Budget(rho=1))
+    with pytest.raises(InputError):
+        prolate.mean(ROWS, budget=BUDGET, ledger=ledger, method="plam")
+    with pytest.raises(InputError):
+        prolate.mean(ROWS, budget=BUDGET, ledger=ledger, bounds=(2, 1))
+    assert ledger.spent is None
+
+
+def test_progress_is_reported():
+    seen = []
+    prolate.mean(ROWS, budget=BUDGET, progress=lambda *report: seen.append(report))
+    labels = [label for label, _, _ in seen]
+    assert labels[0] == "magnitude"
+    assert labels[-1] == "mean"
+    assert seen[-1][1:] == (6000, 6000)
+
+
+def test_few_rows_are_said_to_be_few():
+    rows = np.random.default_rng(2).normal(size=(400, 60))
+    assert "few" in prolate.mean(rows, budget=BUDGET).warnings[0]
+    assert not prolate.mean(ROWS, budget=BUDGET).warnings
