@@ -150,7 +150,7 @@ def fixed_clip(setting: Setting) -> tuple[float, float]:
 
 
 def one_run(setting: Setting, run: int, method: str) -> float:
-    rows = setting.rows(run) + setting.center * (1 if setting.center < 1e5 else 1)
+    rows = setting.rows(run) + setting.center
     release = prolate.mean(
         rows, budget=prolate.Budget(rho=setting.rho), method=method, error_norm=setting.p
     )

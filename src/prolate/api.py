@@ -26,14 +26,22 @@ from prolate.errors import InputError
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
 from prolate.release import ReceiptEntry, Release
-from prolate.rivals import plan
+from prolate.rivals import coinpress, iome, plan
 from prolate.sources import open_source
 
 __all__ = ["mean", "quantile", "sum", "variance"]
 
 Columns = str | int | Sequence[str | int]
 
-MEAN_METHODS = ("auto", "plan", "plan-noscale", "gaussian")
+MEAN_METHODS = (
+    "auto",
+    "plan",
+    "plan-noscale",
+    "plan-exponential",
+    "gaussian",
+    "iome",
+    "coinpress",
+)
 SUM_METHODS = ("auto", "gaussian")
 
 
@@ -68,10 +76,13 @@ def mean(
     neighbors : {"replace", "add-remove"}
         ``"replace"``: one row takes another value, and the number of rows is public.
         ``"add-remove"``: one row is there or not, and the number of rows is private.
-    method : {"auto", "plan", "plan-noscale", "gaussian"}
-        ``"auto"`` is Prolate's own (`prolate.estimators.mean`); ``"plan"`` and
-        ``"plan-noscale"`` are PLAN as published (the paper's universe M is the largest
-        bound, or 2**20); ``"gaussian"`` is the plain Gaussian mechanism, and needs bounds.
+    method : str
+        ``"auto"`` is Prolate's own (`prolate.estimators.mean`); ``"gaussian"`` is the plain
+        Gaussian mechanism, and needs bounds. The others are rivals, honest copies of
+        published methods: ``"plan"`` and ``"plan-noscale"`` (binary search),
+        ``"plan-exponential"`` (the exponential mechanism) and ``"iome"`` take the largest
+        bound, or 2**20, as the largest value that may occur; ``"coinpress"`` needs bounds,
+        and takes half of the widest as its bound of the standard deviations.
     seed : int, optional
         Makes the release repeatable, and not private.
     ledger : Ledger or path, optional
@@ -95,7 +106,9 @@ def mean(
     Notes
     -----
     The release is mu-GDP for ``budget.mu``, exactly, and (epsilon, delta)-differentially
-    private as ``budget.epsilon_at`` says.
+    private as ``budget.epsilon_at`` says. With ``method="plan-exponential"`` it is only
+    rho-zCDP: a budget in epsilon and delta then buys less (`Budget.for_zcdp`), as the
+    release's own `budget` shows.
 
     Examples
     --------
@@ -113,9 +126,25 @@ def mean(
             return estimators.mean(curator, error_norm=p)
         if method == "gaussian":
             return estimators.bounded_mean(curator, error_norm=p, elliptical=False)
-        return plan(curator, error_norm=p, scaling=method == "plan")
+        if method == "iome":
+            return iome(curator)
+        if method == "coinpress":
+            return coinpress(curator)
+        return plan(
+            curator,
+            error_norm=p,
+            scaling=method != "plan-noscale",
+            search="exponential" if method == "plan-exponential" else "binary",
+        )
 
-    job = _Job("mean", method, p, estimate, needs_bounds=method == "gaussian")
+    job = _Job(
+        "mean",
+        method,
+        p,
+        estimate,
+        needs_bounds=method in ("gaussian", "coinpress"),
+        needs_zcdp=method == "plan-exponential",
+    )
     return job.release(data, columns, bounds, budget, neighbors, seed, ledger, progress)
 
 
@@ -161,7 +190,7 @@ def sum(  # noqa: A001  the name that users look for
     >>> rows = np.array([[30.0, 1.0], [40.0, 0.0]] * 1000)
     >>> r = prolate.sum(rows, bounds=([0, 0], [120, 1]), budget=prolate.Budget(mu=1), seed=1)
     >>> [round(float(s), 1) for s in r.noise_std]
-    [131.0, 11.95]
+    [120.5, 11.0]
     """
     p = check_norm(error_norm)
     check_method(method, SUM_METHODS)
@@ -288,6 +317,7 @@ class _Job:
     error_norm: float
     estimate: Callable[[Curator], Estimate]
     needs_bounds: bool = False
+    needs_zcdp: bool = False  # a step is not Gaussian: charged, and stated, in rho
 
     def release(
         self,
@@ -301,7 +331,9 @@ class _Job:
         progress: bool | Progress,
     ) -> Release:
         """Open the rows, charge, measure, estimate."""
-        check_budget(budget)
+        price = check_budget(budget)
+        if self.needs_zcdp:
+            price = price.for_zcdp()
         source = open_source(data, columns)
         limits = read_bounds(bounds, source.columns, required=self.needs_bounds)
         book = Ledger(ledger) if isinstance(ledger, str | os.PathLike) else ledger
@@ -309,11 +341,11 @@ class _Job:
         with _reporter(progress) as report:
             curator = Curator(
                 source,
-                budget,
+                price,
                 neighbors=neighbors,
                 bounds=limits,
                 seed=seed,
-                charge=None if book is None else lambda: book.charge(budget, label),
+                charge=None if book is None else lambda: book.charge(price, label),
                 progress=report,
             )
             if neighbors == "replace" and curator.public_rows() == 0:
@@ -326,7 +358,7 @@ class _Job:
             noise_std=_finite(found.noise_std),
             sampling_std=None if found.sampling_std is None else _finite(found.sampling_std),
             n=found.rows,
-            budget=budget,
+            budget=price,
             neighbors=curator.neighbors,
             method=self.method,
             error_norm=self.error_norm,

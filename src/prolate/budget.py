@@ -92,8 +92,9 @@ def _zcdp_log_delta(epsilon: float, rho: float) -> float:
         shrink = alpha * (math.log(excess) - math.log1p(excess))
         return excess * (alpha * rho - epsilon) - log_excess + shrink
 
-    # The minimum lies near alpha = (epsilon + rho) / (2 rho); search around it.
-    guess = math.log(max((epsilon - rho) / (2.0 * rho), 1.0) + 1.0)
+    # The minimum lies near alpha = (epsilon + rho) / (2 rho), or where delta is large near
+    # 1 / sqrt(2 rho); the bound is convex in alpha, so a search up to beyond both finds it.
+    guess = math.log(max((epsilon - rho) / (2.0 * rho), 1.0 / math.sqrt(2.0 * rho), 1.0) + 1.0)
     found = minimize_scalar(
         bound, bounds=(-30.0, guess + 3.0), method="bounded", options={"xatol": 1e-10}
     )

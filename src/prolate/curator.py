@@ -11,12 +11,16 @@ Corollary 2). Measurement i may spend mu_i**2 = share_i mu**2; the shares are ad
 exact fractions and never exceed one; and s is the smallest integer with
 s**2 mu_i**2 >= D**2, compared as exact fractions. So the release is mu-GDP with no
 rounding error in the accounting.
+
+`Curator.select` is the exponential mechanism instead, and asks for a budget in zCDP
+(`Budget.for_zcdp`): its share is one of rho = mu**2 / 2, which adds up in the same way, and
+the release is then rho-zCDP, not mu-GDP.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -26,8 +30,16 @@ from numpy.typing import NDArray
 
 from prolate.budget import Budget, Neighbors
 from prolate.errors import BudgetError, InputError
-from prolate.noise import MAX_SCALE, random_bits, rounded_gaussian
-from prolate.queries import Count, Cut, Query
+from prolate.noise import (
+    MAX_SCALE,
+    Cell,
+    choose_cell,
+    choose_cells,
+    falling_weights,
+    random_bits,
+    rounded_gaussian,
+)
+from prolate.queries import Count, Cut, Query, Ranks
 from prolate.sources import Source
 
 __all__ = ["Curator", "Measurement", "Progress"]
@@ -179,12 +191,7 @@ class Curator:
         InputError
             If the query does not fit the columns or the neighbor relation.
         """
-        if self.bounds is not None:
-            query = Cut(query, *self.bounds)
-        if query.columns != self.dimension:
-            raise InputError(
-                f"The query is made for {query.columns} columns; the data has {self.dimension}."
-            )
+        query = self._fit(query)
         squared = query.sensitivity_squared(self.neighbors)
         scale, shift = self._noise_scale(squared, share)
         self._spend(share)
@@ -206,10 +213,89 @@ class Curator:
         self._receipt.append(measurement)
         return measurement
 
+    def select(self, ranks: Ranks, *, share: float, label: str) -> Measurement:
+        """Charge `share` of rho, then choose values of given ranks: the exponential mechanism.
+
+        Each of the K quantiles of `ranks` is a choice of its own, on exact counts, with
+        weights that fall by e**-fall per row of rank error, fall**2 = share mu**2 / K. By
+        the proofs in `Ranks` and `prolate.noise.selection` it is fall**2 / 2-zCDP, and all
+        K together are share rho, compared as exact fractions.
+
+        The rows are read as often as the draws need, which depends on the rows, as does
+        the time that it takes.
+
+        Parameters
+        ----------
+        ranks : Ranks
+            Which quantiles, of what, on which grid.
+        share, label
+            As for `measure`.
+
+        Returns
+        -------
+        Measurement
+            `values` are the chosen values, in the data's unit. `sensitivity` is that of
+            all utilities together, in rows; `std` is that of Gaussian counts of the same
+            price, for comparison: no Gaussian was added.
+
+        Raises
+        ------
+        BudgetError
+            As for `measure`, and if the budget is not one for zCDP.
+        InputError
+            As for `measure`.
+        """
+        if self.budget.composition != "zcdp":
+            raise BudgetError(
+                "The exponential mechanism is not Gaussian, so it can only be charged in rho; "
+                "give the curator budget.for_zcdp()."
+            )
+
+        def ask(numbers: Sequence[int], nodes: Sequence[Cell]) -> NDArray[np.int64]:
+            query = self._fit(ranks.histogram(numbers, nodes))
+            return self._sum(query, label).reshape(len(nodes), -1)
+
+        def distance(
+            below: NDArray[np.int64], upto: NDArray[np.int64], rows: int
+        ) -> NDArray[np.int64]:
+            return ranks.distance(below, upto, rows, self.neighbors)
+
+        root = self._fit(ranks.histogram(range(ranks.count), [(0, 0)] * ranks.count))
+        cells_changed = 2 if self.neighbors == "replace" else 1
+        if root.sensitivity_squared(self.neighbors) != cells_changed * ranks.count:
+            raise InputError("The ranks must be of something that one row enters only once.")
+        _check_share(share)
+        self._spend(share)
+        weights = falling_weights(Fraction(share) * self._mu_squared / ranks.count)
+        searches = [choose_cell(weights, distance, self._bits) for _ in range(ranks.count)]
+        cells = choose_cells(searches, ask)
+        sensitivity = ranks.sensitivity(self.neighbors) * math.sqrt(ranks.count)
+        mu = self.mu_of(share)
+        measurement = Measurement(
+            values=ranks.values(cells),
+            std=sensitivity / mu,
+            label=label,
+            query=f"{ranks.describe()} ({root.describe()})",
+            share=share,
+            mu=mu,
+            sensitivity=sensitivity,
+        )
+        self._receipt.append(measurement)
+        return measurement
+
+    def _fit(self, query: Query) -> Query:
+        """Return the query on values cut to the public bounds, if it fits the columns."""
+        if self.bounds is not None:
+            query = Cut(query, *self.bounds)
+        if query.columns != self.dimension:
+            raise InputError(
+                f"The query is made for {query.columns} columns; the data has {self.dimension}."
+            )
+        return query
+
     def _noise_scale(self, sensitivity_squared: int, share: float) -> tuple[int, int]:
         """Return the smallest fine enough integer scale, in steps of 2**-shift."""
-        if not 0.0 < share <= 1.0:
-            raise BudgetError(f"A share must lie in (0, 1]; got {share:g}.")
+        _check_share(share)
         variance = Fraction(sensitivity_squared) / (Fraction(share) * self._mu_squared)
         shift = max(0, _FINE - (math.ceil(variance).bit_length() + 1) // 2)
         steps = math.ceil(variance * 4**shift)
@@ -241,3 +327,8 @@ class Curator:
                 progress(label, done, rows)
 
         return self._source.collect(query, query.size, report)
+
+
+def _check_share(share: float) -> None:
+    if not 0.0 < share <= 1.0:
+        raise BudgetError(f"A share must lie in (0, 1]; got {share:g}.")

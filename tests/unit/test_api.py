@@ -139,11 +139,11 @@ def test_columns_are_chosen_by_name_and_position():
 @pytest.mark.parametrize("method", ["plan", "plan-noscale"])
 def test_plan_is_near_the_truth_and_says_what_universe_it_took(method):
     release = prolate.mean(ROWS[:, :2], budget=BUDGET, method=method, seed=6)
-    assert np.all(np.abs(release.estimate - ROWS[:, :2].mean(axis=0)) < 8 * release.noise_std + 0.05)
-    assert "universe" in release.warnings[0]
-    bounded = prolate.mean(
-        ROWS[:, :2], budget=BUDGET, method=method, bounds=(-100, 100), seed=6
+    assert np.all(
+        np.abs(release.estimate - ROWS[:, :2].mean(axis=0)) < 8 * release.noise_std + 0.05
     )
+    assert "universe" in release.warnings[0]
+    bounded = prolate.mean(ROWS[:, :2], budget=BUDGET, method=method, bounds=(-100, 100), seed=6)
     assert not bounded.warnings
 
 
@@ -211,7 +211,7 @@ def test_bad_quantiles_are_refused(q):
 
 
 def test_a_sum_needs_bounds_of_every_column():
-    with pytest.raises(InputError, match="'x1'.*none given"):
+    with pytest.raises(InputError, match=r"'x1'.*none given"):
         prolate.sum(ROWS, bounds={"x0": (0, 1)}, budget=BUDGET)
 
 

@@ -260,7 +260,7 @@ def test_unsupported_objects(data: object, message: str) -> None:
 
 def test_a_spark_frame_is_refused_without_importing_spark() -> None:
     frame = type("DataFrame", (), {"__module__": "pyspark.sql.dataframe"})()
-    with pytest.raises(InputError, match="Spark data frames are not supported yet.*Parquet"):
+    with pytest.raises(InputError, match=r"Spark data frames are not supported yet.*Parquet"):
         open_source(frame)
     assert "pyspark" not in sys.modules
 

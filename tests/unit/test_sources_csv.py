@@ -94,7 +94,9 @@ def test_malformed_lines_far_into_a_file(tmp_path: Path) -> None:
 
 def test_most_lines_malformed_is_another_kind_of_file(tmp_path: Path) -> None:
     for text in ("a,b\n1,2,3\n1,2,3\n4,5\n", "a,b\n" + "1;2\n" * 9):
-        with pytest.raises(InputError, match="Most lines of .*rows.csv do not have as many fields"):
+        with pytest.raises(
+            InputError, match=r"Most lines of .*rows.csv do not have as many fields"
+        ):
             read(tmp_path, text)
 
 
@@ -171,3 +173,14 @@ def test_the_lenient_reading_agrees_with_the_quick_one() -> None:
     quick = numbers(pa.array(cells))
     slow = numbers(pa.array([*cells, "junk"])).slice(0, len(cells))
     np.testing.assert_array_equal(quick.to_numpy(), slow.to_numpy())
+
+
+def test_an_endless_line_is_an_error_that_does_not_quote_it(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    good = "1,2\n" * 300_000  # more than the first stretch
+    path.write_text(f"a,b\n{good}" + "secret" * 600_000 + f",2\n{good}")
+    source = open_source(path)
+    with pytest.raises(InputError, match=r"rows\.csv cannot be read as CSV") as caught:
+        list(source.blocks())
+    assert "secret" not in str(caught.value)
+    assert caught.value.__suppress_context__

@@ -18,12 +18,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurement
+from prolate.curator import Curator
+from prolate.estimators.pooling import pooled_posterior
 from prolate.queries import Histogram, LinearGrid, MagnitudeGrid
 
-__all__ = ["Interval", "find_magnitudes", "locate", "significance"]
+__all__ = ["SCALES", "Interval", "find_magnitudes", "locate", "significance"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+SCALES = 3.1
+"""Half the width of an interval, in standard deviations of a normal column."""
 
 _GROUPS = 54  # a magnitude's bit pattern >> 54 is its group of four octaves
 _CELLS = 512
@@ -31,6 +36,7 @@ _BULK = 0.7  # a run of cells must hold this part of the column's rows
 _ENOUGH = 6  # cells in a run that is resolved
 _LEVELS = 6
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
+_UNLIKELY = 1e-3  # posterior probability of a magnitude that is left aside
 _MOST_CELLS = 1 << 24  # of all histograms of one measurement together
 _TINY = 2.0**-900
 
@@ -42,10 +48,9 @@ class Interval:
     Attributes
     ----------
     center, half : float64 arrays of shape (d,)
-        Most values are in center -+ half.
-    resolved : bool array of shape (d,)
-        Whether the shape was seen: `half` is then about three standard deviations. If not,
-        the bulk is a single value, or too few rows show where it is.
+        Most values are in center -+ half, about `SCALES` standard deviations.
+    narrow : bool array of shape (d,)
+        Whether the bulk is a single value, as far as the search could see.
     reach : float
         A magnitude that few values of all columns together exceed.
     found : bool
@@ -54,7 +59,7 @@ class Interval:
 
     center: Floats
     half: Floats
-    resolved: NDArray[np.bool_]
+    narrow: NDArray[np.bool_]
     reach: float
     found: bool
 
@@ -64,7 +69,7 @@ def significance(tests: int) -> float:
     return math.sqrt(2.0 * math.log(tests / _LOST))
 
 
-def locate(curator: Curator, rows: float, *, share: float) -> Interval:
+def locate(curator: Curator, rows: float, *, magnitude_share: float, share: float) -> Interval:
     """Find each column's center and bulk.
 
     Parameters
@@ -73,8 +78,8 @@ def locate(curator: Curator, rows: float, *, share: float) -> Interval:
         Bounds on all columns save the first histogram.
     rows : float
         Number of rows, or a private estimate of it.
-    share : float
-        Share of mu**2 for each histogram; at most seven are measured.
+    magnitude_share, share : float
+        Shares of mu**2 for the first histogram and for each of at most six others.
 
     Returns
     -------
@@ -82,31 +87,33 @@ def locate(curator: Curator, rows: float, *, share: float) -> Interval:
     """
     d = curator.dimension
     lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
-    found = bool(np.all(np.isfinite(lower) & np.isfinite(upper)))
-    reach = 0.0
+    found, reach = bool(np.all(np.isfinite(lower) & np.isfinite(upper))), 0.0
     if not found:
-        largest, reach, found = find_magnitudes(curator, share=share)
+        largest, reach, found = find_magnitudes(curator, rows, share=magnitude_share)
         lower, upper = np.clip(-largest, lower, upper), np.clip(largest, lower, upper)
     reach = max(reach, float(np.max(np.abs([lower, upper]))))
     clear = _clear_run(curator, rows, share)
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
     enough = min(_ENOUGH, max(2, round(0.8 * clear)))
-    center, resolved = 0.5 * lower + 0.5 * upper, np.zeros(d, dtype=np.bool_)
-    half = np.maximum(0.5 * upper - 0.5 * lower, _TINY)
+
+    center, half = 0.5 * lower + 0.5 * upper, np.maximum(0.5 * upper - 0.5 * lower, _TINY)
+    resolved = narrow = np.zeros(d, dtype=np.bool_)
     for level in range(_LEVELS):
-        grid = LinearGrid(center - half, np.maximum(half / (cells / 2), 5e-324), cells)
-        counts = curator.measure(Histogram(grid), share=share, label=f"location {level + 1}")
-        start, length = _shorth(counts.values.reshape(d, -1)[:, 1:-1], counts.std, rows)
-        seen, zoom = length > 0, (length > 0) & ~resolved
+        grid = LinearGrid(center - half, half / (cells / 2), cells)
+        measured = curator.measure(Histogram(grid), share=share, label=f"location {level + 1}")
+        counts = measured.values.reshape(d, -1)[:, 1:-1]
+        start, length = _shorth(counts, measured.std, rows)
+        zoom = (length > 0) & ~resolved
         middle, wide = _window(grid, counts, start, length)
         center = np.where(zoom, middle, center)
         half = np.where(zoom, wide, half)
-        resolved |= seen & (length >= enough)
+        narrow = zoom & (length == 1)
+        resolved = resolved | (zoom & (length >= enough))
         # A column whose interval cannot shrink any more is constant to the last bits.
         flat = half <= np.maximum(np.abs(center) * 2.0**-44, 4.0 * _TINY)
-        if np.all(resolved | flat | ~seen):
+        if np.all(resolved | flat | (length == 0)):
             break
-    return Interval(center, half, resolved, reach, found)
+    return Interval(center, half, narrow, reach, found)
 
 
 def _clear_run(curator: Curator, rows: float, share: float) -> float:
@@ -116,7 +123,7 @@ def _clear_run(curator: Curator, rows: float, share: float) -> float:
     return (_BULK * rows / (noise * significance(curator.dimension * 1000))) ** 2
 
 
-def find_magnitudes(curator: Curator, *, share: float) -> tuple[Floats, float, bool]:
+def find_magnitudes(curator: Curator, rows: float, *, share: float) -> tuple[Floats, float, bool]:
     """Find how large the values are, from the float format's own exponents.
 
     Returns
@@ -134,13 +141,20 @@ def find_magnitudes(curator: Curator, *, share: float) -> tuple[Floats, float, b
     measured = curator.measure(Histogram(grid), share=share, label="magnitude")
     counts = measured.values.reshape(d, cells)
     seen = np.where(counts > significance(d * cells) * measured.std, counts, 0.0)
-    # Where a column alone shows nothing, all columns together show which cells are likely.
+
+    # Where a column alone shows nothing, all columns together show what is likely.
     together = counts.sum(axis=0)
     likely = together > significance(cells) * measured.std * math.sqrt(d)
     found = bool(likely.any())
     likely[np.argmax(together)] = True
     nothing = ~seen.any(axis=1)
-    seen[nothing, np.argmax(np.where(likely, counts[nothing], -np.inf), axis=1)] = 1.0
+    if nothing.any():
+        bulk = _BULK * rows
+        fit = (counts[nothing] * bulk - 0.5 * bulk**2) / measured.std**2
+        fit[:, ~likely] = -np.inf
+        offset = np.zeros(fit.shape[0], dtype=np.int64)
+        seen[nothing] = pooled_posterior(fit, offset, width=1) > _UNLIKELY
+
     above = np.cumsum(seen[:, ::-1], axis=1)[:, ::-1]
     top = np.count_nonzero(above > 0.1 * above[:, :1], axis=1)
     edges = np.clip(grid.edges(0)[:-1], _TINY, 1.0 / _TINY)
@@ -149,9 +163,7 @@ def find_magnitudes(curator: Curator, *, share: float) -> tuple[Floats, float, b
     return largest, float(edges[min(last + 1, cells - 1)]), found
 
 
-def _shorth(
-    counts: Floats, noise: float, rows: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _shorth(counts: Floats, noise: float, rows: float) -> tuple[Integers, Integers]:
     """Return the first cell and the length of each column's shortest run; length 0 if none."""
     d, cells = counts.shape
     steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
@@ -172,18 +184,15 @@ def _shorth(
 
 
 def _window(
-    grid: LinearGrid, counts: Measurement, start: NDArray[np.int64], length: NDArray[np.int64]
+    grid: LinearGrid, counts: Floats, start: Integers, length: Integers
 ) -> tuple[Floats, Floats]:
-    """Return the centroid of three times the run, and half of that window's width."""
-    d, cells = grid.low.size, grid.cells
-    index = np.arange(cells)
+    """Return the center of three times the run, and half of that window's width."""
+    index = np.arange(grid.cells)
     low, high = start - length, start + 2 * length
     inside = (index >= low[:, np.newaxis]) & (index < high[:, np.newaxis])
-    mass = np.where(inside, counts.values.reshape(d, -1)[:, 1:-1], 0.0)
-    middle = start + 0.5 * length
-    total = np.maximum(mass.sum(axis=1), 1.0)
-    centroid = (mass * (index + 0.5)).sum(axis=1) / total
-    centroid = np.clip(centroid, start, start + length)
+    mass = np.where(inside, counts, 0.0)
+    centroid = (mass * (index + 0.5)).sum(axis=1) / np.maximum(mass.sum(axis=1), 1.0)
     # A run of few cells says where the values are only to within the run.
-    place = np.where(length >= _ENOUGH, centroid, middle)
+    middle = start + 0.5 * length
+    place = np.where(length < _ENOUGH, middle, np.clip(centroid, start, start + length))
     return grid.low + grid.width * place, grid.width * 1.5 * np.maximum(length, 1)

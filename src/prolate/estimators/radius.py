@@ -1,16 +1,25 @@
 """Where to clip the scaled rows, privately.
 
-Noise grows with the clipping radius C as 2 C sqrt(e) / mu, in units of the scaled rows,
-where e is the effective number of coordinates; each row longer than C adds at most its
-excess to the error. So the sum of both is least where about 2 sqrt(e) / mu rows are
-longer than C (half of that under add-remove), whatever the data look like; it is the
-k of PLAN's Theorem 6.1. One histogram of all rows' norms, which costs a single count,
-shows where that is.
+Two radii come out of one histogram of all rows' norms, which costs a single count.
+
+The *safe* radius holds for any data. Noise grows with the clipping radius C as
+2 C sqrt(e) / mu, in units of the scaled rows, where e is the effective number of
+coordinates; each row longer than C adds at most its excess to the error. So the sum of
+both is least where about 2 sqrt(e) / mu rows are longer than C (half of that under
+add-remove); it is the k of PLAN's Theorem 6.1.
+
+The *best* radius is smaller if the rows are symmetric: clipping then only shortens rows,
+and dividing by the mean factor E min(1, C / |y|) undoes that. What it costs is the noise,
+divided by the factor; the fluctuation of the factors over the rows; and a bias where
+direction goes with length. The first two follow from the histogram. For the third, a
+*tilted* sum measures the correlation of direction and squared length once, at little cost;
+its size, after what its noise explains, is extrapolated linearly in the squared length.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,61 +27,121 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.queries import NormHistogram
 
-__all__ = ["measure_radius"]
+__all__ = ["Norms", "best_radius", "measure_norms", "safe_cell"]
+
+Floats = NDArray[np.float64]
 
 # Fine where clipping radii usually lie, coarse beyond: every cell adds its noise to the tail.
 _RATIOS = np.array(
     [
-        *(0.25, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.6),
-        *(1.8, 2.1, 2.5, 3.2, 4.5, 7.0, 12.0, 40.0),
+        *(0.25, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.96, 0.98, 1.0, 1.02, 1.04, 1.07, 1.1),
+        *(1.15, 1.2, 1.3, 1.4, 1.6, 1.8, 2.1, 2.5, 3.2, 4.5, 7.0, 12.0, 40.0),
     ]
 )
 
 
-def measure_radius(
-    curator: Curator,
-    rows: float,
-    *,
-    center: NDArray[np.float64],
-    scale: NDArray[np.float64],
-    spread: NDArray[np.float64],
-    share: float,
-    final_share: float,
-    about: NDArray[np.float64] | None = None,
-) -> tuple[float, float]:
-    """Return the clipping radius, and about what part of the rows is longer.
+@dataclass(frozen=True, eq=False)
+class Norms:
+    """A noisy histogram of the scaled rows' norms.
 
-    Parameters
+    Attributes
     ----------
-    curator : Curator
-    rows : float
-        Number of rows, or a private estimate of it.
-    center, scale, spread : float64 arrays of shape (d,)
-        Rows are (x - center) / scale; `spread` is the columns' private scales.
-    share : float
-        Share of mu**2 for this.
-    final_share : float
-        Share of mu**2 that the clipped sum will have.
-    about : float64 array of shape (d,), optional
-        Where squared deviations are taken from, if these are to be summed.
+    edges : float64 array of shape (m,)
+        Between m + 1 cells; multiples of `typical`.
+    counts : float64 array of shape (m + 1,)
+    noise : float
+        Standard deviation of each count.
+    typical : float
+        The root mean square norm that the columns' private scales promise.
     """
+
+    edges: Floats
+    counts: Floats
+    noise: float
+    typical: float
+
+    @property
+    def above(self) -> Floats:
+        """Noisy number of rows beyond each edge."""
+        return np.asarray(np.cumsum(self.counts[::-1])[::-1][1:])
+
+    def fraction_above(self, radius: float, rows: float) -> float:
+        """Return about what part of `rows` rows is longer than `radius`, one of the edges."""
+        beyond = float(self.above[int(np.argmin(np.abs(self.edges - radius)))])
+        return min(max(beyond / rows, 0.0), 1.0)
+
+
+def measure_norms(
+    curator: Curator,
+    *,
+    center: Floats,
+    scale: Floats,
+    spread: Floats,
+    share: float,
+    about: Floats | None = None,
+) -> Norms:
+    """Measure how long the rows (x - center) / scale are, for a share of mu**2."""
     typical = float(np.sqrt(np.sum((spread / scale) ** 2)))
     edges = typical * _RATIOS
     query = NormHistogram(center, 1.0 / scale, edges, about)
     measured = curator.measure(query, share=share, label="radius")
-    counts = measured.values
+    return Norms(edges, measured.values, measured.std, typical)
 
-    # Rows longer than each edge; sums of k cells have noise sqrt(k) times as large.
-    above = np.cumsum(counts[::-1])[::-1][1:]
-    noise = measured.std * np.sqrt(np.arange(edges.size, 0, -1))
 
-    weight = scale**2 / np.sum(scale**2)
-    effective = np.sum((spread / scale) ** 2) / np.sum(weight * (spread / scale) ** 2)
-    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
-    wanted = sensitivity * math.sqrt(effective) / curator.mu_of(final_share)
-    # Noise that pretends to be rows far out is dear: the further, the surer they must be.
+def safe_cell(norms: Norms, wanted: float) -> int:
+    """Return the first edge beyond which there are, surely enough, at most `wanted` rows.
+
+    Noise that pretends to be rows far out is dear: the further, the surer they must be.
+    """
+    noise = norms.noise * np.sqrt(np.arange(norms.edges.size, 0, -1))
     doubt = 1.0 + 0.5 * np.log2(np.maximum(_RATIOS, 1.0))
-    enough = np.flatnonzero(above <= wanted + doubt * noise)
-    place = int(enough[0]) if enough.size else edges.size - 1
-    clipped = float(np.clip(above[place] / max(rows, 1.0), 0.0, 1.0))
-    return float(edges[place]), clipped
+    enough = np.flatnonzero(norms.above <= wanted + doubt * noise)
+    return int(enough[0]) if enough.size else norms.edges.size - 1
+
+
+def best_radius(
+    norms: Norms,
+    safe: int,
+    *,
+    rows: float,
+    clipped: float,
+    noise_square: float,
+    spread_square: float,
+    tilt_square: float,
+) -> tuple[float, float]:
+    """Return the radius of least expected error, and the mean factor of its clipping.
+
+    Parameters
+    ----------
+    norms : Norms
+    safe : int
+        Cell of the safe radius, the largest that is tried.
+    rows, clipped : float
+        Number of rows, and how many of them are taken to be beyond the safe radius.
+    noise_square : float
+        Squared l2 norm of the noise of a mean with radius 1. This and the next two are in
+        any common unit.
+    spread_square : float
+        Squared l2 norm of the columns' scales.
+    tilt_square : float
+        Squared l2 norm of the mean tilted row, without what noise explains.
+    """
+    inner = np.sqrt(norms.edges[:-1] * norms.edges[1:])
+    length = np.concatenate([[0.5 * norms.edges[0]], inner[:safe], [1.1 * norms.edges[safe]]])
+    mass = np.maximum(np.append(norms.counts[: safe + 1], min(clipped, 0.01 * rows)), 0.0)
+    mass /= mass.sum()
+    square = float(mass @ length**2)
+    excess = length**2 - square
+    weight = np.minimum(length**2 / norms.typical**2 - 1.0, 1.0)
+    slope = math.sqrt(tilt_square) / max(float(mass @ (excess * weight)), 1e-300)
+
+    best = (math.inf, float(norms.edges[safe]), 1.0)
+    for radius in norms.edges[: safe + 1]:
+        factor = np.minimum(1.0, radius / length)
+        mean = float(mass @ factor)
+        off = 1.0 - factor / mean
+        noise = noise_square * (radius / mean) ** 2
+        fluctuation = spread_square * float(mass @ (length * off) ** 2) / square / rows
+        bias = (slope * float(mass @ (excess * off))) ** 2
+        best = min(best, (noise + fluctuation + bias, float(radius), mean))
+    return best[1], best[2]

@@ -4,6 +4,7 @@ One noisy count in each of d columns has noise of standard deviation
 ``D / (mu sqrt(share))`` rows, with D**2 = 2 d (replace) or d (add-remove), however many
 cells the histograms have. So a search that needs counts good to a fraction t of n rows
 costs the share (D / (mu t n))**2: little where n is large, too much where it is small.
+There the share is capped, and the counts are noisier.
 """
 
 from __future__ import annotations
@@ -16,29 +17,37 @@ from prolate.queries import Count
 
 __all__ = ["Shares", "count_rows", "plan_shares"]
 
-_COUNT_ERROR = 0.01  # wanted noise of a column's count, as a fraction of the rows
-_LEAST, _SEARCH, _RADIUS = 0.0004, 0.04, 0.12  # bounds of one histogram's share
-_RADIUS_ERROR = 0.0005  # the same for the histogram of norms, or ...
-_RADIUS_ROWS = 0.67  # ... this part of the rows that may be longer than the radius
-_ROWS = 0.01
-_SMALL = 0.03  # counts noisier than this are said to be noisy
+# Wanted noise of a column's counts, as a fraction of the rows, and the largest share.
+_MAGNITUDE = (0.05, 0.04)
+_LOCATION = (0.035, 0.04)
+_CENTER = (0.05, 0.03)
+_SCALE = (0.04, 0.03)
+_LEAST = 0.0004
+# The same for the histogram of norms, or noise of this part of the rows that may be clipped.
+_RADIUS = (0.0005, 0.12)
+_RADIUS_ROWS = 0.67
+_ROWS = 0.01  # for a private number of rows
+_SMALL = 0.05  # counts noisier than this are said to be noisy
 
 
 @dataclass(frozen=True)
 class Shares:
-    """Shares of mu**2.
+    """Shares of mu**2, each for one measurement.
 
     Attributes
     ----------
-    histogram : float
-        For each histogram per column.
+    magnitude, location, center, scale : float
+        For the searches in every column.
     radius : float
-        For the histogram of norms.
+        For the histogram of norms, as a part of what the searches leave.
     count_error : float
-        Noise of one cell of a column's histogram, as a fraction of the rows.
+        Noise of one cell of a location histogram, as a fraction of the rows.
     """
 
-    histogram: float
+    magnitude: float
+    location: float
+    center: float
+    scale: float
     radius: float
     count_error: float
 
@@ -55,14 +64,21 @@ def plan_shares(curator: Curator, rows: float) -> Shares:
     one_row = math.sqrt(factor * d) / (curator.budget.mu * max(rows, 1.0))
 
     def share(noise: float, wanted: float, most: float) -> float:
-        return left * min(max((noise / wanted) ** 2, _LEAST), most)
+        return min(max((noise / wanted) ** 2, _LEAST), most)
 
-    histogram = share(one_row, _COUNT_ERROR, _SEARCH)
-    # One cell of that histogram is noisy by sqrt(factor / share) / mu rows, and about
-    # factor sqrt(d) / mu rows may be longer than the radius (`measure_radius`).
-    enough = 1.0 / (factor * d * _RADIUS_ROWS**2)
-    radius = share(one_row / math.sqrt(d), _RADIUS_ERROR, min(_RADIUS, max(enough, _LEAST)))
-    return Shares(histogram, radius, one_row / math.sqrt(histogram))
+    # One cell of the histogram of norms is noisy by sqrt(factor / share) / mu rows, and
+    # about factor sqrt(d) / mu rows may be clipped (`safe_radius`).
+    enough = max(_LEAST, 1.0 / (factor * d * _RADIUS_ROWS**2))
+    wanted, most = _RADIUS
+    location = left * share(one_row, *_LOCATION)
+    return Shares(
+        magnitude=left * share(one_row, *_MAGNITUDE),
+        location=location,
+        center=left * share(one_row, *_CENTER),
+        scale=left * share(one_row, *_SCALE),
+        radius=share(one_row / math.sqrt(d), wanted, min(most, enough)),
+        count_error=one_row / math.sqrt(location),
+    )
 
 
 def count_rows(curator: Curator) -> float:

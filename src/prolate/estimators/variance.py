@@ -1,24 +1,25 @@
 """The private variance of every column: no bounds needed.
 
 Part of the budget goes to the private mean m. Then the squared deviations (x - m)**2 are
-averaged like any other column: around their private size spread**2, scaled, clipped. Their
+summed around their private size spread**2, scaled, and clipped to their safe radius. Their
 mean exceeds the variance by (m - mean)**2, whose expectation is the known noise of m.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
 from prolate.curator import Curator
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.mean import clipped_mean, learn_shape
-from prolate.theory import optimal_scale
+from prolate.estimators.radius import measure_norms, safe_cell
+from prolate.queries import ClippedSum
+from prolate.theory import effective_columns, optimal_scale
 
 __all__ = ["variance"]
 
 _MEAN_SHARE = 0.2  # of what the searches leave
+_SQUARABLE = (1e-70, 1e70)  # scales whose fourth powers are floats
 _NORMAL = np.sqrt(2.0)  # standard deviation of (x - m)**2 over the variance, normal data
 
 
@@ -33,27 +34,37 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         The p of the l_p error of the variances that is to be small.
     """
     shape = learn_shape(curator)
-    mean, mean_noise, _ = clipped_mean(
+    rows = shape.rows
+    scale = optimal_scale(shape.spread, error_norm)
+    mean, mean_noise, _ = clipped_mean(curator, shape, scale, share=_MEAN_SHARE * curator.remaining)
+
+    size = np.clip(shape.spread, *_SQUARABLE) ** 2
+    scale = optimal_scale(_NORMAL * size, error_norm)
+    norms = measure_norms(
         curator,
-        shape,
-        optimal_scale(shape.spread, error_norm),
-        share=_MEAN_SHARE * curator.remaining,
-    )
-    square = shape.spread**2
-    squares = replace(shape, center=square, spread=_NORMAL * square)
-    value, noise_std, details = clipped_mean(
-        curator,
-        squares,
-        optimal_scale(squares.spread, error_norm),
-        share=curator.remaining,
-        label="variance",
+        center=size,
+        scale=scale,
+        spread=_NORMAL * size,
+        share=shape.shares.radius * curator.remaining,
         about=mean,
     )
+    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
+    share = curator.remaining
+    clipped = sensitivity * np.sqrt(effective_columns(size, scale)) / curator.mu_of(share)
+    radius = float(norms.edges[safe_cell(norms, clipped)])
+    query = ClippedSum(size, scale, radius, about=mean)
+    measured = curator.measure(query, share=share, label="variance")
+    value = size + query.unit * measured.values / rows - mean_noise**2
     return Estimate(
-        value=np.maximum(value - mean_noise**2, 0.0),
-        noise_std=noise_std,
-        sampling_std=squares.spread / np.sqrt(shape.rows),
-        rows=shape.rows,
+        value=np.maximum(value, 0.0),
+        noise_std=query.unit * measured.std / rows,
+        sampling_std=_NORMAL * size / np.sqrt(rows),
+        rows=rows,
         warnings=shape.warnings,
-        details={**details, "sampling": "as for normal data", "mean": mean.tolist()},
+        details={
+            "radius": radius,
+            "clipped_fraction": norms.fraction_above(radius, rows),
+            "sampling": "as for normal data",
+            "mean": mean.tolist(),
+        },
     )

@@ -1,13 +1,20 @@
-"""Exact integer Gaussian noise from a cryptographic generator."""
+"""Exact integer Gaussian noise and exact choices from a cryptographic generator."""
 
 from prolate.noise.gaussian import MAX_SCALE, rounded_gaussian
 from prolate.noise.randomness import RandomBits, SeededBits, SystemBits, random_bits
+from prolate.noise.selection import FAN, LEVELS, Cell, choose_cell, choose_cells, falling_weights
 
 __all__ = [
+    "FAN",
+    "LEVELS",
     "MAX_SCALE",
+    "Cell",
     "RandomBits",
     "SeededBits",
     "SystemBits",
+    "choose_cell",
+    "choose_cells",
+    "falling_weights",
     "random_bits",
     "rounded_gaussian",
 ]

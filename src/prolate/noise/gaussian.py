@@ -62,7 +62,7 @@ from numpy.typing import NDArray
 from prolate.errors import InputError
 from prolate.noise.randomness import RandomBits
 
-__all__ = ["MAX_SCALE", "rounded_gaussian"]
+__all__ = ["MAX_SCALE", "exact_context", "rounded_gaussian"]
 
 MAX_SCALE = 2**56
 """Largest scale: with |Z| < 64, which fails once in 10**891 draws, no int64 overflows."""
@@ -135,7 +135,7 @@ class _Uniform:
     def bounds(self, digits: int) -> tuple[Decimal, Decimal]:
         """Return decimals that enclose the number, wherever its unseen bits lead."""
         unit = Decimal(1 << self.length)
-        low, high = _context(digits, ROUND_FLOOR), _context(digits, ROUND_CEILING)
+        low, high = exact_context(digits, ROUND_FLOOR), exact_context(digits, ROUND_CEILING)
         return low.divide(Decimal(self.prefix), unit), high.divide(Decimal(self.prefix + 1), unit)
 
 
@@ -239,7 +239,7 @@ def _round_exactly(scale: int, whole: int, x: _Uniform, bits: RandomBits) -> int
         x.extend(bits)
 
 
-def _context(digits: int, rounding: str = ROUND_HALF_EVEN) -> Context:
+def exact_context(digits: int, rounding: str = ROUND_HALF_EVEN) -> Context:
     """Return arithmetic of so many digits that owes nothing to the caller's settings."""
     return Context(
         prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX, capitals=1, clamp=0, traps=[]
@@ -249,7 +249,7 @@ def _context(digits: int, rounding: str = ROUND_HALF_EVEN) -> Context:
 @cache
 def _tails(digits: int) -> tuple[Decimal, ...]:
     """Return P(K >= k) for k = 1, 2, ..., to about `digits` digits."""
-    with localcontext(_context(digits + 10)):
+    with localcontext(exact_context(digits + 10)):
         least = Decimal(10) ** -(digits + 5)
         masses: list[Decimal] = []
         while not masses or masses[-1] > least:
@@ -263,7 +263,7 @@ def _tails(digits: int) -> tuple[Decimal, ...]:
 @cache
 def _floors() -> tuple[np.uint64, ...]:
     """Return floor(2**63 P(K >= k)) for k = 1, 2, ... until it is zero, included."""
-    with localcontext(_context(70)):
+    with localcontext(exact_context(70)):
         floors = [int(tail * 2**63) for tail in _tails(60)]
     return tuple(np.uint64(floor) for floor in floors[: floors.index(0) + 1])
 
@@ -274,7 +274,7 @@ def _whole_exactly(choice: _Uniform, bits: RandomBits) -> int:
         digits = choice.length  # far more digits than bits
         low, high = choice.bounds(digits + 10)
         tails = _tails(digits)
-        with localcontext(_context(digits + 10)):
+        with localcontext(exact_context(digits + 10)):
             slack = Decimal(10) ** -digits
             surely = sum(high <= tail - slack for tail in tails)
             maybe = sum(low < tail + slack for tail in tails)
@@ -289,7 +289,7 @@ def _accept_exactly(whole: int, x: _Uniform, variate: _Uniform, bits: RandomBits
         digits = x.length + 10
         x_low, x_high = x.bounds(digits)
         low, high = variate.bounds(digits)
-        with localcontext(_context(digits)):
+        with localcontext(exact_context(digits)):
             # Above the rounding of the handful of operations on numbers below 10**4.
             slack = Decimal(10) ** -x.length
             if high <= _chance(whole, x_high) - slack:

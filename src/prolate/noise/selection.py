@@ -9,8 +9,8 @@ Guarantee. Let a neighbor change every distance by at most 1. By construction
 all weights change by factors within e**-fall and e**fall: the choice has bounded range
 2 fall (Durfee, Rogers 2019) and is fall**2 / 2-zCDP (Cesar, Rogers 2021: bounded range
 epsilon is epsilon**2 / 8-zCDP). Drawing is exact: integers below an integer, from fair bits.
-The list stops falling where rounding up keeps it, below 2**-80 of its head: the price of a
-list of integers is that any cell, however far, may come out with about that probability.
+The list stops falling where rounding up keeps it, or after 2**18 steps; its last entry stands
+for all larger distances, which keeps the guarantee.
 
 No leaf is looked at but those drawn. A node's leaves are no nearer to the wanted rank than
 the node itself, so ``weights[r of the node]`` times its number of leaves is an upper bound
@@ -24,16 +24,17 @@ bounds were).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.noise.gaussian import exact_context
 from prolate.noise.randomness import RandomBits
 
-__all__ = ["FAN", "LEVELS", "Cell", "choose_cell", "falling_weights", "uniform_below"]
+__all__ = ["FAN", "LEVELS", "Cell", "choose_cell", "choose_cells", "falling_weights"]
 
 FAN = 1 << 10
 LEVELS = 4
@@ -56,8 +57,7 @@ def falling_weights(fall_squared: Fraction) -> NDArray[np.object_]:
     >>> round(float(Fraction(weights[1], weights[0])), 6), len(weights) < 200
     (0.606531, True)
     """
-    with localcontext() as context:
-        context.prec = 60
+    with localcontext(exact_context(60)):
         # Both functions are correctly rounded; the two factors cover that rounding.
         fall = (Decimal(fall_squared.numerator) / Decimal(fall_squared.denominator)).sqrt()
         ratio = (-fall * (1 - Decimal("1e-50"))).exp() * (1 + Decimal("1e-50"))
@@ -164,3 +164,25 @@ def choose_cell(
             path.append((node, -1 if found is None else found))
         for parent, place in reversed(path[:-1]):
             parent.mass[place] = parent.children[place].mass.sum()
+
+
+def choose_cells(
+    searches: Sequence[Generator[Cell, Integers, int]],
+    ask: Callable[[Sequence[int], Sequence[Cell]], NDArray[np.int64]],
+) -> list[int]:
+    """Run several `choose_cell` side by side, and return their leaves.
+
+    `ask` gets the numbers of the searches that go on and the node that each needs, and
+    returns their counts, one row each: one pass over the data for all of them.
+    """
+    wanted = {number: next(search) for number, search in enumerate(searches)}
+    found = {}
+    while wanted:
+        numbers = list(wanted)
+        for number, counts in zip(numbers, ask(numbers, list(wanted.values())), strict=True):
+            try:
+                wanted[number] = searches[number].send(counts)
+            except StopIteration as end:
+                found[number] = int(end.value)
+                del wanted[number]
+    return [found[number] for number in range(len(searches))]

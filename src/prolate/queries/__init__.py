@@ -6,8 +6,10 @@ from prolate.queries.count import Count, CountBelow
 from prolate.queries.cut import Cut
 from prolate.queries.grids import LinearGrid, MagnitudeGrid
 from prolate.queries.histogram import Histogram, KeyHistogram
+from prolate.queries.mapped import Magnitudes, Norms, Rotated, rotate_back
 from prolate.queries.norms import NormHistogram, NormsBelow
 from prolate.queries.pairs import Pairs
+from prolate.queries.ranks import Ranks
 
 __all__ = [
     "CAP",
@@ -20,8 +22,13 @@ __all__ = [
     "KeyHistogram",
     "LinearGrid",
     "MagnitudeGrid",
+    "Magnitudes",
     "NormHistogram",
+    "Norms",
     "NormsBelow",
     "Pairs",
     "Query",
+    "Ranks",
+    "Rotated",
+    "rotate_back",
 ]

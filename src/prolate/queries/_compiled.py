@@ -35,6 +35,7 @@ def clipped_sum(
     gain: Any,
     missing: Any,
     radius: float,
+    pivot: float,
     total: Any,
 ) -> None:
     d = center.size
@@ -54,15 +55,16 @@ def clipped_sum(
         square = 0.0
         for start in range(0, d, _LANES):
             square = min(square + _exact_square(steps, start, min(start + _LANES, d)), _EXACT)
-        if square <= radius * radius:
+        if pivot <= 0.0 and square <= radius * radius:
             for j in range(d):
                 total[j] += np.int64(steps[j])
-        else:
-            if square >= _EXACT:
-                square = max(d * cap * cap, _EXACT)
-            factor = inner / np.sqrt(square)
-            for j in range(d):
-                total[j] += np.int64(np.rint(steps[j] * factor))
+            continue
+        weight = min(square / pivot - 1.0, 1.0) if pivot > 0.0 else 1.0
+        if square >= _EXACT:
+            square = max(d * cap * cap, _EXACT)
+        factor = weight * (inner / np.sqrt(max(square, radius * radius)))
+        for j in range(d):
+            total[j] += np.int64(np.rint(steps[j] * factor))
 
 
 @njit(nogil=True, cache=True)

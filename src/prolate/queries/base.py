@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
+from prolate.errors import InputError
 
-__all__ = ["Query", "tiles"]
+__all__ = ["Query", "check_shift", "check_vectors", "tiles"]
 
 _TILE = 1 << 16  # cells of a working copy: half a megabyte, inside the second-level cache
 
@@ -34,6 +35,29 @@ def tiles(block: NDArray[np.generic], columns: int) -> Iterator[NDArray[np.float
     rows = max(2, _TILE // max(1, columns) // 2 * 2)
     for start in range(0, block.shape[0], rows):
         yield np.ascontiguousarray(block[start : start + rows], dtype=np.float64)
+
+
+def check_vectors(size: int, **vectors: NDArray[np.generic] | None) -> None:
+    """Raise `InputError` unless each vector given has shape (size,) and no NaN.
+
+    Compiled code checks neither, and a wrong answer there has no bounded sensitivity.
+    """
+    for name, vector in vectors.items():
+        if vector is None:
+            continue
+        if vector.shape != (size,):
+            raise InputError(
+                f"{name} must be an array of shape ({size},), one number per column; "
+                f"got shape {vector.shape}."
+            )
+        if np.any(np.isnan(vector)):
+            raise InputError(f"{name} must be numbers, not NaN.")
+
+
+def check_shift(shift: int) -> None:
+    """Raise `InputError` unless a bit pattern can be shifted by `shift`."""
+    if not 0 <= shift <= 63:
+        raise InputError(f"shift must be between 0 and 63; got {shift}.")
 
 
 class Query(ABC):
@@ -63,6 +87,11 @@ class Query(ABC):
 
     def __call__(self, block: NDArray[np.generic]) -> NDArray[np.int64]:
         """Return the vector of a block of shape (m, d), any real dtype, any strides."""
+        if block.ndim != 2 or block.shape[1] != self.columns:
+            raise InputError(
+                f"The query is made for rows of {self.columns} columns; "
+                f"got an array of shape {block.shape}."
+            )
         total = np.zeros(self.size, dtype=np.int64)
         with np.errstate(over="ignore", invalid="ignore"):
             for rows in tiles(block, self.columns):

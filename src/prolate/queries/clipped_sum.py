@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.queries import kernels
-from prolate.queries.base import Query
+from prolate.queries.base import Query, check_vectors
 
 __all__ = ["CAP", "RADIUS", "ClippedSum"]
 
@@ -38,14 +38,25 @@ class ClippedSum(Query):
        v_j - center_j, 0 unless told otherwise: no deviation from the center;
     3. S = sum of r_j**2, exact, since integers below 2**53 are exact in a double and sums
        are cut off there; if S <= RADIUS**2 the row's vector is r, else it is
-       round(r * (RADIUS - sqrt(d)/2) (1 - 2**-40) / sqrt(S)).
+       round(r * (RADIUS - sqrt(d)/2) (1 - 2**-40) / sqrt(S));
+    4. with `tilt`, a norm T in the units of `radius`, the row's vector is instead
+       round(r * w (RADIUS - sqrt(d)/2) (1 - 2**-40) / max(sqrt(S), RADIUS)) with the
+       weight w = min(S / T**2 - 1, 1), T in grid steps: -1 for rows of no length, 0 for
+       rows as long as T. Its sum shows how the rows' direction goes with their length.
 
     Norm. The row's vector q has |q| <= RADIUS. In the first case |q|**2 = S. In the second,
     S is at least |r|**2: it is exact below 2**53, and d CAP**2 >= |r|**2 stands in for it
-    from there on. The product and the quotient are each rounded once, so before the last
-    rounding the vector is no longer than (RADIUS - sqrt(d)/2)(1 - 2**-40)(1 + 2**-50);
-    rounding to the nearest integer moves it by at most sqrt(d)/2. For sqrt(d)/2 up to
-    RADIUS/2 (d <= 2**46), the sum is at most RADIUS.
+    from there on. The handful of roundings on the way to the quotient and the product are
+    each by a factor within 1 +- 2**-53 (that of RADIUS - sqrt(d)/2 too, for sqrt(d)/2 up to
+    RADIUS/2, d <= 2**46), so before the last rounding the vector is no longer than
+    (RADIUS - sqrt(d)/2)(1 - 2**-40)(1 + 2**-49); rounding to the nearest integer moves it by
+    at most sqrt(d)/2. The sum is at most RADIUS.
+
+    With `tilt`, |w| <= 1 and |r| <= sqrt(S) (the same S), so the vector before the last
+    rounding is no longer than in the second case.
+
+    All steps are numbers, so that no NaN becomes an integer: x and center are finite, so
+    v - center is not inf - inf, gain is finite and not zero, and no bound is NaN.
 
     Sensitivity. Replacing a row changes the sum by q' - q: (2 RADIUS)**2. Adding or
     removing one changes it by q: RADIUS**2.
@@ -61,20 +72,35 @@ class ClippedSum(Query):
     upper: NDArray[np.float64] | None = None
     about: NDArray[np.float64] | None = None
     missing: NDArray[np.float64] | None = None
+    tilt: float | None = None
     _gain: NDArray[np.float64] = field(default_factory=_zeros, init=False, repr=False)
     _missing: NDArray[np.float64] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Work out the grid's gain, which must be a usable positive number."""
+        check_vectors(
+            self.center.size,
+            center=self.center,
+            scale=self.scale,
+            lower=self.lower,
+            upper=self.upper,
+            about=self.about,
+            missing=self.missing,
+        )
+        if not np.all(np.isfinite(self.center)):
+            raise InputError("center must be finite.")
         with np.errstate(all="ignore"):
             gain = RADIUS / self.radius / self.scale
         if not (np.all(np.isfinite(gain)) and np.all(gain > 0.0)):
             raise InputError(
                 "scale and radius must be positive and within the range of floating point."
             )
+        if self.tilt is not None and not 1e-6 <= self.tilt / self.radius <= 1e6:
+            raise InputError("tilt must be a norm of about the size of the radius.")
         object.__setattr__(self, "_gain", gain)
         if self.missing is not None:
-            steps = np.clip(np.rint(self.missing * gain), -CAP, CAP)
+            with np.errstate(over="ignore"):
+                steps = np.clip(np.rint(self.missing * gain), -CAP, CAP)
             object.__setattr__(self, "_missing", steps)
 
     @property
@@ -108,10 +134,12 @@ class ClippedSum(Query):
             self._gain,
             np.zeros(d) if self._missing is None else self._missing,
             float(RADIUS),
+            0.0 if self.tilt is None else (self.tilt / self.radius * RADIUS) ** 2,
             total,
         )
 
     def describe(self) -> str:
         """Return one line for the receipt."""
         what = "rows" if self.about is None else "squared deviations"
-        return f"sum of centered, scaled {what} clipped to norm {self.radius:.6g}"
+        tilted = "" if self.tilt is None else f", weighted by length around {self.tilt:.6g}"
+        return f"sum of centered, scaled {what} clipped to norm {self.radius:.6g}{tilted}"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.queries import kernels
+from prolate.queries.base import check_shift, check_vectors
 
 __all__ = ["Grid", "LinearGrid", "MagnitudeGrid"]
 
@@ -28,6 +29,10 @@ class LinearGrid:
     low: NDArray[np.float64]
     width: NDArray[np.float64]
     cells: int
+
+    def __post_init__(self) -> None:
+        """Check the vectors' shapes."""
+        check_vectors(self.low.size, low=self.low, width=self.width)
 
     @property
     def columns(self) -> int:
@@ -68,6 +73,11 @@ class MagnitudeGrid:
     cells: int
     shift: int
 
+    def __post_init__(self) -> None:
+        """Check the vectors' shapes."""
+        check_vectors(self.center.size, center=self.center, first=self.first)
+        check_shift(self.shift)
+
     @property
     def columns(self) -> int:
         """Number of columns."""
@@ -84,8 +94,10 @@ class MagnitudeGrid:
 
     def edges(self, column: int) -> NDArray[np.float64]:
         """Return the cells + 1 edges of a column; the first is 0, the last may be inf."""
-        patterns = (self.first[column] + np.arange(self.cells + 1)) << self.shift
-        edges: NDArray[np.float64] = np.clip(patterns, 0, _INFINITY_BITS).view(np.float64)
+        # Python's integers: the pattern past the last cell may be 2**63.
+        patterns = (self.first[column] + np.arange(self.cells + 1)).astype(object) << self.shift
+        inside = [min(max(pattern, 0), _INFINITY_BITS) for pattern in patterns]
+        edges: NDArray[np.float64] = np.array(inside, dtype=np.int64).view(np.float64)
         edges[0] = 0.0
         return edges
 

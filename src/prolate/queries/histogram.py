@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
+from prolate.errors import InputError
 from prolate.queries import kernels
-from prolate.queries.base import Query
+from prolate.queries.base import Query, check_shift, check_vectors
 from prolate.queries.grids import Grid
 
 __all__ = ["Histogram", "KeyHistogram"]
@@ -75,6 +76,13 @@ class KeyHistogram(Query):
     first: NDArray[np.int64]
     cells: int
     shift: int
+
+    def __post_init__(self) -> None:
+        """Check that every histogram looks at a column that there is."""
+        check_vectors(self.index.size, index=self.index, first=self.first)
+        check_shift(self.shift)
+        if np.any(self.index < 0) or np.any(self.index >= self.dimension):
+            raise InputError(f"index must be columns between 0 and {self.dimension - 1}.")
 
     @property
     def columns(self) -> int:

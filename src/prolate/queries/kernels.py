@@ -44,11 +44,12 @@ def clipped_sum(
     gain: Floats,
     missing: Floats,
     radius: float,
+    pivot: float,
     total: Integers,
 ) -> None:
     """Add every row's clipped integer vector to `total`; see `ClippedSum`."""
     kernel = _compiled("clipped_sum") or clipped_sum_numpy
-    kernel(rows, lower, upper, about, center, gain, missing, radius, total)
+    kernel(rows, lower, upper, about, center, gain, missing, radius, pivot, total)
 
 
 def clipped_sum_numpy(
@@ -60,6 +61,7 @@ def clipped_sum_numpy(
     gain: Floats,
     missing: Floats,
     radius: float,
+    pivot: float,
     total: Integers,
 ) -> None:
     """Twin of `clipped_sum`."""
@@ -75,10 +77,13 @@ def clipped_sum_numpy(
     for start in range(0, d, _LANES):
         chunk = steps[:, start : start + _LANES]
         square = np.minimum(square + np.einsum("ij,ij->i", chunk, chunk), _EXACT)
+    weight = np.minimum(square / pivot - 1.0, 1.0) if pivot > 0.0 else None
     long = square > radius * radius
     square[square >= _EXACT] = max(d * cap * cap, _EXACT)
     factor = np.ones(rows.shape[0])
     factor[long] = _inner(radius, d) / np.sqrt(square[long])
+    if weight is not None:
+        factor = weight * (_inner(radius, d) / np.sqrt(np.maximum(square, radius * radius)))
     total += np.rint(steps * factor[:, np.newaxis]).astype(np.int64).sum(axis=0)
 
 

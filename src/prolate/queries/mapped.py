@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.queries import kernels
-from prolate.queries.base import Query
+from prolate.queries.base import Query, check_vectors
 
 __all__ = ["Magnitudes", "Norms", "Rotated", "rotate_back"]
 
@@ -78,6 +78,12 @@ class Norms(_Mapped):
 
     center: Floats
     gain: Floats
+
+    def __post_init__(self) -> None:
+        """Check the vectors' shapes."""
+        check_vectors(self.center.size, center=self.center, gain=self.gain)
+        if self.query.columns != 1:
+            raise InputError("The query on norms must be made for one column.")
 
     @property
     def columns(self) -> int:

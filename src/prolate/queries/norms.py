@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.queries import kernels
-from prolate.queries.base import Query
+from prolate.queries.base import Query, check_vectors
 
 __all__ = ["NormHistogram", "NormsBelow"]
 
@@ -30,6 +30,10 @@ class NormHistogram(Query):
     gain: NDArray[np.float64]
     edges: NDArray[np.float64]
     about: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the vectors' shapes."""
+        check_vectors(self.center.size, center=self.center, gain=self.gain, about=self.about)
 
     @property
     def columns(self) -> int:
@@ -67,6 +71,10 @@ class NormsBelow(Query):
     center: NDArray[np.float64]
     gain: NDArray[np.float64]
     point: float
+
+    def __post_init__(self) -> None:
+        """Check the vectors' shapes."""
+        check_vectors(self.center.size, center=self.center, gain=self.gain)
 
     @property
     def columns(self) -> int:

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
+from prolate.errors import InputError
 from prolate.noise import FAN, LEVELS, Cell
+from prolate.queries import kernels
 from prolate.queries.base import Query
-from prolate.queries.kernels import tally
 
 __all__ = ["NodeHistogram", "Ranks"]
 
@@ -74,7 +75,7 @@ class NodeHistogram(Query):
         first = np.array([node[1] for node in self.nodes]) * FAN
         part = cell // FAN ** (LEVELS - 1 - level) - first
         counted &= (part >= 0) & (part < FAN)
-        tally(part, counted, total.reshape(self.shape))
+        kernels._tally(part, counted, total.reshape(self.shape))
 
     def describe(self) -> str:
         """Return one line for the receipt."""
@@ -125,6 +126,12 @@ class Ranks:
     quantile: float
     of: Callable[[Query], Query] = _as_it_is
 
+    def __post_init__(self) -> None:
+        """Check the ends, which are public."""
+        width = self._width
+        if not (np.all(np.isfinite(self.low)) and np.all(np.isfinite(width)) and np.all(width > 0)):
+            raise InputError("Ranks need finite ends, low < high, that a float can tell apart.")
+
     @property
     def count(self) -> int:
         """Number of columns K: so many independent choices are made."""
@@ -163,6 +170,6 @@ class Ranks:
     def describe(self) -> str:
         """Return one line for the receipt."""
         return (
-            f"exponential mechanism, {self.count} quantiles {self._wanted / _UNIT:.6g} "
-            f"on 2**40 cells: not Gaussian, charged in rho"
+            f"exponential mechanism, not Gaussian, charged in rho: "
+            f"quantile {self._wanted / _UNIT:.6g} on 2**40 cells, {self.count} times"
         )

@@ -10,7 +10,7 @@ as public**:
   stretch of the file (a million bytes), are numbers; in that stretch at least half of
   the lines must have as many fields as the header.
 
-After that no row can cause an error, and no row changes what is read of another one:
+After that no row causes an error, and no row changes what is read of another one:
 
 - a cell is a number in the notation of programming languages (``-1.5e3``; spaces
   around it, ``inf`` and ``nan`` are allowed), or ``true`` or ``false``, read as 1 and 0;
@@ -19,9 +19,9 @@ After that no row can cause an error, and no row changes what is read of another
   its place*, so that the rows after it stay where they are;
 - a blank line is no row, except in a file of one column, where it is a missing cell.
 
-One thing remains that one row can do to others: a quote that is opened and not closed
-swallows the lines up to the next quote. There, the file itself does not say what its
-rows are.
+Two things remain that one row can do. A quote that is opened and not closed swallows
+the lines up to the next quote: there, the file itself does not say what its rows are.
+And a line (or a swallowed part) much longer than a stretch is an error.
 """
 
 from __future__ import annotations

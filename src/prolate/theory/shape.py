@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["noise_moment", "optimal_scale"]
+__all__ = ["effective_columns", "noise_moment", "optimal_scale"]
 
 
 def optimal_scale(spread: NDArray[np.float64], error_norm: float) -> NDArray[np.float64]:
@@ -48,3 +48,20 @@ def noise_moment(noise_std: NDArray[np.float64], error_norm: float) -> float:
     p = error_norm
     constant = 2.0 ** (p / 2.0) * math.gamma((p + 1.0) / 2.0) / math.sqrt(math.pi)
     return float(round(constant, 15) * np.sum(noise_std**p))
+
+
+def effective_columns(spread: NDArray[np.float64], scale: NDArray[np.float64]) -> float:
+    """Return e, between 1 and d: noise of a clipped sum over the error of one clipped row.
+
+    Noise that is C in every coordinate of the scaled rows has norm C |scale|_2 once scaled
+    back; a typical row of scaled length C has norm C |spread|_2 / |spread / scale|_2. The
+    square of the quotient is e: d for equal columns, few where few columns rule.
+
+    Examples
+    --------
+    >>> effective_columns(np.ones(4), np.ones(4))
+    4.0
+    """
+    ratio = spread / scale
+    ratio, scale = ratio / ratio.max(), scale / scale.max()
+    return float(np.sum(ratio**2) * np.sum(scale**2) / np.sum((scale * ratio) ** 2))

@@ -1,0 +1,270 @@
+"""Budgets: the published check values, the extremes, what is refused, and immutability."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+
+import mpmath
+import numpy as np
+import pytest
+
+from prolate.budget import Budget, classical_sigma, gdp_log_delta
+from prolate.errors import BudgetError, ProlateError
+
+
+def exact_log_delta(epsilon: float, mu: float, digits: int = 60) -> mpmath.mpf:
+    """Balle and Wang's Theorem 8, with `digits` digits left after the cancellation."""
+    x = epsilon / mu - mu / 2
+    lost = max(0.0, x) ** 2 / 2 + abs(math.log(mu)) * 4
+    with mpmath.workdps(digits + 20 + int(lost / math.log(10))):
+        e, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
+        delta = mpmath.ncdf(-e / m + m / 2) - mpmath.exp(e) * mpmath.ncdf(-e / m - m / 2)
+        return mpmath.log(delta)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "sigma"),
+    [
+        (0.1, 1e-6, 36.305),
+        (1, 1e-6, 4.225),
+        (3, 1e-6, 1.544),
+        (8, 1e-6, 0.653),
+        (1, 1e-9, 5.495),
+    ],
+)
+def test_published_sigma(epsilon, delta, sigma) -> None:
+    assert round(1.0 / Budget(epsilon=epsilon, delta=delta).mu, 3) == sigma
+
+
+EPSILONS = (1e-6, 1e-3, 0.1, 1.0, 8.0, 50.0, 1e3)
+DELTAS = (1e-300, 1e-200, 1e-50, 1e-9, 1e-3, 0.3, 0.9, 0.999)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("delta", DELTAS)
+def test_mu_is_the_largest_that_holds(epsilon, delta) -> None:
+    """Never more than (epsilon, delta) allows, and short of it by less than 1e-11."""
+    mu = Budget(epsilon=epsilon, delta=delta).mu
+    wanted = mpmath.log(mpmath.mpf(delta))
+    assert exact_log_delta(epsilon, mu) <= wanted
+    assert exact_log_delta(epsilon, mu * (1 + 1e-11)) > wanted
+
+
+# Those with a delta above 1e-700.
+CURVE = [
+    (epsilon, mu)
+    for epsilon in (1e-6, 1e-3, 0.1, 1.0, 8.0, 50.0, 1e3, 1e4, 1e6)
+    for mu in (1e-6, 1e-3, 0.1, 0.9999999, 1.0, 3.0, 30.0, 300.0, 5000.0)
+    if epsilon / mu - mu / 2 < 56.0
+]
+
+
+@pytest.mark.parametrize(("epsilon", "mu"), CURVE)
+def test_log_delta_against_sixty_digits(epsilon, mu) -> None:
+    x = epsilon / mu - mu / 2
+    exact = exact_log_delta(epsilon, mu)
+    error = abs(mpmath.mpf(gdp_log_delta(epsilon, mu)) - exact)
+    # The argument x itself carries a rounding error, which log delta multiplies by x.
+    rounding = 4e-16 * (epsilon / mu + mu) * (abs(x) + 1.0)
+    assert error <= 2e-12 + rounding + 1e-15 * abs(exact)
+
+
+@pytest.mark.parametrize("epsilon", [1e4, 1e5, 1e7])
+def test_a_large_epsilon_is_a_budget_too(epsilon) -> None:
+    """A bracket of epsilon / 60 does not hold the root here."""
+    budget = Budget(epsilon=epsilon, delta=1e-6)
+    assert abs(exact_log_delta(epsilon, budget.mu) - math.log(1e-6)) < 1e-6
+
+
+@pytest.mark.parametrize("mu", [1e-3, 0.3, 1.0, 4.0, 20.0])
+@pytest.mark.parametrize("delta", [1e-300, 1e-12, 1e-6, 0.01])
+def test_epsilon_at_and_back(mu, delta) -> None:
+    budget = Budget(mu=mu)
+    epsilon = budget.epsilon_at(delta)
+    if epsilon == 0.0:
+        assert exact_log_delta(0.0, mu) <= math.log(delta)
+        return
+    assert exact_log_delta(epsilon, mu) <= mpmath.log(mpmath.mpf(delta))
+    assert budget.delta_at(epsilon) == pytest.approx(delta, rel=1e-7)
+    assert Budget(epsilon=epsilon, delta=delta).mu == pytest.approx(mu, rel=1e-9)
+
+
+@pytest.mark.parametrize("log_delta", [-700.0, -735.0, -740.5, -742.0, -744.3, -746.0, -2000.0])
+def test_delta_at_rounds_up_where_floats_end(log_delta) -> None:
+    epsilon = 0.5 + math.sqrt(-2.0 * log_delta)
+    with mpmath.workdps(30):
+        assert Budget(mu=1.0).delta_at(epsilon) >= mpmath.exp(exact_log_delta(epsilon, 1.0))
+
+
+def test_zcdp_conversion() -> None:
+    budget = Budget(epsilon=1, delta=1e-6)
+    converted = budget.for_zcdp()
+    assert round(1.0 / converted.mu, 3) == 4.531
+    assert converted.composition == "zcdp"
+    assert converted.epsilon_at(1e-6) == pytest.approx(1.0, abs=1e-8)
+    assert converted.epsilon_at(1e-6) <= 1.0 + 1e-12
+    assert converted.for_zcdp() == converted
+    # What is stated in rho or mu keeps its rho.
+    assert Budget(rho=0.3).for_zcdp().rho == Budget(rho=0.3).rho
+    assert Budget(mu=2.0).for_zcdp().mu == 2.0
+
+
+@pytest.mark.parametrize(
+    ("rho", "delta"),
+    [(1e-4, 1e-12), (1e-4, 1e-6), (1e-3, 1e-2), (0.01, 1e-6), (0.5, 1e-12), (0.5, 1e-6), (8, 1e-2)],
+)
+def test_zcdp_bound_against_a_search_with_many_digits(rho, delta) -> None:
+    """Canonne, Kamath, Steinke 2020, Corollary 13, minimized with 40 digits."""
+    budget = Budget(rho=rho).for_zcdp()
+    epsilon = budget.epsilon_at(delta)
+    with mpmath.workdps(40):
+
+        def bound(alpha: mpmath.mpf) -> mpmath.mpf:
+            return (
+                (alpha - 1) * (alpha * rho - epsilon)
+                - mpmath.log(alpha - 1)
+                + alpha * (mpmath.log(1 - 1 / alpha))
+            )
+
+        low, high = mpmath.mpf(1) + mpmath.mpf(10) ** -6, mpmath.mpf(10) ** 6
+        for _ in range(400):  # convex in alpha: ternary search
+            third = (high - low) / 3
+            if bound(low + third) < bound(high - third):
+                high -= third
+            else:
+                low += third
+        assert float(bound(low)) == pytest.approx(math.log(delta), abs=1e-8)
+    assert epsilon > Budget(mu=budget.mu).epsilon_at(delta)
+
+
+def test_classical_mechanism() -> None:
+    assert classical_sigma(0.5, 1e-6) == pytest.approx(math.sqrt(2 * math.log(1.25e6)) / 0.5)
+    for epsilon in (0.0, 1.0, 2.0, math.nan):
+        with pytest.raises(BudgetError, match="private only for 0 < epsilon < 1"):
+            classical_sigma(epsilon, 1e-6)
+    for delta in (0.0, 1.0, math.nan):
+        with pytest.raises(BudgetError, match="strictly between 0 and 1"):
+            classical_sigma(0.5, delta)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "got nothing"),
+        ({"epsilon": 1.0}, "stated as epsilon and delta, or as rho, or as mu; got epsilon"),
+        ({"delta": 1e-6}, "got delta"),
+        ({"epsilon": 1.0, "delta": 1e-6, "rho": 1.0}, "got epsilon, delta, rho"),
+        ({"rho": 1.0, "mu": 1.0}, "got rho, mu"),
+        ({"epsilon": 0.0, "delta": 1e-6}, "epsilon must be positive and finite; got 0"),
+        ({"epsilon": -1.0, "delta": 1e-6}, "epsilon must be positive and finite; got -1"),
+        ({"epsilon": math.inf, "delta": 1e-6}, "epsilon must be positive and finite; got inf"),
+        ({"epsilon": math.nan, "delta": 1e-6}, "epsilon must be positive and finite; got nan"),
+        ({"epsilon": 1.0, "delta": 0.0}, "delta must lie strictly between 0 and 1; got 0"),
+        ({"epsilon": 1.0, "delta": 1.0}, "delta must lie strictly between 0 and 1; got 1"),
+        ({"epsilon": 1.0, "delta": -1e-6}, "delta must lie strictly between 0 and 1"),
+        ({"epsilon": 1.0, "delta": math.nan}, "delta must lie strictly between 0 and 1; got nan"),
+        ({"rho": 0.0}, "rho must be positive"),
+        ({"mu": -1.0}, "mu must be positive"),
+        ({"mu": "1"}, "mu must be a number; got '1'"),
+        ({"rho": b"1"}, "rho must be a number"),
+        ({"rho": True}, "rho must be a number; got True"),
+        ({"mu": [1.0]}, "mu must be a number"),
+        ({"mu": 1j}, "mu must be a number"),
+        ({"epsilon": 10**400, "delta": 0.1}, "this one is too large"),
+        ({"mu": 1e-10}, "between mu = 1e-9"),
+        ({"mu": 1e5}, "between mu = 1e-9"),
+        ({"epsilon": 1e300, "delta": 0.1}, "between mu = 1e-9"),
+        ({"epsilon": 5e-324, "delta": 5e-324}, "between mu = 1e-9"),
+    ],
+)
+def test_messages(arguments, message) -> None:
+    with pytest.raises(BudgetError) as caught:
+        Budget(**arguments)
+    assert message in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, ProlateError)
+
+
+def test_a_subnormal_epsilon_is_epsilon_zero() -> None:
+    # delta(0) = 2 Phi(mu / 2) - 1.
+    with mpmath.workdps(30):
+        mu = 2 * mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf("0.1"))
+    assert Budget(epsilon=5e-324, delta=0.1).mu == pytest.approx(float(mu), rel=1e-10)
+
+
+def test_what_the_methods_refuse() -> None:
+    budget = Budget(mu=1)
+    for epsilon in (-1e-9, math.inf, math.nan):
+        with pytest.raises(BudgetError, match="epsilon must be zero or positive"):
+            budget.delta_at(epsilon)
+    for delta in (0.0, 1.0, math.nan):
+        with pytest.raises(BudgetError, match="delta must lie strictly between 0 and 1"):
+            budget.epsilon_at(delta)
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    assert Budget(mu=np.float32(0.5)).mu == 0.5
+    assert Budget(rho=np.int64(2)) == Budget(rho=2.0)
+
+
+def test_immutable() -> None:
+    budget = Budget(epsilon=1, delta=1e-6)
+    with pytest.raises(AttributeError, match="immutable"):
+        budget.mu = 100.0
+    with pytest.raises(AttributeError, match="immutable"):
+        budget.other = 1
+    with pytest.raises(AttributeError, match="immutable"):
+        del budget.mu
+    with pytest.raises(TypeError):
+        budget.stated["epsilon"] = 100.0
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        Budget(epsilon=1, delta=1e-6),
+        Budget(rho=0.5),
+        Budget(mu=2),
+        Budget(epsilon=1, delta=1e-6).for_zcdp(),
+    ],
+)
+def test_copies_are_equal(budget) -> None:
+    for twin in (
+        pickle.loads(pickle.dumps(budget)),
+        copy.copy(budget),
+        copy.deepcopy(budget),
+        Budget.from_dict(budget.to_dict()),
+    ):
+        assert twin == budget
+        assert hash(twin) == hash(budget)
+        assert (twin.mu, twin.composition) == (budget.mu, budget.composition)
+    assert budget != Budget(mu=3)
+    assert budget != budget.mu
+    assert budget != "budget"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"mu": 1.0, "composition": "gdp"},
+        {"mu": 1.0, "composition": "other", "stated": {"mu": 1.0}},
+        {"mu": 1.5, "composition": "gdp", "stated": {"mu": 1.0}},  # more than is stated
+        {"mu": math.nan, "composition": "gdp", "stated": {"mu": 1.0}},
+        {"mu": 0.0, "composition": "gdp", "stated": {"mu": 1.0}},
+        {"mu": 1.0, "composition": "gdp", "stated": [1.0]},
+        {"mu": 1.0, "composition": "gdp", "stated": {"sigma": 1.0}},
+    ],
+)
+def test_what_is_no_budget(fields) -> None:
+    with pytest.raises(BudgetError):
+        Budget.from_dict(fields)
+
+
+def test_text() -> None:
+    assert repr(Budget(epsilon=1, delta=1e-6)) == "Budget(epsilon=1, delta=1e-06)"
+    assert str(Budget(epsilon=1, delta=1e-6)) == "epsilon = 1, delta = 1e-06 (mu = 0.2367)"
+    assert str(Budget(mu=2)) == "mu = 2"
+    assert repr(Budget(rho=2).for_zcdp()) == "Budget(rho=2).for_zcdp()"
