@@ -118,4 +118,4 @@ def test_noise_std_and_intervals_are_those_of_the_error():
     )
     # Six and a half standard deviations of a chi-square: false alarm below 1e-10.
     assert abs(np.sum(z**2) - z.size) < 6.5 * np.sqrt(2 * z.size)
-    assert abs(np.sum((1.15 * z) ** 2) - z.size) > 6.5 * np.sqrt(2 * z.size)
+    assert abs(np.sum((1.25 * z) ** 2) - z.size) > 6.5 * np.sqrt(2 * z.size)

@@ -34,7 +34,7 @@ _GROUPS = 54  # a magnitude's bit pattern >> 54 is its group of four octaves
 _CELLS = 512
 _BULK = 0.7  # a run of cells must hold this part of the column's rows
 _ENOUGH = 6  # cells in a run that is resolved
-_LEVELS = 6
+_BITS = 27  # of zoom: centers up to a few million spreads away are found
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 _UNLIKELY = 1e-3  # posterior probability of a magnitude that is left aside
 _MOST_CELLS = 1 << 24  # of all histograms of one measurement together
@@ -51,8 +51,6 @@ class Interval:
         Most values are in center -+ half, about `SCALES` standard deviations.
     narrow : bool array of shape (d,)
         Whether the bulk is a single value, as far as the search could see.
-    reach : float
-        A magnitude that few values of all columns together exceed.
     found : bool
         Whether any magnitude stood out of the noise at all.
     """
@@ -60,7 +58,6 @@ class Interval:
     center: Floats
     half: Floats
     narrow: NDArray[np.bool_]
-    reach: float
     found: bool
 
 
@@ -79,7 +76,7 @@ def locate(curator: Curator, rows: float, *, magnitude_share: float, share: floa
     rows : float
         Number of rows, or a private estimate of it.
     magnitude_share, share : float
-        Shares of mu**2 for the first histogram and for each of at most six others.
+        Shares of mu**2 for the first histogram and for each of the others.
 
     Returns
     -------
@@ -87,33 +84,33 @@ def locate(curator: Curator, rows: float, *, magnitude_share: float, share: floa
     """
     d = curator.dimension
     lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
-    found, reach = bool(np.all(np.isfinite(lower) & np.isfinite(upper))), 0.0
+    found = bool(np.all(np.isfinite(lower) & np.isfinite(upper)))
     if not found:
-        largest, reach, found = find_magnitudes(curator, rows, share=magnitude_share)
+        largest, found = find_magnitudes(curator, rows, share=magnitude_share)
         lower, upper = np.clip(-largest, lower, upper), np.clip(largest, lower, upper)
-    reach = max(reach, float(np.max(np.abs([lower, upper]))))
     clear = _clear_run(curator, rows, share)
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
     enough = min(_ENOUGH, max(2, round(0.8 * clear)))
 
     center, half = 0.5 * lower + 0.5 * upper, np.maximum(0.5 * upper - 0.5 * lower, _TINY)
-    resolved = narrow = np.zeros(d, dtype=np.bool_)
-    for level in range(_LEVELS):
+    narrow = half <= 4.0 * _TINY
+    done = narrow
+    for level in range(math.ceil(_BITS / math.log2(cells / 3))):
+        if done.all():
+            break
         grid = LinearGrid(center - half, half / (cells / 2), cells)
         measured = curator.measure(Histogram(grid), share=share, label=f"location {level + 1}")
         counts = measured.values.reshape(d, -1)[:, 1:-1]
         start, length = _shorth(counts, measured.std, rows)
-        zoom = (length > 0) & ~resolved
+        zoom = (length > 0) & ~done
         middle, wide = _window(grid, counts, start, length)
         center = np.where(zoom, middle, center)
         half = np.where(zoom, wide, half)
-        narrow = zoom & (length == 1)
-        resolved = resolved | (zoom & (length >= enough))
-        # A column whose interval cannot shrink any more is constant to the last bits.
-        flat = half <= np.maximum(np.abs(center) * 2.0**-44, 4.0 * _TINY)
-        if np.all(resolved | flat | (length == 0)):
-            break
-    return Interval(center, half, narrow, reach, found)
+        narrow = np.where(done, narrow, zoom & (length == 1))
+        # Done: the shape is seen; or nothing stands out; or the last bits are reached.
+        flat = half <= np.abs(center) * 2.0**-44
+        done = done | (length >= enough) | (length == 0) | flat
+    return Interval(center, half, narrow, found)
 
 
 def _clear_run(curator: Curator, rows: float, share: float) -> float:
@@ -123,17 +120,15 @@ def _clear_run(curator: Curator, rows: float, share: float) -> float:
     return (_BULK * rows / (noise * significance(curator.dimension * 1000))) ** 2
 
 
-def find_magnitudes(curator: Curator, rows: float, *, share: float) -> tuple[Floats, float, bool]:
+def find_magnitudes(curator: Curator, rows: float, *, share: float) -> tuple[Floats, bool]:
     """Find how large the values are, from the float format's own exponents.
 
     Returns
     -------
     largest : float64 array of shape (d,)
         Most values of a column have |x| <= largest / 2.
-    reach : float
-        No group of four octaves above it stands out, in all columns together.
     found : bool
-        Whether any group does.
+        Whether any magnitude stands out, in all columns together.
     """
     d = curator.dimension
     cells = 1 << (63 - _GROUPS)
@@ -158,9 +153,7 @@ def find_magnitudes(curator: Curator, rows: float, *, share: float) -> tuple[Flo
     above = np.cumsum(seen[:, ::-1], axis=1)[:, ::-1]
     top = np.count_nonzero(above > 0.1 * above[:, :1], axis=1)
     edges = np.clip(grid.edges(0)[:-1], _TINY, 1.0 / _TINY)
-    last = int(np.flatnonzero(likely | (seen > 0.0).any(axis=0))[-1])
-    largest = 2.0 * edges[np.minimum(top, cells - 1)]
-    return largest, float(edges[min(last + 1, cells - 1)]), found
+    return 2.0 * edges[np.minimum(top, cells - 1)], found
 
 
 def _shorth(counts: Floats, noise: float, rows: float) -> tuple[Integers, Integers]:

@@ -1,7 +1,7 @@
 """The private mean: no bounds, no center, no scale needed.
 
 1. Find each column's bulk (`locate`), a better center inside it (`refine_center`), and its
-   spread (`measure_scale`).
+   spread (`measure_scale`; of columns that are nearly constant, `rare.py`).
 2. Divide deviations from the center by spread**(2 / (p + 2)): the best shape of noise for
    an l_p error (PLAN, Lemma C.2).
 3. Measure how long the scaled rows are, and how their direction goes with their length;
@@ -23,8 +23,9 @@ from prolate.curator import Curator
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.locate import SCALES, locate
 from prolate.estimators.radius import best_radius, measure_norms, safe_cell
+from prolate.estimators.rare import common_spread, own_spread
 from prolate.estimators.shares import Shares, count_rows, plan_shares
-from prolate.estimators.spread import measure_scale
+from prolate.estimators.spread import SMALLEST, measure_scale
 from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
 
@@ -36,6 +37,8 @@ _CUT = 3.5  # spreads at which values are cut for the rough center
 _ROUGH = 1.3  # radius of the rough mean, over the square root of d
 _ROUNDS = 3  # of center and spread, where the first is too rough
 _ROUGHNESS = 0.35  # noise of a center, in spreads, that is good enough
+_RARE = 0.08  # part of the rough mean of columns of rare values
+_FLOOR = 0.1  # least spread of a nearly constant column, over the other columns' average
 _FIRST = 0.12  # part of the first mean
 _TILT = 0.6  # part of the tilted sum, over the effective number of columns, ...
 _LEAST_TILT, _MOST_TILT = 0.02, 0.06  # ... within these
@@ -82,12 +85,30 @@ def learn_shape(curator: Curator) -> Shape:
     shares = plan_shares(curator, rows)
     interval = locate(curator, rows, magnitude_share=shares.magnitude, share=shares.location)
     center, spread = interval.center, interval.half / SCALES
-    for _ in range(_ROUNDS):
-        center, noise = refine_center(curator, rows, center, spread, share=shares.center)
-        found = replace(interval, center=center)
-        spread = measure_scale(curator, rows, found, share=shares.scale)
-        if np.sqrt(np.mean(np.minimum(noise / spread, 10.0) ** 2)) < _ROUGHNESS:
-            break
+    narrow, common, step = interval.narrow, 0.0, np.zeros(spread.size)
+    if narrow.any():
+        common, far = common_spread(curator, rows, interval, share=shares.rare)
+        step = np.where(narrow, far, 0.0)
+    if not narrow.all():
+        for _ in range(_ROUNDS):
+            center, noise = refine_center(curator, rows, center, spread, share=shares.center)
+            found = replace(interval, center=center)
+            reach = float(step.max())
+            seen, own = measure_scale(curator, rows, found, reach=reach, share=shares.scale)
+            spread = np.where(narrow, spread, seen)
+            roughness = np.minimum(noise / spread, 10.0)[~narrow]
+            if np.sqrt(np.mean(roughness**2)) < _ROUGHNESS:
+                break
+        least = max(common, _FLOOR * float(np.mean(np.where(narrow, 0.0, spread))))
+        spread = np.where(narrow, np.maximum(seen, least), spread)
+        step = np.where((own > 0.0) & (step > 0.0), own, step)
+    elif common > 0.0:
+        spread = np.full(spread.size, common)
+    # The bulk of a nearly constant column is known no better than to within its interval.
+    spread = np.maximum(spread, np.where(narrow, interval.half / SCALES, 0.0))
+    spread = np.maximum(spread, SMALLEST)
+    if step.any():
+        center, spread = weigh_rare(curator, rows, center, spread, step, shares)
     return Shape(rows, center, spread, shares, _warnings(curator, shares, found=interval.found))
 
 
@@ -122,6 +143,23 @@ def refine_center(
     measured = curator.measure(query, share=share, label="center")
     moved = np.clip(query.unit * measured.values / rows, -reach, reach)
     return center + moved, query.unit * measured.std / rows
+
+
+def weigh_rare(
+    curator: Curator, rows: float, center: Floats, spread: Floats, step: Floats, shares: Shares
+) -> tuple[Floats, Floats]:
+    """Return better centers and spreads of columns of rare values, from a rough mean."""
+    share = _RARE * curator.remaining
+    norms = measure_norms(
+        curator, center=center, scale=spread, spread=spread, share=shares.radius * share
+    )
+    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
+    clipped = sensitivity * np.sqrt(spread.size) / curator.mu_of(share)
+    radius = float(norms.edges[safe_cell(norms, clipped)])
+    total, noise = _clipped_sum(curator, center, spread, radius, share=share, label="rare values")
+    moved, noise = total / rows, noise / rows
+    surely = (step > 0.0) & (np.abs(moved) > 2.0 * noise)
+    return np.where(surely, center + moved, center), own_spread(moved, noise, step, spread)
 
 
 def clipped_mean(

@@ -22,6 +22,7 @@ _MAGNITUDE = (0.05, 0.04)
 _LOCATION = (0.035, 0.04)
 _CENTER = (0.05, 0.03)
 _SCALE = (0.04, 0.03)
+_RARE = (0.002, 0.02)  # of a histogram over rows, not columns
 _LEAST = 0.0004
 # The same for the histogram of norms, or noise of this part of the rows that may be clipped.
 _RADIUS = (0.0005, 0.12)
@@ -38,6 +39,8 @@ class Shares:
     ----------
     magnitude, location, center, scale : float
         For the searches in every column.
+    rare : float
+        For each of two histograms over rows, where columns are nearly constant.
     radius : float
         For the histogram of norms, as a part of what the searches leave.
     count_error : float
@@ -48,6 +51,7 @@ class Shares:
     location: float
     center: float
     scale: float
+    rare: float
     radius: float
     count_error: float
 
@@ -76,6 +80,7 @@ def plan_shares(curator: Curator, rows: float) -> Shares:
         location=location,
         center=left * share(one_row, *_CENTER),
         scale=left * share(one_row, *_SCALE),
+        rare=left * share(one_row / math.sqrt(d), *_RARE),
         radius=share(one_row / math.sqrt(d), wanted, min(most, enough)),
         count_error=one_row / math.sqrt(location),
     )

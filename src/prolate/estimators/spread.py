@@ -3,11 +3,6 @@
 One histogram of |x - center| in half octaves per column. Its bulk is matched against the
 half-normal shape, with what the other columns' scales are as a prior; cells further out
 that clearly hold rows add their second moment, so that rare large values count.
-
-Columns whose values are nearly all the same show no spread by themselves. What they show
-together (a rare value in each of many columns) gives them a common scale, and a tenth of
-the other columns' average is their least, so that a rare value is let through at little
-cost (PLAN, Section 4.6, has such a floor for all columns).
 """
 
 from __future__ import annotations
@@ -22,7 +17,10 @@ from prolate.estimators.locate import Interval, significance
 from prolate.estimators.pooling import pooled_posterior
 from prolate.queries import Histogram, MagnitudeGrid
 
-__all__ = ["measure_scale"]
+__all__ = ["LARGEST", "SMALLEST", "measure_scale"]
+
+SMALLEST, LARGEST = 1e-140, 1e140
+"""Scales are kept within these, so that their squares are floats."""
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -34,12 +32,12 @@ _PRIOR_WIDTH = 13  # candidates that the prior is smoothed over
 _LEAST_PRESENT = 0.3  # at least this part of a column's values is taken to be there
 _TAIL = 3.0  # cells beyond this many bulk scales count as tail
 _GOES_ON = 3.0 * math.sqrt(3.0)  # standard deviations of noise in three cells together
-_FLOOR = 0.1
-_SMALLEST, _LARGEST = 1e-140, 1e140  # scales whose squares are floats
 
 
-def measure_scale(curator: Curator, rows: float, interval: Interval, *, share: float) -> Floats:
-    """Return each column's scale (about a standard deviation), positive.
+def measure_scale(
+    curator: Curator, rows: float, interval: Interval, *, reach: float, share: float
+) -> tuple[Floats, Floats]:
+    """Return each column's scale (about a standard deviation), and the size of rare values.
 
     Parameters
     ----------
@@ -48,15 +46,21 @@ def measure_scale(curator: Curator, rows: float, interval: Interval, *, share: f
         Number of rows, or a private estimate of it.
     interval : Interval
         Where the columns' values are.
+    reach : float
+        Where rare values of narrow columns are looked for: up to this far from the bulk.
     share : float
         Share of mu**2.
 
     Returns
     -------
-    float64 array of shape (d,)
+    scale : float64 array of shape (d,)
+        0 for narrow columns of which nothing else was seen.
+    step : float64 array of shape (d,)
+        For narrow columns, how far the values are that are not in the bulk, 0 if none were
+        seen: if a part q is elsewhere, the variance is about q step**2. 0 for others.
     """
     d, rows = curator.dimension, max(rows, 1.0)
-    first = _first_cells(interval)
+    first = _first_cells(interval, reach)
     grid = MagnitudeGrid(interval.center, first, _CELLS, _HALVES)
     measured = curator.measure(Histogram(grid), share=share, label="scale")
     counts, noise = measured.values.reshape(d, _CELLS), measured.std
@@ -70,10 +74,13 @@ def measure_scale(curator: Curator, rows: float, interval: Interval, *, share: f
 
     # The bulk.
     scales = 2.0 ** (np.arange(_CANDIDATES * (_CELLS // 2 - 2)) / _CANDIDATES)
-    fit = _half_normal_fit(counts, noise, rows, edges, scales)
-    offset = (first // 2) * _CANDIDATES  # first counts half octaves
-    posterior = pooled_posterior(fit, offset, width=_PRIOR_WIDTH)
-    bulk = np.exp(posterior @ np.log(scales))
+    bulk = np.ones(d)
+    wide = ~interval.narrow
+    if wide.any():
+        fit = _half_normal_fit(counts[wide], noise, rows, edges, scales)
+        offset = (first[wide] // 2) * _CANDIDATES  # first counts half octaves
+        posterior = pooled_posterior(fit, offset, width=_PRIOR_WIDTH)
+        bulk[wide] = np.exp(posterior @ np.log(scales))
 
     # The tail: as far as an octave and a half on still shows rows, and single cells that
     # stand out beyond.
@@ -82,25 +89,18 @@ def measure_scale(curator: Curator, rows: float, interval: Interval, *, share: f
     ahead = counts + padded[:, 1:-1] + padded[:, 2:]
     goes_on = np.logical_and.accumulate(~far | (ahead > _GOES_ON * noise), axis=1)
     clear = counts > significance(d * _CELLS) * noise
-    tail = np.maximum(np.where(far & (goes_on | clear), counts, 0.0) @ middle**2 / rows, 0.0)
+    goes_on &= wide[:, np.newaxis]
+    held = np.where(far & (goes_on | clear), counts, 0.0)
+    tail = np.maximum(held @ middle**2 / rows, 0.0)
+    step = np.where(wide, 0.0, _ratio(held @ middle**2, held @ middle) * unit)
     with np.errstate(over="ignore"):
-        scale = np.asarray(np.clip(np.sqrt(bulk**2 + tail) * unit, _SMALLEST, _LARGEST))
-
-    flat = interval.narrow & (tail == 0.0)
-    if flat.any():
-        together = _common_scale(counts[flat], first[flat], rows, noise)
-        others = _FLOOR * np.where(flat, 0.0, scale).mean()
-        scale[flat] = np.maximum(scale[flat], max(together, others))
-    return scale
+        scale = np.sqrt(np.where(wide, bulk**2, 0.0) + tail) * unit
+    return np.asarray(np.minimum(scale, LARGEST)), np.minimum(step, LARGEST)
 
 
-def _first_cells(interval: Interval) -> Integers:
-    """Return an even first half octave for every column, so that all are cut at one mantissa.
-
-    A column without shape is looked at from the largest magnitude of all columns down.
-    """
-    largest = max(interval.reach, float(interval.half.max()))
-    top = np.where(interval.narrow, largest, interval.half)
+def _first_cells(interval: Interval, reach: float) -> Integers:
+    """Return an even first half octave for every column, so that all are cut at one mantissa."""
+    top = np.where(interval.narrow, reach, interval.half)
     below = np.where(interval.narrow, _CELLS - 8, _BELOW)
     pattern = (np.ascontiguousarray(top).view(np.int64) >> (_HALVES + 1)) << 1
     return np.asarray(np.maximum(pattern - below, 2))
@@ -120,21 +120,5 @@ def _half_normal_fit(
     return np.asarray((present * match - 0.5 * present**2 * square) / noise**2)
 
 
-def _common_scale(counts: Floats, first: Integers, rows: float, noise: float) -> float:
-    """Return the root mean square deviation that columns show together, or 0."""
-    d, cells = counts.shape
-    lowest = int(first.min())
-    size = int(first.max()) - lowest + cells
-    total, tried = np.zeros(size), np.zeros(size)
-    for offset in np.unique(first):
-        where = slice(int(offset) - lowest, int(offset) - lowest + cells)
-        total[where] += counts[first == offset].sum(axis=0)
-        tried[where] += np.count_nonzero(first == offset)
-    index = np.arange(lowest, lowest + size)
-    magnitude = np.ascontiguousarray(index << _HALVES).view(np.float64) * 1.25
-    # The cell that holds the bulk is what the columns have in common, not their spread.
-    total[: int(np.argmax(total)) + 1] = 0.0
-    clear = total > significance(size) * noise * np.sqrt(tried)
-    with np.errstate(over="ignore", invalid="ignore"):
-        square = float(np.sum((total * magnitude**2)[clear]) / (rows * d))
-    return math.sqrt(min(square, _LARGEST**2))
+def _ratio(above: Floats, below: Floats) -> Floats:
+    return np.where(below > 0.0, np.maximum(above, 0.0) / np.where(below > 0.0, below, 1.0), 0.0)

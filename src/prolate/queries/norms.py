@@ -19,7 +19,8 @@ class NormHistogram(Query):
     """Histogram of |(v - center) * gain|_2 over rows; cell k is [edges_k, edges_(k+1)).
 
     v_j is x_j, or (x_j - about_j)**2 if `about` is given, as in `ClippedSum`. `edges` are
-    increasing; below the first and above the last there is one more cell each. A value
+    increasing; with `farthest`, the largest |(x_j - center_j) gain_j| is taken instead of the
+    norm; below the first and above the last there is one more cell each. A value
     that is not finite counts as no deviation from the center.
 
     Sensitivity. A row adds 1 to exactly one cell: replacing it changes two cells by at
@@ -30,6 +31,7 @@ class NormHistogram(Query):
     gain: NDArray[np.float64]
     edges: NDArray[np.float64]
     about: NDArray[np.float64] | None = None
+    farthest: bool = False
 
     def __post_init__(self) -> None:
         """Check the vectors' shapes."""
@@ -52,7 +54,13 @@ class NormHistogram(Query):
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""
         about = np.full(self.columns, np.nan) if self.about is None else self.about
-        norms = kernels.norms(rows, about, self.center, self.gain)
+        if self.farthest:
+            with np.errstate(over="ignore", invalid="ignore"):
+                deviation = np.abs((rows - self.center) * self.gain)
+            deviation[~np.isfinite(rows) | np.isnan(deviation)] = 0.0
+            norms = deviation.max(axis=1)
+        else:
+            norms = kernels.norms(rows, about, self.center, self.gain)
         cell = np.searchsorted(self.edges, norms, side="right")
         total += np.bincount(cell, minlength=self.size)
 

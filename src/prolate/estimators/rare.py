@@ -1,0 +1,74 @@
+"""Columns whose values are nearly all the same, such as the items of baskets.
+
+Their bulk shows no spread. What matters is how often, and how far away, the other values
+are, and a histogram of every column would cost much to show so little. But rows show it
+cheaply, together: how far a row is from the bulk in its farthest such column, and in all
+of them. A row is one row, so each of these two histograms costs a single count.
+
+Then a rough mean, with the spread that these columns have in common, tells their own: if
+the mean is q step away from the bulk, a part q is elsewhere, with variance q (1 - q)
+step**2 (PLAN, Section 7.1, for binary data).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Curator
+from prolate.estimators.locate import Interval, significance
+from prolate.queries import NormHistogram
+
+__all__ = ["common_spread", "own_spread"]
+
+Floats = NDArray[np.float64]
+
+_EDGES = 2.0 ** np.arange(-300.0, 301.0)
+
+
+def common_spread(
+    curator: Curator, rows: float, interval: Interval, *, share: float
+) -> tuple[float, float]:
+    """Return what the narrow columns have in common, for two shares of mu**2.
+
+    Returns
+    -------
+    spread : float
+        Root mean square deviation from the bulk, over rows and narrow columns; 0 if no row
+        deviates, as far as the noise lets see.
+    step : float
+        How far a row's farthest value is, root mean square over the rows that deviate.
+    """
+    gain = np.where(interval.narrow, 1.0, 0.0)
+    middle = np.concatenate([[0.0], _EDGES * np.sqrt(2.0)])
+    bulk = 4.0 * np.linalg.norm(interval.half[interval.narrow])
+    rows_and_squares = []
+    for farthest in (True, False):
+        query = NormHistogram(interval.center, gain, _EDGES, farthest=farthest)
+        label = "farthest rare value" if farthest else "all rare values"
+        measured = curator.measure(query, share=share, label=label)
+        seen = measured.values > significance(query.size) * measured.std
+        counts = np.where(seen & (middle > bulk), measured.values, 0.0)
+        rows_and_squares.append((float(counts.sum()), float(counts @ middle**2)))
+    (deviating, farthest_square), (_, square) = rows_and_squares
+    if deviating == 0.0:
+        return 0.0, 0.0
+    spread = np.sqrt(square / (max(rows, 1.0) * np.count_nonzero(interval.narrow)))
+    return float(spread), float(np.sqrt(farthest_square / deviating))
+
+
+def own_spread(moved: Floats, noise: Floats, step: Floats, spread: Floats) -> Floats:
+    """Return each column's spread from its rough mean.
+
+    Parameters
+    ----------
+    moved, noise : float64 arrays of shape (d,)
+        How far the rough mean is from the bulk, and its noise; below that, the noise
+        stands in for it.
+    step, spread : float64 arrays of shape (d,)
+        How far rare values are, 0 where there are none; the spread so far.
+    """
+    rare = step > 0.0
+    part = np.maximum(np.abs(moved), noise) / np.where(rare, step, 1.0)
+    part = np.clip(part, 0.0, 0.5)
+    return np.where(rare, np.sqrt(part * (1.0 - part)) * step, spread)
