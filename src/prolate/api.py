@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +15,12 @@ from prolate import estimators
 from prolate.arguments import (
     Bounds,
     check_budget,
+    check_clip,
     check_method,
     check_norm,
     read_bounds,
     read_quantiles,
+    read_vector,
 )
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
@@ -54,6 +56,10 @@ def mean(
     error_norm: float = 2,
     neighbors: Neighbors = "replace",
     method: str = "auto",
+    clip: float | Literal["auto"] = "auto",
+    center: ArrayLike | None = None,
+    scale: ArrayLike | None = None,
+    rotation: Literal["auto"] | None = None,
     seed: int | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     progress: bool | Progress = False,
@@ -83,6 +89,15 @@ def mean(
         ``"plan-exponential"`` (the exponential mechanism) and ``"iome"`` take the largest
         bound, or 2**20, as the largest value that may occur; ``"coinpress"`` needs bounds,
         and takes half of the widest as its bound of the standard deviations.
+    clip : "auto" or float
+        ``"auto"`` chooses the clipping radius from private measurements; a number between
+        0 and 1 is the part of the rows to clip. For ``method="auto"``.
+    center, scale : float or array of shape (d,), optional
+        Public centers and standard deviations; what is given need not be searched. For
+        ``method="auto"``.
+    rotation : "auto", optional
+        ``"auto"`` measures correlations where the rows can pay for it, and sums along the
+        principal axes where that helps. For ``method="auto"`` and ``error_norm=2``.
     seed : int, optional
         Makes the release repeatable, and not private.
     ledger : Ledger or path, optional
@@ -120,10 +135,28 @@ def mean(
     """
     p = check_norm(error_norm)
     check_method(method, MEAN_METHODS)
+    part = check_clip(clip)
+    if rotation not in ("auto", None):
+        raise InputError(f"rotation must be 'auto' or None; got {rotation!r}.")
+    for name, given in (
+        ("clip", clip != "auto"),
+        ("center", center is not None),
+        ("scale", scale is not None),
+        ("rotation", rotation is not None),
+    ):
+        if given and method != "auto":
+            raise InputError(f"{name} is for method='auto'; got method={method!r}.")
 
     def estimate(curator: Curator) -> Estimate:
         if method == "auto":
-            return estimators.mean(curator, error_norm=p)
+            return estimators.mean(
+                curator,
+                error_norm=p,
+                clip=part,
+                center=read_vector("center", center, curator.columns),
+                scale=read_vector("scale", scale, curator.columns, positive=True),
+                rotate=rotation == "auto",
+            )
         if method == "gaussian":
             return estimators.bounded_mean(curator, error_norm=p, elliptical=False)
         if method == "iome":

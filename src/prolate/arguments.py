@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, did_you_mean
 
-__all__ = ["Bounds", "check_budget", "check_method", "check_norm", "read_bounds", "read_quantiles"]
+__all__ = [
+    "Bounds",
+    "check_budget",
+    "check_clip",
+    "check_method",
+    "check_norm",
+    "read_bounds",
+    "read_quantiles",
+    "read_vector",
+]
 
 Bounds = tuple[ArrayLike, ArrayLike] | Mapping[str, tuple[float, float]]
 
@@ -46,6 +55,43 @@ def check_norm(error_norm: object) -> float:
     if not (1.0 <= p < math.inf):
         raise InputError(f"error_norm must be a number p >= 1, finite; got {error_norm!r}.")
     return p
+
+
+def check_clip(clip: object) -> float | Literal["auto"]:
+    """Return the part of the rows to clip, or "auto"."""
+    if isinstance(clip, str) and clip == "auto":
+        return "auto"
+    try:
+        part = math.nan if isinstance(clip, str | bool) else float(clip)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        part = math.nan
+    if not 0.0 < part < 1.0:
+        raise InputError(
+            f"clip must be 'auto' or the part of the rows to clip, between 0 and 1; got {clip!r}."
+        )
+    return part
+
+
+def read_vector(
+    name: str, values: ArrayLike | None, columns: Sequence[str], *, positive: bool = False
+) -> NDArray[np.float64] | None:
+    """Return a public number per column, finite (and positive), or None if none is given."""
+    if values is None:
+        return None
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers; got {values!r}.") from None
+    if array.ndim > 1 or (array.ndim == 1 and array.size != len(columns)):
+        raise InputError(
+            f"{name} must be one number for all columns or one per column ({len(columns)}); "
+            f"got an array of shape {array.shape}."
+        )
+    low, high = (1e-140, 1e140) if positive else (-_WIDEST, _WIDEST)
+    if not np.all((array >= low) & (array <= high)):
+        what = "positive, between 1e-140 and 1e140" if positive else "finite, within +-1e300"
+        raise InputError(f"{name} must be {what}.")
+    return np.broadcast_to(array, (len(columns),)).copy()
 
 
 def read_quantiles(q: object) -> tuple[NDArray[np.float64], bool]:

@@ -28,6 +28,7 @@ from prolate._cli_options import (
     release_options,
     show_options,
 )
+from prolate._cli_reproduce import reproduce
 from prolate._release_json import check_writable
 from prolate._release_views import NOT_PRIVATE, printable
 from prolate.budget import Budget
@@ -244,6 +245,9 @@ def ledger_limit(path: str, **budget: float | None) -> None:
     limit = read_budget(**budget)
     Ledger(path).set_limit(limit)
     click.echo(f"The limit of {printable(path)} is now {limit}.")
+
+
+cli.add_command(reproduce)
 
 
 # --- work --------------------------------------------------------------------------------------

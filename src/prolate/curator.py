@@ -42,7 +42,7 @@ from prolate.noise import (
 from prolate.queries import Count, Cut, Query, Ranks
 from prolate.sources import Source
 
-__all__ = ["Curator", "Measurement", "Progress"]
+__all__ = ["Curator", "Measurement", "Measurer", "Progress"]
 
 _FINE = 34  # noise of at least 2**34 steps: the grid is far below anything that matters
 
@@ -52,6 +52,24 @@ class Progress(Protocol):
 
     def __call__(self, label: str, rows_done: int, rows_total: int | None) -> None:
         """Report progress."""
+
+
+class Measurer(Protocol):
+    """What a sum of rows needs: a curator, or a curator seen in other coordinates."""
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """What is hidden."""
+
+    @property
+    def remaining(self) -> float:
+        """The share of mu**2 that is left."""
+
+    def mu_of(self, share: float) -> float:
+        """Return the mu that `share` of the budget makes."""
+
+    def measure(self, query: Query, *, share: float, label: str) -> Measurement:
+        """Charge, sum, add noise."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,19 +120,22 @@ def _clear_run(curator: Curator, rows: float, share: float) -> float:
     return (_BULK * rows / (noise * significance(curator.dimension * 1000))) ** 2
 
 
-def find_magnitudes(curator: Curator, rows: float, *, share: float) -> tuple[Floats, bool]:
-    """Find how large the values are, from the float format's own exponents.
+def find_magnitudes(
+    curator: Curator, rows: float, *, share: float, center: Floats | None = None
+) -> tuple[Floats, bool]:
+    """Find how far from `center` (0) the values are, from the float format's own exponents.
 
     Returns
     -------
     largest : float64 array of shape (d,)
-        Most values of a column have |x| <= largest / 2.
+        Most values of a column have |x - center| <= largest / 2.
     found : bool
         Whether any magnitude stands out, in all columns together.
     """
     d = curator.dimension
     cells = 1 << (63 - _GROUPS)
-    grid = MagnitudeGrid(np.zeros(d), np.zeros(d, dtype=np.int64), cells, _GROUPS)
+    origin = np.zeros(d) if center is None else center
+    grid = MagnitudeGrid(origin, np.zeros(d, dtype=np.int64), cells, _GROUPS)
     measured = curator.measure(Histogram(grid), share=share, label="magnitude")
     counts = measured.values.reshape(d, cells)
     seen = np.where(counts > significance(d * cells) * measured.std, counts, 0.0)

@@ -1,11 +1,10 @@
 """The private mean: no bounds, no center, no scale needed.
 
-1. Find each column's bulk (`locate`), a better center inside it (`refine_center`), and its
-   spread (`measure_scale`; of columns that are nearly constant, `rare.py`).
+1. Find each column's center and spread (`learn_shape`).
 2. Divide deviations from the center by spread**(2 / (p + 2)): the best shape of noise for
    an l_p error (PLAN, Lemma C.2).
 3. Measure how long the scaled rows are, and how their direction goes with their length;
-   so find a radius that is safe for any data, and the best one for these (`radius.py`).
+   so find a radius that is safe for any data, and the best one for these (`clip.py`).
 4. A first mean of rows clipped to the safe radius, with a part of what is left; then a
    second, around the first, clipped to the best radius, with the rest. The answer is their
    average, weighted by inverse variance.
@@ -13,50 +12,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator
+from prolate.curator import Curator, Measurer
+from prolate.estimators.clip import (
+    best_radius,
+    clipped_sum,
+    fraction_radius,
+    measure_norms,
+    safe_cell,
+)
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.locate import SCALES, locate
-from prolate.estimators.radius import best_radius, measure_norms, safe_cell
-from prolate.estimators.rare import common_spread, own_spread
-from prolate.estimators.shares import Shares, count_rows, plan_shares
-from prolate.estimators.spread import SMALLEST, measure_scale
-from prolate.queries import ClippedSum
+from prolate.estimators.rotation import TurnedCurator, find_rotation
+from prolate.estimators.shape import Shape, learn_shape
 from prolate.theory import effective_columns, optimal_scale
 
-__all__ = ["Shape", "clipped_mean", "learn_shape", "mean"]
+__all__ = ["Clip", "clipped_mean", "mean"]
 
 Floats = NDArray[np.float64]
+Clip = float | Literal["auto"]
 
-_CUT = 3.5  # spreads at which values are cut for the rough center
-_ROUGH = 1.3  # radius of the rough mean, over the square root of d
-_ROUNDS = 3  # of center and spread, where the first is too rough
-_ROUGHNESS = 0.35  # noise of a center, in spreads, that is good enough
-_RARE = 0.08  # part of the rough mean of columns of rare values
-_FLOOR = 0.1  # least spread of a nearly constant column, over the other columns' average
 _FIRST = 0.12  # part of the first mean
 _TILT = 0.6  # part of the tilted sum, over the effective number of columns, ...
 _LEAST_TILT, _MOST_TILT = 0.02, 0.06  # ... within these
 _DOUBT = 0.5  # standard deviations of noise that count as tilt
 
 
-@dataclass(frozen=True, eq=False)
-class Shape:
-    """What the searches found: the rows' number, centers and spreads, and what it cost."""
-
-    rows: float
-    center: Floats
-    spread: Floats
-    shares: Shares
-    warnings: tuple[str, ...]
-
-
-def mean(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
+def mean(
+    curator: Curator,
+    *,
+    error_norm: float = 2.0,
+    clip: Clip = "auto",
+    center: Floats | None = None,
+    scale: Floats | None = None,
+    rotate: bool = False,
+) -> Estimate:
     """Return the private mean of every column.
 
     Parameters
@@ -65,10 +59,23 @@ def mean(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         All of its remaining budget is spent.
     error_norm : float
         The p of the l_p error that is to be small.
+    clip : "auto" or float
+        ``"auto"`` chooses the radius from measurements; a number is the part of the rows
+        that are clipped.
+    center, scale : float64 arrays of shape (d,), optional
+        Public centers and scales; what is given is not searched.
+    rotate : bool
+        Whether to look for correlated columns, and to sum along their principal axes,
+        where the rows can pay for it and an l_2 error is wanted (`rotation.py`).
     """
-    shape = learn_shape(curator)
-    scale = optimal_scale(shape.spread, error_norm)
-    value, noise_std, details = clipped_mean(curator, shape, scale, share=curator.remaining)
+    shape = learn_shape(curator, center=center, scale=scale)
+    turned = find_rotation(curator, shape) if rotate and error_norm == 2.0 else None
+    if turned is not None:
+        return _turned_mean(turned, shape, clip)
+    weights = optimal_scale(shape.spread, error_norm)
+    value, noise_std, details = clipped_mean(
+        curator, shape, weights, share=curator.remaining, clip=clip
+    )
     return Estimate(
         value=value,
         noise_std=noise_std,
@@ -79,93 +86,12 @@ def mean(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     )
 
 
-def learn_shape(curator: Curator) -> Shape:
-    """Step 1: number of rows, center and spread of every column."""
-    rows = count_rows(curator)
-    shares = plan_shares(curator, rows)
-    interval = locate(curator, rows, magnitude_share=shares.magnitude, share=shares.location)
-    center, spread = interval.center, interval.half / SCALES
-    narrow, common, step = interval.narrow, 0.0, np.zeros(spread.size)
-    if narrow.any():
-        common, far = common_spread(curator, rows, interval, share=shares.rare)
-        step = np.where(narrow, far, 0.0)
-    if not narrow.all():
-        for _ in range(_ROUNDS):
-            center, noise = refine_center(curator, rows, center, spread, share=shares.center)
-            found = replace(interval, center=center)
-            reach = float(step.max())
-            seen, own = measure_scale(curator, rows, found, reach=reach, share=shares.scale)
-            spread = np.where(narrow, spread, seen)
-            roughness = np.minimum(noise / spread, 10.0)[~narrow]
-            if np.sqrt(np.mean(roughness**2)) < _ROUGHNESS:
-                break
-        least = max(common, _FLOOR * float(np.mean(np.where(narrow, 0.0, spread))))
-        spread = np.where(narrow, np.maximum(seen, least), spread)
-        step = np.where((own > 0.0) & (step > 0.0), own, step)
-    elif common > 0.0:
-        spread = np.full(spread.size, common)
-    # The bulk of a nearly constant column is known no better than to within its interval.
-    spread = np.maximum(spread, np.where(narrow, interval.half / SCALES, 0.0))
-    spread = np.maximum(spread, SMALLEST)
-    if step.any():
-        center, spread = weigh_rare(curator, rows, center, spread, step, shares)
-    return Shape(rows, center, spread, shares, _warnings(curator, shares, found=interval.found))
-
-
-def _warnings(curator: Curator, shares: Shares, *, found: bool) -> tuple[str, ...]:
-    if not found:
-        lost = (
-            "The rows are too few for this budget to find even how large the values are: do not "
-            "use these numbers. Bounds would help."
-        )
-        return (lost,)
-    if shares.small:
-        few = (
-            f"The rows are few for this budget and {curator.dimension} columns: the searches' "
-            f"counts are noisy by {100 * shares.count_error:.0f} % of the rows, so centers and "
-            "scales are rough. More rows, fewer columns, a larger budget or bounds would help."
-        )
-        return (few,)
-    return ()
-
-
-def refine_center(
-    curator: Curator, rows: float, center: Floats, spread: Floats, *, share: float
-) -> tuple[Floats, Floats]:
-    """Return the mean of values cut to `_CUT` spreads around `center`, and its noise.
-
-    Cutting each value by itself keeps a column whose center is far off from swallowing
-    the others: such a column moves towards its values, and the others hardly notice.
-    """
-    radius = _ROUGH * np.sqrt(spread.size)
-    reach = _CUT * spread
-    query = ClippedSum(center, spread, radius, lower=center - reach, upper=center + reach)
-    measured = curator.measure(query, share=share, label="center")
-    moved = np.clip(query.unit * measured.values / rows, -reach, reach)
-    return center + moved, query.unit * measured.std / rows
-
-
-def weigh_rare(
-    curator: Curator, rows: float, center: Floats, spread: Floats, step: Floats, shares: Shares
-) -> tuple[Floats, Floats]:
-    """Return better centers and spreads of columns of rare values, from a rough mean."""
-    share = _RARE * curator.remaining
-    norms = measure_norms(
-        curator, center=center, scale=spread, spread=spread, share=shares.radius * share
-    )
-    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
-    clipped = sensitivity * np.sqrt(spread.size) / curator.mu_of(share)
-    radius = float(norms.edges[safe_cell(norms, clipped)])
-    total, noise = _clipped_sum(curator, center, spread, radius, share=share, label="rare values")
-    moved, noise = total / rows, noise / rows
-    surely = (step > 0.0) & (np.abs(moved) > 2.0 * noise)
-    return np.where(surely, center + moved, center), own_spread(moved, noise, step, spread)
-
-
 def clipped_mean(
-    curator: Curator, shape: Shape, scale: Floats, *, share: float
+    curator: Measurer, shape: Shape, scale: Floats, *, share: float, clip: Clip = "auto"
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return steps 3 and 4 with a share of mu**2: the mean, its noise, and what was found."""
+    if clip != "auto":
+        return _fixed_clip(curator, shape, scale, share=share, fraction=clip)
     rows, spread = shape.rows, shape.spread
     effective = effective_columns(spread, scale)
     radius_share = shape.shares.radius * share
@@ -181,7 +107,7 @@ def clipped_mean(
     )
     cell = safe_cell(norms, clipped)
     safe = float(norms.edges[cell])
-    tilt, tilt_noise = _clipped_sum(
+    tilt, tilt_noise = clipped_sum(
         curator, shape.center, scale, safe, share=tilt_share, label="tilt", tilt=norms.typical
     )
     unit = float(np.max(np.abs(spread)))  # keeps squares within the range of floats
@@ -199,12 +125,12 @@ def clipped_mean(
     )
 
     # Step 4.
-    total, noise = _clipped_sum(
+    total, noise = clipped_sum(
         curator, shape.center, scale, safe, share=_FIRST * sum_share, label="first mean"
     )
     first, first_noise = shape.center + total / rows, noise / rows
     rest = min((1.0 - _FIRST) * sum_share, curator.remaining)
-    total, noise = _clipped_sum(curator, first, scale, radius, share=rest, label="mean")
+    total, noise = clipped_sum(curator, first, scale, radius, share=rest, label="mean")
     second, second_noise = first + total / rows / factor, noise / rows / factor
     weight = first_noise**2 / (first_noise**2 + second_noise**2)
     value = (1.0 - weight) * first + weight * second
@@ -217,17 +143,32 @@ def clipped_mean(
     return value, np.sqrt(weight) * second_noise, details
 
 
-def _clipped_sum(
-    curator: Curator,
-    center: Floats,
-    scale: Floats,
-    radius: float,
-    *,
-    share: float,
-    label: str,
-    tilt: float | None = None,
-) -> tuple[Floats, Floats]:
-    """Return the noisy sum of clipped deviations in the data's unit, and its noise."""
-    query = ClippedSum(center, scale, radius, tilt=tilt)
-    measured = curator.measure(query, share=share, label=label)
-    return query.unit * measured.values, query.unit * measured.std
+def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
+    """Return the mean from sums along the principal axes."""
+    axes = replace(shape, center=np.zeros(shape.spread.size), spread=curator.spread)
+    value, noise_std, details = clipped_mean(
+        curator, axes, optimal_scale(axes.spread, 2.0), share=curator.remaining, clip=clip
+    )
+    return Estimate(
+        value=shape.center + curator.matrix @ value,
+        noise_std=np.sqrt(curator.matrix**2 @ noise_std**2),
+        sampling_std=shape.spread / np.sqrt(shape.rows),
+        rows=shape.rows,
+        warnings=shape.warnings,
+        details={**details, "rotated": True},
+    )
+
+
+def _fixed_clip(
+    curator: Measurer, shape: Shape, scale: Floats, *, share: float, fraction: float
+) -> tuple[Floats, Floats, dict[str, Any]]:
+    """Return the mean of rows of which about `fraction` are clipped."""
+    radius_share = shape.shares.radius * share
+    norms = measure_norms(
+        curator, center=shape.center, scale=scale, spread=shape.spread, share=radius_share
+    )
+    radius = fraction_radius(norms, fraction, shape.rows)
+    rest = min(share - radius_share, curator.remaining)
+    total, noise = clipped_sum(curator, shape.center, scale, radius, share=rest, label="mean")
+    details = {"radius": radius, "clipped_fraction": fraction}
+    return shape.center + total / shape.rows, noise / shape.rows, details

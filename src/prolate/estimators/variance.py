@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from prolate.curator import Curator
+from prolate.estimators.clip import measure_norms, safe_cell
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.mean import clipped_mean, learn_shape
-from prolate.estimators.radius import measure_norms, safe_cell
+from prolate.estimators.mean import clipped_mean
+from prolate.estimators.shape import learn_shape
 from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
 

@@ -10,6 +10,7 @@ from prolate.queries.mapped import Magnitudes, Norms, Rotated, rotate_back
 from prolate.queries.norms import NormHistogram, NormsBelow
 from prolate.queries.pairs import Pairs
 from prolate.queries.ranks import Ranks
+from prolate.queries.turned import Products, Turned
 
 __all__ = [
     "CAP",
@@ -27,8 +28,10 @@ __all__ = [
     "Norms",
     "NormsBelow",
     "Pairs",
+    "Products",
     "Query",
     "Ranks",
     "Rotated",
+    "Turned",
     "rotate_back",
 ]

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["clipped_sum", "key_histogram", "linear_histogram", "magnitude_histogram", "norms"]
+__all__ = [
+    "clipped_sum",
+    "key_histogram",
+    "linear_histogram",
+    "magnitude_histogram",
+    "norms",
+    "products",
+    "turn",
+]
 
 _LANES = 32
 _EXACT = 2.0**53
@@ -125,4 +133,37 @@ def norms(rows: Any, about: Any, center: Any, gain: Any) -> Any:
                 y = (value - center[j]) * gain[j]
                 square += y * y
         out[i] = min(np.sqrt(square), _LARGEST)
+    return out
+
+
+@njit(nogil=True, cache=True)
+def turn(rows: Any, center: Any, matrix: Any) -> Any:
+    m, d = rows.shape
+    out = np.zeros((m, d))
+    for i in range(m):
+        for j in range(d):
+            x = rows[i, j]
+            deviation = x - center[j] if x - x == 0.0 else 0.0
+            for k in range(d):
+                out[i, k] += deviation * matrix[j, k]
+    return out
+
+
+@njit(nogil=True, cache=True)
+def products(rows: Any, center: Any, scale: Any) -> Any:
+    m, d = rows.shape
+    out = np.empty((m, d * (d + 1) // 2))
+    z = np.empty(d)
+    for i in range(m):
+        for j in range(d):
+            x = rows[i, j]
+            value = (x - center[j]) / scale[j] if x - x == 0.0 else 0.0
+            z[j] = min(max(value, -1e100), 1e100)
+        place = 0
+        for j in range(d):
+            out[i, place] = z[j] * z[j]
+            heavy = z[j] * np.sqrt(2.0)
+            for k in range(j + 1, d):
+                out[i, place + k - j] = heavy * z[k]
+            place += d - j
     return out

@@ -90,7 +90,7 @@ class ClippedSum(Query):
         if not np.all(np.isfinite(self.center)):
             raise InputError("center must be finite.")
         with np.errstate(all="ignore"):
-            gain = RADIUS / self.radius / self.scale
+            gain = np.float64(RADIUS) / self.radius / self.scale
         if not (np.all(np.isfinite(gain)) and np.all(gain > 0.0)):
             raise InputError(
                 "scale and radius must be positive and within the range of floating point."

@@ -26,6 +26,10 @@ __all__ = [
     "magnitude_histogram_numpy",
     "norms",
     "norms_numpy",
+    "products",
+    "products_numpy",
+    "turn",
+    "turn_numpy",
 ]
 
 Floats = NDArray[np.float64]
@@ -167,6 +171,37 @@ def norms_numpy(rows: Floats, about: Floats, center: Floats, gain: Floats) -> Fl
             y = (value - center[j]) * gain[j]
             square += np.where(np.isfinite(rows[:, j]), y * y, 0.0)
     return np.asarray(np.minimum(np.sqrt(square), np.finfo(np.float64).max))
+
+
+def turn(rows: Floats, center: Floats, matrix: Floats) -> Floats:
+    """Return (x - center) @ matrix of each row, missing values counting as the center."""
+    kernel: Callable[..., Floats] = _compiled("turn") or turn_numpy
+    return kernel(rows, center, matrix)
+
+
+def turn_numpy(rows: Floats, center: Floats, matrix: Floats) -> Floats:
+    """Twin of `turn`."""
+    out = np.zeros(rows.shape)
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = np.where(np.isfinite(rows), rows - center, 0.0)
+        for j in range(center.size):
+            out += deviation[:, j : j + 1] * matrix[j]
+    return out
+
+
+def products(rows: Floats, center: Floats, scale: Floats) -> Floats:
+    """Return the products of the scaled columns of each row; see `Products`."""
+    kernel: Callable[..., Floats] = _compiled("products") or products_numpy
+    return kernel(rows, center, scale)
+
+
+def products_numpy(rows: Floats, center: Floats, scale: Floats) -> Floats:
+    """Twin of `products`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = np.where(np.isfinite(rows), (rows - center) / scale, 0.0)
+    z = np.minimum(np.maximum(z, -1e100), 1e100)
+    first, second = np.triu_indices(center.size)
+    return np.asarray(z[:, first] * np.where(first == second, 1.0, np.sqrt(2.0)) * z[:, second])
 
 
 @cache

@@ -19,13 +19,15 @@ from prolate.errors import InputError
 from prolate.queries import kernels
 from prolate.queries.base import Query, check_vectors
 
-__all__ = ["Magnitudes", "Norms", "Rotated", "rotate_back"]
+__all__ = ["Magnitudes", "Mapped", "Norms", "Rotated", "rotate_back"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class _Mapped(Query):
+class Mapped(Query):
+    """A query on rows that are mapped, each by itself, to other rows."""
+
     query: Query
 
     @abstractmethod
@@ -47,7 +49,7 @@ class _Mapped(Query):
 
 
 @dataclass(frozen=True, eq=False)
-class Magnitudes(_Mapped):
+class Magnitudes(Mapped):
     """`query` asked of |x_j|.
 
     Sensitivity. That of `query`: each row is mapped by itself.
@@ -68,7 +70,7 @@ class Magnitudes(_Mapped):
 
 
 @dataclass(frozen=True, eq=False)
-class Norms(_Mapped):
+class Norms(Mapped):
     """`query`, made for one column, asked of |(x - center) * gain|_2.
 
     A value that is not finite counts as no deviation from the center.
@@ -101,7 +103,7 @@ class Norms(_Mapped):
 
 
 @dataclass(frozen=True, eq=False)
-class Rotated(_Mapped):
+class Rotated(Mapped):
     """`query` asked of H S x: signs flipped by S, then rotated by the Hadamard matrix H.
 
     Rows of d columns are filled up with zeros to the length D of `signs`, a power of two

@@ -139,7 +139,8 @@ class Ranks:
 
     @property
     def _width(self) -> Floats:
-        return np.asarray((self.high - self.low) / FAN**LEVELS)
+        with np.errstate(over="ignore"):
+            return np.asarray((self.high - self.low) / FAN**LEVELS)
 
     @property
     def _wanted(self) -> int:

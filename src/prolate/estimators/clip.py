@@ -1,4 +1,4 @@
-"""Where to clip the scaled rows, privately.
+"""Sums of clipped rows, and where to clip them, privately.
 
 Two radii come out of one histogram of all rows' norms, which costs a single count.
 
@@ -24,10 +24,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator
-from prolate.queries import NormHistogram
+from prolate.curator import Measurer
+from prolate.queries import ClippedSum, NormHistogram
 
-__all__ = ["Norms", "best_radius", "measure_norms", "safe_cell"]
+__all__ = [
+    "Norms",
+    "best_radius",
+    "clipped_sum",
+    "fraction_radius",
+    "measure_norms",
+    "safe_cell",
+]
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +79,7 @@ class Norms:
 
 
 def measure_norms(
-    curator: Curator,
+    curator: Measurer,
     *,
     center: Floats,
     scale: Floats,
@@ -145,3 +152,28 @@ def best_radius(
         bias = (slope * float(mass @ (excess * off))) ** 2
         best = min(best, (noise + fluctuation + bias, float(radius), mean))
     return best[1], best[2]
+
+
+def fraction_radius(norms: Norms, fraction: float, rows: float) -> float:
+    """Return the radius that about `fraction` of the rows exceed.
+
+    The noisy number of rows beyond each edge is made to fall, and interpolated.
+    """
+    above = np.maximum.accumulate(norms.above[::-1])[::-1]
+    return float(np.interp(-fraction * rows, -above, norms.edges))
+
+
+def clipped_sum(
+    curator: Measurer,
+    center: Floats,
+    scale: Floats,
+    radius: float,
+    *,
+    share: float,
+    label: str,
+    tilt: float | None = None,
+) -> tuple[Floats, Floats]:
+    """Return the noisy sum of clipped deviations in the data's unit, and its noise."""
+    query = ClippedSum(center, scale, radius, tilt=tilt)
+    measured = curator.measure(query, share=share, label=label)
+    return query.unit * measured.values, query.unit * measured.std

@@ -1,0 +1,154 @@
+"""What must be known of the rows before they can be summed well: where, and how spread.
+
+First each column's bulk (`locate`), then in turns a better center inside it
+(`refine_center`) and the spread around that (`measure_scale`); columns that are nearly
+constant are learned from their rare values (`rare.py`). What is public is not searched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Curator
+from prolate.estimators.clip import clipped_sum, measure_norms, safe_cell
+from prolate.estimators.locate import SCALES, Interval, find_magnitudes, locate
+from prolate.estimators.rare import common_spread, own_spread
+from prolate.estimators.shares import Shares, count_rows, plan_shares
+from prolate.estimators.spread import SMALLEST, measure_scale
+from prolate.queries import ClippedSum
+
+__all__ = ["Shape", "learn_shape"]
+
+Floats = NDArray[np.float64]
+
+_CUT = 3.5  # spreads at which values are cut for the rough center
+_ROUGH = 1.3  # radius of the rough mean, over the square root of d
+_ROUNDS = 3  # of center and spread, where the first is too rough
+_ROUGHNESS = 0.35  # noise of a center, in spreads, that is good enough
+_RARE = 0.08  # part of the rough mean of columns of rare values
+_FLOOR = 0.1  # least spread of a nearly constant column, over the other columns' average
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What the searches found: the rows' number, centers and spreads, and what it cost."""
+
+    rows: float
+    center: Floats
+    spread: Floats
+    shares: Shares
+    warnings: tuple[str, ...] = ()
+
+
+def learn_shape(
+    curator: Curator, *, center: Floats | None = None, scale: Floats | None = None
+) -> Shape:
+    """Return the number of rows, and the center and spread of every column.
+
+    Parameters
+    ----------
+    curator : Curator
+    center, scale : float64 arrays of shape (d,), optional
+        Public centers and scales; what is given is not searched.
+    """
+    rows = count_rows(curator)
+    shares = plan_shares(curator, rows)
+    if center is not None and scale is not None:
+        return Shape(rows, center, scale, shares)
+    if center is not None:
+        half, found = find_magnitudes(curator, rows, share=shares.magnitude, center=center)
+        nowhere = np.zeros(half.size, dtype=np.bool_)
+        interval = Interval(center, half, nowhere, found)
+        spread, _ = measure_scale(curator, rows, interval, reach=0.0, share=shares.scale)
+        return Shape(rows, center, spread, shares, _warnings(curator, shares, found=found))
+    interval = locate(curator, rows, magnitude_share=shares.magnitude, share=shares.location)
+    if scale is not None:
+        middle, _ = refine_center(
+            curator, rows, interval.center, interval.half / SCALES, share=shares.center
+        )
+        warnings = _warnings(curator, shares, found=interval.found)
+        return Shape(rows, middle, scale, shares, warnings)
+    return _search(curator, rows, shares, interval)
+
+
+def _search(curator: Curator, rows: float, shares: Shares, interval: Interval) -> Shape:
+    """Find centers and spreads inside the columns' intervals."""
+    center, spread = interval.center, interval.half / SCALES
+    narrow, common, step = interval.narrow, 0.0, np.zeros(spread.size)
+    if narrow.any():
+        common, far = common_spread(curator, rows, interval, share=shares.rare)
+        step = np.where(narrow, far, 0.0)
+    if not narrow.all():
+        for _ in range(_ROUNDS):
+            center, noise = refine_center(curator, rows, center, spread, share=shares.center)
+            found = replace(interval, center=center)
+            reach = float(step.max())
+            seen, own = measure_scale(curator, rows, found, reach=reach, share=shares.scale)
+            spread = np.where(narrow, spread, seen)
+            roughness = np.minimum(noise / spread, 10.0)[~narrow]
+            if np.sqrt(np.mean(roughness**2)) < _ROUGHNESS:
+                break
+        least = max(common, _FLOOR * float(np.mean(np.where(narrow, 0.0, spread))))
+        spread = np.where(narrow, np.maximum(seen, least), spread)
+        step = np.where((own > 0.0) & (step > 0.0), own, step)
+    elif common > 0.0:
+        spread = np.full(spread.size, common)
+    # The bulk of a nearly constant column is known no better than to within its interval.
+    spread = np.maximum(spread, np.where(narrow, interval.half / SCALES, 0.0))
+    spread = np.maximum(spread, SMALLEST)
+    if step.any():
+        center, spread = weigh_rare(curator, rows, center, spread, step, shares)
+    return Shape(rows, center, spread, shares, _warnings(curator, shares, found=interval.found))
+
+
+def _warnings(curator: Curator, shares: Shares, *, found: bool) -> tuple[str, ...]:
+    if not found:
+        lost = (
+            "The rows are too few for this budget to find even how large the values are: do not "
+            "use these numbers. Bounds would help."
+        )
+        return (lost,)
+    if shares.small:
+        few = (
+            f"The rows are few for this budget and {curator.dimension} columns: the searches' "
+            f"counts are noisy by {100 * shares.count_error:.0f} % of the rows, so centers and "
+            "scales are rough. More rows, fewer columns, a larger budget or bounds would help."
+        )
+        return (few,)
+    return ()
+
+
+def refine_center(
+    curator: Curator, rows: float, center: Floats, spread: Floats, *, share: float
+) -> tuple[Floats, Floats]:
+    """Return the mean of values cut to `_CUT` spreads around `center`, and its noise.
+
+    Cutting each value by itself keeps a column whose center is far off from swallowing
+    the others: such a column moves towards its values, and the others hardly notice.
+    """
+    radius = _ROUGH * np.sqrt(spread.size)
+    reach = _CUT * spread
+    query = ClippedSum(center, spread, radius, lower=center - reach, upper=center + reach)
+    measured = curator.measure(query, share=share, label="center")
+    moved = np.clip(query.unit * measured.values / rows, -reach, reach)
+    return center + moved, query.unit * measured.std / rows
+
+
+def weigh_rare(
+    curator: Curator, rows: float, center: Floats, spread: Floats, step: Floats, shares: Shares
+) -> tuple[Floats, Floats]:
+    """Return better centers and spreads of columns of rare values, from a rough mean."""
+    share = _RARE * curator.remaining
+    norms = measure_norms(
+        curator, center=center, scale=spread, spread=spread, share=shares.radius * share
+    )
+    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
+    clipped = sensitivity * np.sqrt(spread.size) / curator.mu_of(share)
+    radius = float(norms.edges[safe_cell(norms, clipped)])
+    total, noise = clipped_sum(curator, center, spread, radius, share=share, label="rare values")
+    moved, noise = total / rows, noise / rows
+    surely = (step > 0.0) & (np.abs(moved) > 2.0 * noise)
+    return np.where(surely, center + moved, center), own_spread(moved, noise, step, spread)

@@ -1,0 +1,461 @@
+"""Sensitivity by brute force, merging, and compiled kernels against their twins.
+
+`check_neighbors` is the one check of sensitivity. It runs over rows that hypothesis makes
+and over adversarial ones; for each query there is an example that attains the bound, and
+on it the same function refuses a query that claims half of its sensitivity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from prolate.noise import FAN, LEVELS
+from prolate.queries import (
+    CAP,
+    RADIUS,
+    ClippedSum,
+    Count,
+    CountBelow,
+    Cut,
+    Histogram,
+    KeyHistogram,
+    LinearGrid,
+    MagnitudeGrid,
+    Magnitudes,
+    NormHistogram,
+    Norms,
+    NormsBelow,
+    Pairs,
+    Products,
+    Query,
+    Rotated,
+    Turned,
+    kernels,
+)
+from prolate.queries.ranks import NodeHistogram, Ranks
+
+BIG, TINY = 1.7976931348623157e308, 5e-324
+SPECIAL = [
+    *(0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1.5, 3.0, -3.0, 1e308, -1e308, BIG, -BIG, 1e-308, -1e-308),
+    *(TINY, -TINY, 2.2250738585072014e-308, math.inf, -math.inf, math.nan, 1e154, -1e154, 1e-160),
+    *(np.nextafter(1.0, 2.0), np.nextafter(1.0, 0.0), 2.0**53, -(2.0**63), 2.0**1000, 1e9, -1e9),
+]
+VALUES = st.one_of(
+    st.sampled_from(SPECIAL),
+    st.floats(allow_nan=True, allow_infinity=True, width=64),
+    st.floats(-4.0, 4.0),
+)
+RELATIONS = ("replace", "add-remove")
+
+
+def difference(a: np.ndarray, b: np.ndarray) -> int:
+    """Return |a - b|**2, exactly."""
+    return sum((int(x) - int(y)) ** 2 for x, y in zip(a.tolist(), b.tolist(), strict=True))
+
+
+def check_neighbors(query: Query, rows: np.ndarray, place: int, other: np.ndarray) -> list[int]:
+    """Hold the query's sensitivity against two pairs of neighbors; return their distances.
+
+    Replace: the row at `place` becomes `other`. Add-remove: it goes.
+    """
+    changed = rows.copy()
+    changed[place] = other
+    distances = [difference(query(rows), query(changed))]
+    assert distances[0] <= query.sensitivity_squared("replace")
+    if not isinstance(query, Pairs):
+        distances.append(difference(query(rows), query(np.delete(rows, place, axis=0))))
+        assert distances[1] <= query.sensitivity_squared("add-remove")
+    return distances
+
+
+@dataclass(frozen=True, eq=False)
+class Halved(Query):
+    """The planted fault: a query that claims half of its l2 sensitivity."""
+
+    query: Query
+
+    @property
+    def columns(self) -> int:
+        return self.query.columns
+
+    @property
+    def size(self) -> int:
+        return self.query.size
+
+    def sensitivity_squared(self, neighbors: str) -> int:
+        return self.query.sensitivity_squared(neighbors) // 4
+
+    def add(self, rows: np.ndarray, total: np.ndarray) -> None:
+        self.query.add(rows, total)
+
+    def describe(self) -> str:
+        return self.query.describe()
+
+
+def clipped(d: int, **changes: object) -> ClippedSum:
+    arguments = {"center": np.zeros(d), "scale": np.ones(d), "radius": 1.0, **changes}
+    return ClippedSum(**arguments)
+
+
+# Every kind of query, by the number of columns.
+MAKERS: dict[str, Callable[[int], Query]] = {
+    "count": Count,
+    "count below": lambda d: CountBelow(np.linspace(-1.0, 1.0, d)),
+    "count below in magnitude": lambda d: CountBelow(np.linspace(0.0, 2.0, d), magnitude=True),
+    "linear histogram": lambda d: Histogram(LinearGrid(np.full(d, -2.0), np.full(d, 0.5), 8)),
+    "linear histogram of tiny cells": lambda d: Histogram(
+        LinearGrid(np.full(d, -BIG), np.full(d, TINY), 5)
+    ),
+    "magnitude histogram": lambda d: Histogram(
+        MagnitudeGrid(np.linspace(0.0, 1.0, d), np.full(d, 2 * 1020), 9, 51)
+    ),
+    "magnitude histogram around the largest number": lambda d: Histogram(
+        MagnitudeGrid(np.full(d, -BIG), np.full(d, -(2**63)), 3, 0)
+    ),
+    "key histogram": lambda d: KeyHistogram(d, np.arange(d), np.full(d, 1020), 6, 52),
+    "key histogram, columns twice": lambda d: KeyHistogram(
+        d, np.repeat(np.arange(d), 2), np.tile([-3, 2**63 - 1], d), 4, 50
+    ),
+    "norm histogram": lambda d: NormHistogram(
+        np.zeros(d), np.ones(d), np.array([0.5, 1.0, 2.0, 1e300])
+    ),
+    "norm histogram of squares": lambda d: NormHistogram(
+        np.ones(d), np.full(d, 0.1), np.array([0.1, 0.5]), np.linspace(-1, 1, d)
+    ),
+    "norms below": lambda d: NormsBelow(np.zeros(d), np.ones(d), 1.0),
+    "pairs": lambda d: Pairs(Histogram(LinearGrid(np.full(d, -2.0), np.full(d, 0.5), 8))),
+    "pairs of clipped sums": lambda d: Pairs(clipped(d)),
+    "cut": lambda d: Cut(
+        Histogram(LinearGrid(np.full(d, -2.0), np.full(d, 0.5), 8)),
+        np.full(d, -1.0),
+        np.full(d, 1.0),
+    ),
+    "magnitudes": lambda d: Magnitudes(CountBelow(np.ones(d))),
+    "norms": lambda d: Norms(
+        Histogram(LinearGrid(np.zeros(1), np.ones(1), 3)), np.zeros(d), np.ones(d)
+    ),
+    "rotated": lambda d: Rotated(
+        clipped(1 << (d - 1).bit_length()), np.ones(1 << (d - 1).bit_length()), np.zeros(d)
+    ),
+    "turned": lambda d: Turned(clipped(d), np.zeros(d), np.eye(d)[::-1].copy()),
+    "products": lambda d: Products(clipped(d * (d + 1) // 2), np.zeros(d), np.ones(d)),
+    "nodes": lambda d: NodeHistogram(
+        np.full(d, -1e9), np.full(d, 2.0), np.arange(d), [(k % LEVELS, 0) for k in range(d)]
+    ),
+    "clipped sum": clipped,
+    "clipped sum, huge gains": lambda d: clipped(d, scale=np.full(d, 1e-300)),
+    "clipped sum, tiny gains": lambda d: clipped(d, scale=np.full(d, 1e300), radius=1e5),
+    "clipped sum, all sorts of gains": lambda d: clipped(d, scale=np.logspace(-250, 250, d)),
+    "clipped sum of cut values": lambda d: clipped(
+        d, lower=np.linspace(-5.0, 0.0, d), upper=np.linspace(0.0, 1e308, d), center=np.ones(d)
+    ),
+    "clipped sum of squares": lambda d: clipped(d, about=np.linspace(-BIG, BIG, d), radius=3.0),
+    "clipped sum with a stand-in": lambda d: clipped(d, missing=np.linspace(-BIG, 0.3, d)),
+    "clipped sum of everything": lambda d: clipped(
+        d,
+        lower=np.full(d, -2.0),
+        upper=np.full(d, 2.0),
+        about=np.full(d, 0.25),
+        center=np.full(d, 0.5),
+        scale=np.linspace(0.1, 3.0, d),
+        missing=np.full(d, 7.0),
+    ),
+}
+WIDTHS = [1, 2, 3, 31, 32, 33, 64, 65, 200]
+
+
+def everything(name: str) -> bool:
+    return not name.startswith("products")
+
+
+@st.composite
+def neighbors_of(draw: st.DrawFn) -> tuple[np.ndarray, int, np.ndarray]:
+    d = draw(st.integers(1, 5))
+    rows = draw(hnp.arrays(np.float64, (draw(st.integers(1, 5)), d), elements=VALUES))
+    other = draw(hnp.arrays(np.float64, d, elements=VALUES))
+    return rows, draw(st.integers(0, len(rows) - 1)), other
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@settings(max_examples=60)
+@given(case=neighbors_of())
+@example(case=(np.array([[BIG, -BIG]]), 0, np.array([-BIG, BIG])))
+@example(case=(np.array([[math.nan], [1.0]]), 0, np.array([TINY])))
+@example(case=(np.array([[1.0], [1.0], [1.0]]), 1, np.array([1.0])))
+def test_no_neighbor_is_further_than_the_sensitivity(name, case) -> None:
+    rows, place, other = case
+    check_neighbors(MAKERS[name](rows.shape[1]), rows, place, other)
+
+
+def adversarial_rows(d: int) -> np.ndarray:
+    """Rows of d columns: extremes, all alike, exactly on the radius, and a hair beyond."""
+    rng = np.random.default_rng(d)
+    unit = rng.normal(size=(40, d))
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    longer = unit * np.exp(rng.uniform(-1e-6, 1e-6, (40, 1)))
+    axes = np.zeros((4, d))
+    axes[0, 0], axes[1, -1], axes[2, 0], axes[3, -1] = 1.0, -1.0, np.nextafter(1.0, 2.0), 2.0
+    even = np.full((1, d), 1.0 / math.sqrt(d))
+    halves = np.full((2, d), 0.5 / RADIUS)
+    halves[1] = np.arange(d) % 2 - 0.5
+    # In saturation: sums of squares on both sides of 2**53, which is 32 squares of CAP.
+    full = np.array([np.where(np.arange(d) < k, 2.0, 0.0) for k in (1, 31, 32, 33, d)])
+    almost = full * (1.0 - 2.0**-24)
+    mixed = rng.choice(SPECIAL, size=(60, d))
+    scales = unit * 10.0 ** rng.uniform(-3, 300, (40, 1))
+    return np.concatenate(
+        [unit, longer, axes, even, -even, even * 1.0000001, halves, full, almost, mixed, scales]
+        + [np.full((1, d), value) for value in SPECIAL]
+    )
+
+
+@pytest.mark.parametrize("d", WIDTHS)
+@pytest.mark.parametrize("name", MAKERS)
+def test_adversarial_rows(name, d) -> None:
+    """Every row by itself has a vector of at most the add-remove sensitivity."""
+    if name == "products" and d > 33:
+        d = 40
+    query, rows = MAKERS[name](d), adversarial_rows(d)
+    if isinstance(query, Pairs):
+        for place in range(0, len(rows) - 1, 7):
+            check_neighbors(query, rows, place, rows[-1 - place])
+        return
+    vectors = np.array([query(rows[k : k + 1]) for k in range(len(rows))]).astype(object)
+    assert max(np.sum(vectors**2, axis=1)) <= query.sensitivity_squared("add-remove")
+    # |q - q'| for all pairs, by |q|**2 + |q'|**2 - 2 q q'.
+    squares = np.sum(vectors**2, axis=1)
+    gram = vectors.astype(np.int64) @ vectors.astype(np.int64).T
+    furthest = (squares[:, np.newaxis] + squares - 2 * gram.astype(object)).max()
+    assert furthest <= query.sensitivity_squared("replace")
+
+
+@pytest.mark.parametrize("d", WIDTHS)
+@pytest.mark.parametrize("spread", [1e-7, 1e-4, 0.3, 3.0, 30.0])
+def test_norms_of_clipped_rows(d, spread) -> None:
+    """Thousands of rows near the radius and far beyond; none is longer than RADIUS."""
+    rng = np.random.default_rng(7)
+    count = 4000 if d < 40 else 600
+    rows = rng.normal(size=(count, d))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows *= np.exp(spread * rng.normal(size=(count, 1)))
+    query = clipped(d)
+    vectors = np.array([query(row[np.newaxis]) for row in rows])
+    squares = np.sum(vectors**2, axis=1)  # at most d * 2**46 before clipping: no overflow
+    assert squares.max() <= RADIUS**2
+    # Clipping does not shorten more than it must, away from saturation.
+    lengths = np.linalg.norm(rows, axis=1)
+    some = (lengths > 1.001) & (np.abs(rows).max(axis=1) < 2.0) & (lengths < 11.0)
+    if some.any():
+        assert squares[some].min() >= (RADIUS - 1.1 * math.sqrt(d) - 1) ** 2
+
+
+def row(*values: float) -> np.ndarray:
+    return np.array([values])
+
+
+# A row, and another, that attain both sensitivities (clipped sums: to within a millionth).
+ATTAINED: dict[str, tuple[Query, np.ndarray, np.ndarray]] = {
+    "count below": (CountBelow(np.zeros(3)), row(-1, -1, -1), row(1, 1, 1)),
+    "linear histogram": (MAKERS["linear histogram"](3), row(-1, 0, 9), row(1, math.inf, -9)),
+    "magnitude histogram": (MAKERS["magnitude histogram"](2), row(5, 9), row(0, 1)),
+    "key histogram": (MAKERS["key histogram"](2), row(1, -1), row(0, 1)),
+    "norm histogram": (MAKERS["norm histogram"](2), row(3, 4), row(0, math.nan)),
+    "norms below": (MAKERS["norms below"](2), row(0, 0), row(1, 1)),
+    "pairs": (MAKERS["pairs"](2), row(1, 2), row(-1, -2)),
+    "cut": (MAKERS["cut"](2), row(9, 9), row(-9, -9)),
+    "magnitudes": (MAKERS["magnitudes"](2), row(0, 0), row(-2, 2)),
+    "norms": (MAKERS["norms"](2), row(1, 1), row(2, 2)),
+    "nodes": (NodeHistogram(np.zeros(2), np.ones(2), np.arange(2), [(0, 0), (0, 0)]),
+              row(0, 0), row(FAN**3, FAN**3)),
+    "clipped sum": (clipped(3), row(0, 1, 0), row(0, -1, 0)),
+    "clipped sum beyond the radius": (clipped(2), row(1.2, 1.6), row(-1.2, -1.6)),
+    "clipped sum, huge gains": (MAKERS["clipped sum, huge gains"](1), row(1), row(-1)),
+    "clipped sum, tiny gains": (MAKERS["clipped sum, tiny gains"](1), row(1e305), row(-1e305)),
+    "clipped sum of cut values": (
+        clipped(1, lower=np.array([-1.0]), upper=np.array([1.0])), row(5), row(-5)),
+    "clipped sum of squares": (
+        clipped(1, about=np.array([0.0]), center=np.array([1.0])), row(0), row(2)),
+    "clipped sum with a stand-in": (
+        clipped(1, missing=np.array([-1.0])), row(1), row(math.nan)),
+    "wide clipped sum": (clipped(200), np.full((1, 200), 9.0), np.full((1, 200), -9.0)),
+    "rotated": (MAKERS["rotated"](2), row(1, 1), row(-1, -1)),
+    "turned": (MAKERS["turned"](2), row(0.6, 0.8), row(-0.6, -0.8)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ATTAINED)
+def test_the_sensitivity_is_attained_and_half_of_it_is_refused(name) -> None:
+    query, one, other = ATTAINED[name]
+    rows = np.concatenate([one, np.zeros_like(one)])
+    distances = check_neighbors(query, rows, 0, other[0])
+    for neighbors, distance in zip(RELATIONS, distances, strict=False):
+        bound = query.sensitivity_squared(neighbors)
+        slack = 2e-6 if bound > 1e6 else 0.0
+        assert bound * (1.0 - slack) <= distance <= bound
+    with pytest.raises(AssertionError):
+        check_neighbors(Halved(query), rows, 0, other[0])
+
+
+def test_the_sensitivity_of_a_count() -> None:
+    rows = np.zeros((3, 2))
+    assert check_neighbors(Count(2), rows, 1, np.ones(2)) == [0, 1]
+    assert Count(2).sensitivity_squared("replace") == 0
+    assert Count(2).sensitivity_squared("add-remove") == 1
+    with pytest.raises(AssertionError):
+        check_neighbors(Halved(Count(2)), rows, 1, np.ones(2))
+
+
+@settings(max_examples=200)
+@given(
+    values=st.lists(st.one_of(st.integers(0, 40), st.just(math.nan)), min_size=1, max_size=8),
+    place=st.integers(0, 7),
+    other=st.one_of(st.integers(0, 40), st.just(math.nan)),
+    quantile=st.floats(0.0, 1.0),
+)
+def test_distances_of_ranks_change_by_at_most_one(values, place, other, quantile) -> None:
+    """The proof of `Ranks`: all cells' distances, neighbors of both kinds."""
+    place %= len(values)
+    ranks = Ranks(np.zeros(1), np.full(1, float(FAN**LEVELS)), quantile)
+    leaves = NodeHistogram(np.zeros(1), np.ones(1), np.array([0]), [(LEVELS - 1, 0)])
+
+    def distances(numbers: list[float], neighbors: str) -> np.ndarray:
+        counts = leaves(np.array(numbers, dtype=float).reshape(-1, 1))
+        upto = np.cumsum(counts)
+        return ranks.distance(upto - counts, upto, int(counts.sum()), neighbors)
+
+    without = values[:place] + values[place + 1 :]
+    changed = [*values[:place], other, *values[place + 1 :]]
+    for neighbor, neighbors in [(changed, "replace"), (without, "add-remove")]:
+        moved = distances(values, neighbors) - distances(neighbor, neighbors)
+        assert np.abs(moved).max() <= 1
+
+
+def test_half_a_utilitys_sensitivity_is_too_little_for_replace() -> None:
+    """max(q, 1 - q) would be 1/2 for a median; replacing a row moves its utility by 1."""
+    ranks = Ranks(np.zeros(1), np.ones(1), 0.5)
+    one = ranks.distance(np.array([3]), np.array([3]), 4, "add-remove")
+    two = ranks.distance(np.array([4]), np.array([4]), 4, "add-remove")
+    assert abs(int(one[0]) - int(two[0])) == 2
+
+
+# Merging.
+
+
+@settings(max_examples=100)
+@given(data=st.data(), name=st.sampled_from([name for name in MAKERS if "pairs" not in name]))
+def test_two_blocks_add_up(data, name) -> None:
+    d = data.draw(st.integers(1, 4))
+    rows = data.draw(hnp.arrays(np.float64, (data.draw(st.integers(0, 8)), d), elements=VALUES))
+    cut = data.draw(st.integers(0, len(rows)))
+    query = MAKERS[name](d)
+    assert np.array_equal(query(rows[:cut]) + query(rows[cut:]), query(rows))
+
+
+@pytest.mark.parametrize("d", [3, 65, 200])
+@pytest.mark.parametrize("name", MAKERS)
+def test_blocks_of_any_size(name, d) -> None:
+    """More rows than a tile holds, cut in several ways; pairs need an even cut."""
+    if name == "products":
+        d = min(d, 20)
+    query, rows = MAKERS[name](d), np.tile(adversarial_rows(d), (5, 1))
+    rows = rows[: len(rows) // 2 * 2]
+    expected = query(rows)
+    for size in (2, 98, 700):
+        parts = sum(query(rows[k : k + size]) for k in range(0, len(rows), size))
+        assert np.array_equal(parts, expected)
+    assert np.array_equal(query(np.asfortranarray(rows)), expected)
+    if not isinstance(query, Pairs):
+        order = np.random.default_rng(1).permutation(len(rows))
+        assert np.array_equal(query(rows[order]), expected)
+
+
+# Kernels and their twins.
+
+
+def both(name: str, *arguments: object, shape: tuple[int, ...] | None) -> None:
+    """Call a kernel and its twin; they must agree to the last bit."""
+    answers = []
+    compiled = kernels._compiled(name)
+    assert compiled is not None, "these tests are about the compiled kernels"
+    for kernel in (compiled, getattr(kernels, f"{name}_numpy")):
+        if shape is None:
+            answers.append(kernel(*arguments))
+        else:
+            total = np.zeros(shape, dtype=np.int64)
+            kernel(*arguments, total)
+            answers.append(total)
+    assert np.array_equal(*answers, equal_nan=shape is None)
+
+
+def twin_rows(d: int) -> np.ndarray:
+    rng = np.random.default_rng(100 + d)
+    return np.concatenate(
+        [adversarial_rows(d), rng.normal(size=(300, d)), rng.choice(SPECIAL, (300, d))]
+    )
+
+
+def some(rng: np.random.Generator, d: int) -> np.ndarray:
+    """Public numbers: harmless ones, or any finite ones."""
+    if rng.random() < 0.5:
+        return rng.normal(size=d)
+    finite = [value for value in SPECIAL if math.isfinite(value)]
+    return rng.choice(finite, d)
+
+
+@pytest.mark.parametrize("d", [1, 3, 33, 200])
+@pytest.mark.parametrize("seed", range(6))
+def test_twins(d, seed) -> None:
+    rng, rows = np.random.default_rng(seed), twin_rows(d)
+    center = some(rng, d)
+    with np.errstate(all="ignore"):
+        gain = np.clip(np.abs(some(rng, d)), 1e-300, 1e300) * 10.0 ** rng.integers(-5, 6)
+    about = some(rng, d) if seed % 2 else np.full(d, np.nan)
+    lower, upper = np.sort([some(rng, d), some(rng, d)], axis=0)
+    missing = np.clip(np.rint(some(rng, d) * 1e6), -CAP, CAP)
+    for low, high in [(np.full(d, -np.inf), np.full(d, np.inf)), (lower, upper)]:
+        both(
+            "clipped_sum",
+            *(rows, low, high, about, center, gain, missing, float(RADIUS)),
+            shape=(d,),
+        )
+    both("norms", rows, about, center, gain, shape=None)
+    width = np.abs(some(rng, d)) + TINY
+    both("linear_histogram", rows, center, width, 7, shape=(d, 9))
+    shift = int(rng.choice([0, 1, 50, 52, 62, 63]))
+    first = rng.integers(-(2**63), 2**63 - 1, d) >> rng.integers(0, 64, d)
+    both("magnitude_histogram", rows, center, first, shift, shape=(d, 5))
+    index = rng.integers(0, d, d)
+    both("key_histogram", rows, index, first, shift, shape=(d, 7))
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_twins_of_clipped_sums_and_norms(data) -> None:
+    d = data.draw(st.integers(1, 4))
+    rows = data.draw(hnp.arrays(np.float64, (data.draw(st.integers(1, 6)), d), elements=VALUES))
+    finite = st.one_of(
+        st.sampled_from([value for value in SPECIAL if math.isfinite(value)]), st.floats(-9.0, 9.0)
+    )
+    center = data.draw(hnp.arrays(np.float64, d, elements=finite))
+    about = data.draw(hnp.arrays(np.float64, d, elements=st.one_of(finite, st.just(math.nan))))
+    gain = data.draw(hnp.arrays(np.float64, d, elements=st.floats(1e-300, 1e300)))
+    ends = np.sort(data.draw(hnp.arrays(np.float64, (2, d), elements=finite)), axis=0)
+    arguments = rows, ends[0], ends[1], about, center, gain, np.zeros(d), float(RADIUS)
+    both("clipped_sum", *arguments, shape=(d,))
+    both("norms", rows, about, center, gain, shape=None)
+
+
+@pytest.mark.parametrize("d", [1, 4, 17])
+def test_twins_of_turned_rows(d) -> None:
+    rng = np.random.default_rng(d)
+    matrix = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    for center in (np.zeros(d), rng.normal(size=d), np.full(d, -BIG)):
+        both("turn", twin_rows(d), center, matrix, shape=None)

@@ -1,0 +1,341 @@
+"""Queries: values worked out by hand, memory layouts, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from prolate.errors import InputError
+from prolate.noise import FAN, LEVELS
+from prolate.queries import (
+    CAP,
+    RADIUS,
+    ClippedSum,
+    Count,
+    CountBelow,
+    Cut,
+    Histogram,
+    KeyHistogram,
+    LinearGrid,
+    MagnitudeGrid,
+    Magnitudes,
+    NormHistogram,
+    Norms,
+    NormsBelow,
+    Pairs,
+    Products,
+    Rotated,
+    Turned,
+    kernels,
+    rotate_back,
+)
+from prolate.queries.ranks import NodeHistogram, Ranks
+
+NAN, INF = math.nan, math.inf
+BIG, TINY = 1.7976931348623157e308, 5e-324
+
+
+def column(*values: float) -> np.ndarray:
+    return np.array(values).reshape(-1, 1)
+
+
+def test_count() -> None:
+    assert Count(2)(np.zeros((5, 2))).tolist() == [5]
+    assert Count(2)(np.full((3, 2), NAN)).tolist() == [3]
+    assert Count(2)(np.zeros((0, 2))).tolist() == [0]
+
+
+def test_count_below() -> None:
+    rows = np.array([[1.0, -3.0], [2.0, NAN], [NAN, 3.0], [-INF, INF], [-9.0, 2.5]])
+    assert CountBelow(np.array([1.0, 2.5]))(rows).tolist() == [2, 2]
+    assert CountBelow(np.array([1.0, 2.5]), magnitude=True)(rows).tolist() == [1, 1]
+    assert CountBelow(np.array([INF, -INF]))(rows).tolist() == [3, 0]
+
+
+def test_linear_histogram() -> None:
+    grid = LinearGrid(np.array([10.0]), np.array([0.5]), 4)
+    assert grid.edges(0).tolist() == [10.0, 10.5, 11.0, 11.5, 12.0]
+    rows = column(9.99, 10.0, 10.49, 10.5, 11.99, 12.0, 50.0, -BIG, BIG, NAN, INF, -INF, -TINY)
+    assert Histogram(grid)(rows).tolist() == [3, 2, 1, 0, 1, 3]
+    assert Histogram(grid).shape == (1, 6)
+
+
+def test_magnitude_histogram() -> None:
+    # Octaves from 2**-1 on: the bit pattern of 0.5 is 1022 << 52.
+    octaves = MagnitudeGrid(np.array([1.0]), np.array([1022]), 4, 52)
+    assert octaves.edges(0).tolist() == [0.0, 1.0, 2.0, 4.0, 8.0]
+    rows = column(1.0, 1.9, 0.1, 2.0, -0.5, 3.0, 4.9, 5.0, BIG, -BIG, NAN, INF)
+    assert Histogram(octaves)(rows).tolist() == [3, 2, 2, 3]
+    # Half octaves are cut at 1.5 * 2**e.
+    halves = MagnitudeGrid(np.array([0.0]), np.array([2 * 1023]), 4, 51)
+    assert halves.edges(0).tolist() == [0.0, 1.5, 2.0, 3.0, 4.0]
+    assert Histogram(halves)(column(1.0, 1.5, -1.99, 2.0, 2.9, 3.0, 0.0, -0.0)).tolist() == [
+        3,
+        2,
+        2,
+        1,
+    ]
+
+
+def test_edges_of_the_whole_float_format() -> None:
+    """The pattern past the last of all cells is 2**63, which no int64 holds."""
+    grid = MagnitudeGrid(np.zeros(1), np.zeros(1, dtype=np.int64), 512, 54)
+    edges = grid.edges(0)
+    assert edges[0] == 0.0
+    assert edges[-1] == INF
+    assert np.all(np.diff(edges[np.isfinite(edges)]) > 0)
+    assert edges[256] == 2.0
+    assert Histogram(grid)(column(BIG, TINY, 0.0, 2.0)).nonzero()[0].tolist() == [0, 256, 511]
+
+
+def test_key_histogram() -> None:
+    # Keys of 1 and of 2 differ by 2**52; four cells of a quarter octave from 1 on.
+    one = int(np.array(1.0).view(np.int64))
+    query = KeyHistogram(2, np.array([1, 0, 1]), np.array([one >> 50, 0, -2]), 4, 50)
+    rows = np.array([[0.0, 1.0], [-0.0, 1.3], [TINY, 1.9], [-TINY, 2.0], [NAN, INF], [1.0, 0.5]])
+    assert query.shape == (3, 6)
+    first, second, third = query(rows).reshape(3, 6).tolist()
+    assert first == [1, 1, 1, 0, 1, 1]
+    assert second == [1, 3, 0, 0, 0, 1]
+    assert third == [0, 0, 0, 0, 0, 5]
+    assert query.edges(0).tolist() == [1.0, 1.25, 1.5, 1.75, 2.0]
+    assert np.all(np.diff(query.edges(2)) > 0)
+
+
+def test_norm_histogram() -> None:
+    center, gain = np.array([1.0, 0.0]), np.array([1.0, 2.0])
+    query = NormHistogram(center, gain, np.array([1.0, 5.0]))
+    # norms: 0, 1, 5, 3, the second coordinate alone, no coordinate
+    rows = np.array([[1.0, 0.0], [2.0, 0.0], [4.0, 2.0], [-2.0, 0.0], [NAN, 0.25], [INF, -INF]])
+    assert query(rows).tolist() == [3, 2, 1]
+    squares = NormHistogram(np.array([4.0]), np.array([1.0]), np.array([1.0]), np.array([10.0]))
+    assert squares(column(12.0, 8.0, 10.0, 12.2)).tolist() == [3, 1]
+    assert query(np.array([[BIG, -BIG]])).tolist() == [0, 0, 1]
+
+
+def test_norms_below() -> None:
+    query = NormsBelow(np.zeros(2), np.array([1.0, 2.0]), 5.0)
+    assert query(np.array([[3.0, 2.0], [3.1, 2.0], [NAN, 2.5], [BIG, 0.0]])).tolist() == [2]
+
+
+def test_pairs() -> None:
+    root = math.sqrt(0.5)
+    query = Pairs(CountBelow(np.array([2.0 * root]), magnitude=True))
+    # Differences 2, -3, NaN; the last row has no partner.
+    rows = column(3.0, 1.0, 1.0, 4.0, 5.0, NAN, 7.0)
+    assert query(rows).tolist() == [1]
+    assert query(column(1.0)).tolist() == [0]
+    with pytest.raises(InputError, match="no bounded sensitivity under neighbors='add-remove'"):
+        query.sensitivity_squared("add-remove")
+
+
+def test_cut() -> None:
+    query = Cut(CountBelow(np.array([0.0])), np.array([0.0]), np.array([1.0]))
+    assert query(column(-5.0, 0.5, 2.0, NAN, INF, -INF)).tolist() == [1]
+
+
+def test_clipped_sum_within_the_radius() -> None:
+    query = ClippedSum(np.array([10.0, 0.0]), np.array([2.0, 1.0]), 4.0)
+    step = RADIUS / 4.0
+    assert np.allclose(query.unit, [2.0 / step, 1.0 / step], rtol=1e-15)
+    rows = np.array([[12.0, -1.0], [10.0, 0.5], [NAN, 1.0], [10.0, -INF]])
+    assert query(rows).tolist() == [round(step), round(0.5 * step)]
+    # A row at the radius is not touched.
+    assert query(np.array([[18.0, 0.0]])).tolist() == [RADIUS, 0]
+    assert query(np.array([[10.0, -4.0]])).tolist() == [0, -RADIUS]
+
+
+def test_clipped_sum_beyond_the_radius() -> None:
+    query = ClippedSum(np.zeros(2), np.ones(2), 1.0)
+    x, y = query(np.array([[1.2, -1.6]])).tolist()
+    assert abs(x - 0.6 * RADIUS) < 2
+    assert abs(y + 0.8 * RADIUS) < 2
+    # Coordinates are cut to CAP first: what is far longer keeps its signs.
+    x, y = query(np.array([[BIG, -BIG]])).tolist()
+    assert x == -y
+    assert 0.7 * RADIUS < x <= RADIUS * math.sqrt(0.5)
+    assert CAP == 2 * RADIUS
+
+
+def test_clipped_sum_of_bounded_and_of_squared_values() -> None:
+    step = RADIUS / 8.0
+    cut = ClippedSum(np.zeros(1), np.ones(1), 8.0, lower=np.array([-1.0]), upper=np.array([2.0]))
+    assert cut(column(-5.0, 0.5, 7.0, NAN, -INF)).tolist() == [round(1.5 * step)]
+    squared = ClippedSum(np.array([1.0]), np.ones(1), 8.0, about=np.array([3.0]))
+    # (5 - 3)**2 - 1 = 3; (3 - 3)**2 - 1 = -1; missing: 0
+    assert squared(column(5.0)).tolist() == [round(3 * step)]
+    assert squared(column(3.0)).tolist() == [round(-step)]
+    assert squared(column(NAN)).tolist() == [0]
+    assert squared(column(BIG)).tolist() == [RADIUS - 1]
+    stands_in = ClippedSum(np.zeros(2), np.ones(2), 8.0, missing=np.array([2.0, 1e300]))
+    x, y = stands_in(np.array([[NAN, 1.0]])).tolist()
+    assert (x, y) == (round(2 * step), round(step))
+    x, y = stands_in(np.array([[NAN, INF]])).tolist()
+    assert 0 < x < 0.2 * RADIUS
+    assert 0.9 * RADIUS < y < RADIUS
+
+
+def test_mapped_queries() -> None:
+    assert Magnitudes(CountBelow(np.array([1.0])))(column(-3.0, -1.0, 0.5, NAN)).tolist() == [2]
+    norms = Norms(CountBelow(np.array([5.0])), np.zeros(2), np.ones(2))
+    assert norms(np.array([[3.0, 4.0], [3.0, 4.1], [NAN, 5.0]])).tolist() == [2]
+    # H (1, 1) / sqrt 2 = (sqrt 2, 0); the sign of the second coordinate is flipped.
+    rotated = Rotated(CountBelow(np.array([1.0, 1.0])), np.array([1.0, -1.0]), np.zeros(2))
+    assert rotated(np.array([[1.0, -1.0], [NAN, 0.5]])).tolist() == [1, 2]
+    signs = np.array([1.0, -1.0, -1.0, 1.0])
+    inner = ClippedSum(np.zeros(4), np.ones(4), 8.0)
+    row = np.array([[1.0, -2.0, 0.25]])
+    turned = Rotated(inner, signs, np.zeros(3))(row) * inner.unit
+    assert np.allclose(rotate_back(turned, signs, 3), row[0], atol=1e-5)
+    swap = np.array([[0.0, 1.0], [1.0, 0.0]])
+    turned = Turned(ClippedSum(np.zeros(2), np.ones(2), 8.0), np.array([1.0, 0.0]), swap)
+    assert turned(np.array([[2.0, 3.0], [NAN, 0.0]])).tolist() == [3 * RADIUS // 8, RADIUS // 8]
+    products = Products(ClippedSum(np.zeros(3), np.ones(3), 64.0), np.zeros(2), np.ones(2))
+    step = RADIUS / 64.0
+    expected = [4 * step, round(-6 * math.sqrt(2) * step), 9 * step]
+    assert products(np.array([[2.0, -3.0]])).tolist() == expected
+
+
+def test_node_histogram() -> None:
+    width = np.array([1.0])
+    root = NodeHistogram(np.zeros(1), width, np.array([0]), [(0, 0)])
+    rows = column(-5.0, 0.0, 1.0, 2.0**30, 2.0**40 - 1, BIG, NAN, INF)
+    counts = root(rows).tolist()
+    assert sum(counts) == 6
+    assert (counts[0], counts[1], counts[-1]) == (3, 1, 2)
+    leaves = NodeHistogram(np.zeros(1), width, np.array([0, 0]), [(LEVELS - 1, 0), (1, 1)])
+    counts = leaves(rows).reshape(2, FAN)
+    assert counts[0, :3].tolist() == [2, 1, 0]
+    assert counts[1].sum() == 1
+
+
+def test_rank_distance() -> None:
+    """How many rows lie between a cell and the wanted rank, by hand: the median of four rows."""
+    ranks = Ranks(np.zeros(1), np.ones(1), 0.5)
+    below, upto = np.array([0, 1, 2, 3, 0]), np.array([1, 2, 3, 4, 4])
+    assert ranks.distance(below, upto, 4, "replace").tolist() == [1, 0, 0, 1, 0]
+    # The utility changes by at most 1/2 under add-remove, so distances count twice.
+    assert ranks.distance(below, upto, 4, "add-remove").tolist() == [2, 0, 0, 2, 0]
+    assert ranks.sensitivity("replace") == 1.0
+    assert Ranks(np.zeros(1), np.ones(1), 0.9).sensitivity("add-remove") == pytest.approx(0.9, 1e-5)
+
+
+QUERIES = [
+    Count(3),
+    CountBelow(np.array([0.0, 1.0, -1.0])),
+    Histogram(LinearGrid(np.full(3, -2.0), np.full(3, 0.5), 8)),
+    Histogram(MagnitudeGrid(np.zeros(3), np.full(3, 1020), 8, 52)),
+    KeyHistogram(3, np.array([0, 2]), np.array([-2, 1020]), 6, 52),
+    NormHistogram(np.zeros(3), np.ones(3), np.array([1.0, 2.0, 3.0])),
+    NormsBelow(np.zeros(3), np.ones(3), 1.5),
+    ClippedSum(np.zeros(3), np.ones(3), 2.0),
+    Cut(ClippedSum(np.zeros(3), np.ones(3), 2.0), np.full(3, -1.0), np.full(3, 1.0)),
+    Pairs(CountBelow(np.zeros(3))),
+]
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)
+def test_layouts_and_types(query) -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(1000, 3)).astype(np.float32)
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    expected = query(rows.astype(np.float64))
+    assert expected.dtype == np.int64
+    assert expected.shape == (query.size,)
+    wide = np.zeros((2000, 9), dtype=np.float32)
+    wide[::2, ::3] = rows
+    locked = rows.astype(np.float64)
+    locked.flags.writeable = False
+    for block in (
+        rows,
+        np.asfortranarray(rows),
+        wide[::2, ::3],
+        rows[::-1][::-1],
+        np.ascontiguousarray(rows[:, ::-1])[:, ::-1],
+        rows.astype(">f8"),
+        rows.astype(np.longdouble),
+        locked,
+    ):
+        before = block.copy()
+        assert np.array_equal(query(block), expected)
+        assert np.array_equal(block, before, equal_nan=True)
+    whole = rng.integers(-3, 4, size=(50, 3))
+    for dtype in (np.int8, np.int64, np.float16):
+        assert np.array_equal(query(whole.astype(dtype)), query(whole.astype(np.float64)))
+    assert np.array_equal(query(whole > 0), query((whole > 0).astype(np.float64)))
+    assert np.array_equal(query(rows[:0]), np.zeros(query.size))
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)
+def test_a_receipt_line_says_what_was_asked(query) -> None:
+    assert len(query.describe()) > 10
+    assert "\n" not in query.describe()
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)
+def test_a_block_of_other_columns_is_refused(query) -> None:
+    """Compiled code would read past the end of a row, into another one."""
+    for shape in ((4, 2), (4, 4), (3,), (2, 2, 3)):
+        with pytest.raises(InputError, match="made for rows of 3 columns"):
+            query(np.zeros(shape))
+
+
+def clipped(**changes: object) -> ClippedSum:
+    arguments = {"center": np.zeros(2), "scale": np.ones(2), "radius": 1.0, **changes}
+    return ClippedSum(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: clipped(scale=np.array([1.0, 0.0])), "scale and radius must be positive"),
+        (lambda: clipped(scale=np.array([1.0, -1.0])), "scale and radius must be positive"),
+        (lambda: clipped(scale=np.array([1.0, INF])), "scale and radius must be positive"),
+        (lambda: clipped(scale=np.array([1.0, 1e-320])), "scale and radius must be positive"),
+        (lambda: clipped(radius=0.0), "scale and radius must be positive"),
+        (lambda: clipped(radius=NAN), "scale and radius must be positive"),
+        (lambda: clipped(scale=np.array([1.0, NAN])), "scale must be numbers, not NaN"),
+        (lambda: clipped(center=np.array([0.0, NAN])), "center must be numbers, not NaN"),
+        (lambda: clipped(center=np.array([0.0, INF])), "center must be finite"),
+        (lambda: clipped(lower=np.array([0.0, NAN])), "lower must be numbers, not NaN"),
+        (lambda: clipped(upper=np.array([0.0, NAN])), "upper must be numbers, not NaN"),
+        (lambda: clipped(about=np.array([0.0, NAN])), "about must be numbers, not NaN"),
+        (lambda: clipped(missing=np.array([0.0, NAN])), "missing must be numbers, not NaN"),
+        (lambda: clipped(scale=np.ones(3)), "scale must be an array of shape"),
+        (lambda: clipped(lower=np.zeros(1)), "lower must be an array of shape"),
+        (lambda: clipped(missing=np.zeros(3)), "missing must be an array of shape"),
+        (lambda: NormHistogram(np.zeros(2), np.ones(1), np.ones(3)), "gain must be an array"),
+        (lambda: NormHistogram(np.zeros(1), np.array([NAN]), np.ones(3)), "gain must be numbers"),
+        (lambda: NormsBelow(np.zeros(2), np.ones(3), 1.0), "gain must be an array"),
+        (lambda: Norms(CountBelow(np.zeros(1)), np.zeros(2), np.ones(1)), "gain must be an array"),
+        (lambda: Norms(CountBelow(np.zeros(2)), np.zeros(2), np.ones(2)), "for one column"),
+        (lambda: LinearGrid(np.zeros(2), np.ones(1), 3), "width must be an array"),
+        (lambda: MagnitudeGrid(np.zeros(2), np.zeros(1, dtype=int), 3, 52), "first must be an"),
+        (lambda: MagnitudeGrid(np.zeros(1), np.zeros(1, dtype=int), 3, 64), "shift must be"),
+        (lambda: KeyHistogram(2, np.array([2]), np.array([0]), 3, 52), "between 0 and 1"),
+        (lambda: KeyHistogram(2, np.array([-1]), np.array([0]), 3, 52), "between 0 and 1"),
+        (lambda: KeyHistogram(2, np.array([0, 1]), np.array([0]), 3, 52), "first must be an"),
+        (lambda: KeyHistogram(2, np.array([0]), np.array([0]), 3, -1), "shift must be"),
+        (lambda: Turned(Count(2), np.zeros(2), np.zeros((2, 3))), "matrix must be made for 2"),
+        (lambda: Products(Count(2), np.zeros(2), np.ones(2)), "must be made for 3 columns"),
+        (lambda: Rotated(Count(3), np.ones(3), np.zeros(3)), "power of two"),
+        (lambda: Rotated(Count(2), np.ones(4), np.zeros(3)), "must be made for 4 columns"),
+        (lambda: Ranks(np.zeros(1), np.zeros(1), 0.5), "low < high"),
+        (lambda: Ranks(np.array([-BIG]), np.array([BIG]), 0.5), "finite ends"),
+    ],
+)
+def test_what_a_query_cannot_be_made_of(make, message) -> None:
+    """Wrong shapes and NaN would leave compiled code without a bounded sensitivity."""
+    with pytest.raises(InputError) as caught:
+        make()
+    assert message in str(caught.value)
+
+
+def test_the_kernels_work_without_numba(monkeypatch) -> None:
+    rows = np.random.default_rng(2).normal(size=(500, 3))
+    expected = [query(rows) for query in QUERIES]
+    monkeypatch.setattr(kernels, "_compiled", lambda name: None)
+    for query, answer in zip(QUERIES, expected, strict=True):
+        assert np.array_equal(query(rows), answer)
