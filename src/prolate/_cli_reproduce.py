@@ -22,19 +22,19 @@ _ANCHORS, _DATA = Path("../shared/anchors"), Path("../shared/data/sparse")
 
 
 @click.command(
-    epilog="\n".join(
-        [
-            "\b",
-            "Examples:",
-            "  prolate reproduce --list",
-            "  prolate reproduce plan-3a --quick",
-            "  prolate reproduce plan-5b --kosarak kosarak.dat --output-dir figures",
-        ]
+    epilog=(
+        "\b\nExamples:\n  prolate reproduce --list\n  prolate reproduce plan-3a --quick\n"
+        "  prolate reproduce plan-5b --kosarak kosarak.dat --output-dir figures"
     )
 )
 @click.argument("name", required=False, metavar="NAME")
 @click.option("--list", "list_all", is_flag=True, help="Print the names that there are.")
-@click.option("--runs", type=int, metavar="N", help="Runs of each setting (default: 10).")
+@click.option(
+    "--runs",
+    type=int,
+    metavar="N",
+    help="Runs of each setting (default: 10; 100 for plan-table-2; fewer with --quick).",
+)
 @click.option("--quick", is_flag=True, help="Fewer points and runs: under a minute.")
 @click.option(
     "--output-dir",

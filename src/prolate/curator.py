@@ -44,7 +44,7 @@ from prolate.sources import Source
 
 __all__ = ["Curator", "Measurement", "Measurer", "Progress"]
 
-_FINE = 34  # noise of at least 2**34 steps: the grid is far below anything that matters
+_FINE = 34  # steps of 2**-33, or noise of about 2**33 steps: far below anything that matters
 
 
 class Progress(Protocol):

@@ -247,3 +247,22 @@ def test_few_rows_are_said_to_be_few():
     rows = np.random.default_rng(2).normal(size=(400, 60))
     assert "few" in prolate.mean(rows, budget=BUDGET).warnings[0]
     assert not prolate.mean(ROWS, budget=BUDGET).warnings
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"clip": 1.5}, "between 0 and 1"),
+        ({"clip": "hard"}, "'auto'"),
+        ({"center": [1.0, 2.0]}, r"one per column \(3\)"),
+        ({"center": np.nan}, "finite"),
+        ({"center": "middle"}, "numbers"),
+        ({"scale": [1, 0, 1]}, "positive"),
+        ({"rotation": "always"}, "'auto' or None"),
+        ({"clip": 0.1, "method": "plan"}, "for method='auto'"),
+        ({"rotation": "auto", "method": "iome"}, "for method='auto'"),
+    ],
+)
+def test_bad_help_is_refused(options, text):
+    with pytest.raises(InputError, match=text):
+        prolate.mean(ROWS, budget=BUDGET, **options)

@@ -45,6 +45,9 @@ _RATIOS = np.array(
         *(1.15, 1.2, 1.3, 1.4, 1.6, 1.8, 2.1, 2.5, 3.2, 4.5, 7.0, 12.0, 40.0),
     ]
 )
+_AGAIN = 3
+_FARTHER = 100.0
+_CLEARLY = 6.0  # standard deviations
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +90,21 @@ def measure_norms(
     share: float,
     about: Floats | None = None,
 ) -> Norms:
-    """Measure how long the rows (x - center) / scale are, for a share of mu**2."""
+    """Measure how long the rows (x - center) / scale are, for a share of mu**2.
+
+    If rows are clearly beyond the last edge, a scale was far too small: it is measured again
+    with larger edges, at most `_AGAIN` times.
+    """
     typical = float(np.sqrt(np.sum((spread / scale) ** 2)))
-    edges = typical * _RATIOS
-    query = NormHistogram(center, 1.0 / scale, edges, about)
-    measured = curator.measure(query, share=share, label="radius")
-    return Norms(edges, measured.values, measured.std, typical)
+    for _ in range(1 + _AGAIN):
+        edges = typical * _RATIOS
+        query = NormHistogram(center, 1.0 / scale, edges, about)
+        measured = curator.measure(query, share=share, label="radius")
+        norms = Norms(edges, measured.values, measured.std, typical)
+        if norms.above[-1] <= _CLEARLY * norms.noise:
+            break
+        typical *= _FARTHER
+    return norms
 
 
 def safe_cell(norms: Norms, wanted: float) -> int:

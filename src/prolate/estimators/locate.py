@@ -33,6 +33,7 @@ SCALES = 3.1
 _GROUPS = 54  # a magnitude's bit pattern >> 54 is its group of four octaves
 _CELLS = 512
 _BULK = 0.7  # a run of cells must hold this part of the column's rows
+_STILL = 0.5  # the same where a first run was a single cell: no second thoughts from noise
 _ENOUGH = 6  # cells in a run that is resolved
 _BITS = 27  # of zoom: centers up to a few million spreads away are found
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
@@ -101,7 +102,8 @@ def locate(curator: Curator, rows: float, *, magnitude_share: float, share: floa
         grid = LinearGrid(center - half, half / (cells / 2), cells)
         measured = curator.measure(Histogram(grid), share=share, label=f"location {level + 1}")
         counts = measured.values.reshape(d, -1)[:, 1:-1]
-        start, length = _shorth(counts, measured.std, rows)
+        bulk = np.where(narrow, _STILL, _BULK)
+        start, length = _shorth(counts, measured.std, rows, bulk)
         zoom = (length > 0) & ~done
         middle, wide = _window(grid, counts, start, length)
         center = np.where(zoom, middle, center)
@@ -159,7 +161,7 @@ def find_magnitudes(
     return 2.0 * edges[np.minimum(top, cells - 1)], found
 
 
-def _shorth(counts: Floats, noise: float, rows: float) -> tuple[Integers, Integers]:
+def _shorth(counts: Floats, noise: float, rows: float, bulk: Floats) -> tuple[Integers, Integers]:
     """Return the first cell and the length of each column's shortest run; length 0 if none."""
     d, cells = counts.shape
     steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
@@ -174,7 +176,7 @@ def _shorth(counts: Floats, noise: float, rows: float) -> tuple[Integers, Intege
         mass = steps[:, run:] - steps[:, :-run]
         best = np.argmax(mass, axis=1)
         most = mass[np.arange(d), best]
-        good = (length == 0) & (most >= _BULK * present) & (most >= stands_out * math.sqrt(run))
+        good = (length == 0) & (most >= bulk * present) & (most >= stands_out * math.sqrt(run))
         start[good], length[good] = best[good], run
     return start, length
 

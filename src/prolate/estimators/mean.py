@@ -29,6 +29,8 @@ from prolate.estimators.clip import (
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.rotation import TurnedCurator, find_rotation
 from prolate.estimators.shape import Shape, learn_shape
+from prolate.estimators.shares import radius_share
+from prolate.estimators.shrink import shrink
 from prolate.theory import effective_columns, optimal_scale
 
 __all__ = ["Clip", "clipped_mean", "mean"]
@@ -76,6 +78,11 @@ def mean(
     value, noise_std, details = clipped_mean(
         curator, shape, weights, share=curator.remaining, clip=clip
     )
+    if shape.rare is not None:
+        rare = ~np.isnan(shape.rare)
+        moved = value[rare] - shape.rare[rare]
+        value[rare] = shape.rare[rare] + shrink(moved, noise_std[rare], median=error_norm < 2.0)
+        details["shrunk_columns"] = int(np.count_nonzero(rare))
     return Estimate(
         value=value,
         noise_std=noise_std,
@@ -94,16 +101,16 @@ def clipped_mean(
         return _fixed_clip(curator, shape, scale, share=share, fraction=clip)
     rows, spread = shape.rows, shape.spread
     effective = effective_columns(spread, scale)
-    radius_share = shape.shares.radius * share
+    for_radius = radius_share(curator, rows, effective) * share
     tilt_share = min(max(_TILT / effective, _LEAST_TILT), _MOST_TILT) * share
-    sum_share = share - radius_share - tilt_share
+    sum_share = share - for_radius - tilt_share
 
     # Step 3.
     sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
     per_radius = sensitivity / curator.mu_of(sum_share)
     clipped = per_radius * np.sqrt(effective)
     norms = measure_norms(
-        curator, center=shape.center, scale=scale, spread=spread, share=radius_share
+        curator, center=shape.center, scale=scale, spread=spread, share=for_radius
     )
     cell = safe_cell(norms, clipped)
     safe = float(norms.edges[cell])
@@ -132,20 +139,26 @@ def clipped_mean(
     rest = min((1.0 - _FIRST) * sum_share, curator.remaining)
     total, noise = clipped_sum(curator, first, scale, radius, share=rest, label="mean")
     second, second_noise = first + total / rows / factor, noise / rows / factor
-    weight = first_noise**2 / (first_noise**2 + second_noise**2)
-    value = (1.0 - weight) * first + weight * second
+    value, noise_std = _average((first, first_noise), (second, second_noise))
     details = {
         "radius": radius,
         "safe_radius": safe,
         "mean_factor": factor,
         "clipped_fraction": norms.fraction_above(radius, rows),
     }
-    return value, np.sqrt(weight) * second_noise, details
+    return value, noise_std, details
+
+
+def _average(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Return the average of two independent answers by inverse variance, and its noise."""
+    (value, noise), (other, other_noise) = first, second
+    weight = 1.0 / (1.0 + (other_noise / noise) ** 2)  # of the other
+    return (1.0 - weight) * value + weight * other, np.sqrt(weight) * other_noise
 
 
 def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
     """Return the mean from sums along the principal axes."""
-    axes = replace(shape, center=np.zeros(shape.spread.size), spread=curator.spread)
+    axes = replace(shape, center=np.zeros(shape.spread.size), spread=curator.spread, rare=None)
     value, noise_std, details = clipped_mean(
         curator, axes, optimal_scale(axes.spread, 2.0), share=curator.remaining, clip=clip
     )
@@ -163,12 +176,13 @@ def _fixed_clip(
     curator: Measurer, shape: Shape, scale: Floats, *, share: float, fraction: float
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean of rows of which about `fraction` are clipped."""
-    radius_share = shape.shares.radius * share
+    effective = effective_columns(shape.spread, scale)
+    for_radius = radius_share(curator, shape.rows, effective) * share
     norms = measure_norms(
-        curator, center=shape.center, scale=scale, spread=shape.spread, share=radius_share
+        curator, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
     )
     radius = fraction_radius(norms, fraction, shape.rows)
-    rest = min(share - radius_share, curator.remaining)
+    rest = min(share - for_radius, curator.remaining)
     total, noise = clipped_sum(curator, shape.center, scale, radius, share=rest, label="mean")
     details = {"radius": radius, "clipped_fraction": fraction}
     return shape.center + total / shape.rows, noise / shape.rows, details

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 __all__ = ["pooled_posterior"]
 
 _ROUNDS = 20
-_SURPRISE = 1e-7  # the part of the prior that is uniform
+_SURPRISE = 1e-5  # the part of the prior that is uniform
 
 
 def pooled_posterior(

@@ -16,7 +16,7 @@ from prolate.curator import Curator
 from prolate.estimators.clip import clipped_sum, measure_norms, safe_cell
 from prolate.estimators.locate import SCALES, Interval, find_magnitudes, locate
 from prolate.estimators.rare import common_spread, own_spread
-from prolate.estimators.shares import Shares, count_rows, plan_shares
+from prolate.estimators.shares import Shares, count_rows, plan_shares, radius_share
 from prolate.estimators.spread import SMALLEST, measure_scale
 from prolate.queries import ClippedSum
 
@@ -34,13 +34,26 @@ _FLOOR = 0.1  # least spread of a nearly constant column, over the other columns
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What the searches found: the rows' number, centers and spreads, and what it cost."""
+    """What the searches found.
+
+    Attributes
+    ----------
+    rows : float
+        Their number, or a private estimate of it.
+    center, spread : float64 arrays of shape (d,)
+        Of every column.
+    shares : Shares
+    warnings : tuple of str
+    rare : float64 array of shape (d,), optional
+        The bulk's value of columns of rare values, NaN for others.
+    """
 
     rows: float
     center: Floats
     spread: Floats
     shares: Shares
     warnings: tuple[str, ...] = ()
+    rare: Floats | None = None
 
 
 def learn_shape(
@@ -99,9 +112,15 @@ def _search(curator: Curator, rows: float, shares: Shares, interval: Interval) -
     # The bulk of a nearly constant column is known no better than to within its interval.
     spread = np.maximum(spread, np.where(narrow, interval.half / SCALES, 0.0))
     spread = np.maximum(spread, SMALLEST)
-    if step.any():
-        center, spread = weigh_rare(curator, rows, center, spread, step, shares)
-    return Shape(rows, center, spread, shares, _warnings(curator, shares, found=interval.found))
+    warnings = _warnings(curator, shares, found=interval.found)
+    if not step.any():
+        return Shape(rows, center, spread, shares, warnings)
+    rare = np.where(step > 0.0, interval.center, np.nan)
+    first, noise = rough_mean(curator, rows, center, spread)
+    spread = own_spread(first - center, noise, step, spread)
+    surely = (step > 0.0) & (np.abs(first - center) > 2.0 * noise)
+    center = np.where(surely, first, center)
+    return Shape(rows, center, spread, shares, warnings, rare)
 
 
 def _warnings(curator: Curator, shares: Shares, *, found: bool) -> tuple[str, ...]:
@@ -137,18 +156,20 @@ def refine_center(
     return center + moved, query.unit * measured.std / rows
 
 
-def weigh_rare(
-    curator: Curator, rows: float, center: Floats, spread: Floats, step: Floats, shares: Shares
+def rough_mean(
+    curator: Curator, rows: float, center: Floats, spread: Floats
 ) -> tuple[Floats, Floats]:
-    """Return better centers and spreads of columns of rare values, from a rough mean."""
+    """Return a mean of clipped rows from a part of the budget, and its noise."""
     share = _RARE * curator.remaining
     norms = measure_norms(
-        curator, center=center, scale=spread, spread=spread, share=shares.radius * share
+        curator,
+        center=center,
+        scale=spread,
+        spread=spread,
+        share=radius_share(curator, rows, spread.size) * share,
     )
     sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
     clipped = sensitivity * np.sqrt(spread.size) / curator.mu_of(share)
     radius = float(norms.edges[safe_cell(norms, clipped)])
     total, noise = clipped_sum(curator, center, spread, radius, share=share, label="rare values")
-    moved, noise = total / rows, noise / rows
-    surely = (step > 0.0) & (np.abs(moved) > 2.0 * noise)
-    return np.where(surely, center + moved, center), own_spread(moved, noise, step, spread)
+    return center + total / rows, noise / rows

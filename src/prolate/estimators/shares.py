@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from prolate.curator import Curator
+from prolate.curator import Curator, Measurer
 from prolate.queries import Count
 
-__all__ = ["Shares", "count_rows", "plan_shares"]
+__all__ = ["Shares", "count_rows", "plan_shares", "radius_share"]
 
 # Wanted noise of a column's counts, as a fraction of the rows, and the largest share.
 _MAGNITUDE = (0.05, 0.04)
@@ -41,8 +41,6 @@ class Shares:
         For the searches in every column.
     rare : float
         For each of two histograms over rows, where columns are nearly constant.
-    radius : float
-        For the histogram of norms, as a part of what the searches leave.
     count_error : float
         Noise of one cell of a location histogram, as a fraction of the rows.
     """
@@ -52,7 +50,6 @@ class Shares:
     center: float
     scale: float
     rare: float
-    radius: float
     count_error: float
 
     @property
@@ -61,29 +58,38 @@ class Shares:
         return self.count_error > _SMALL
 
 
+def _share(noise: float, wanted: float, most: float) -> float:
+    return min(max((noise / wanted) ** 2, _LEAST), most)
+
+
 def plan_shares(curator: Curator, rows: float) -> Shares:
     """Return the shares for searching `rows` rows."""
     d, factor = curator.dimension, 2 if curator.neighbors == "replace" else 1
     left = curator.remaining
     one_row = math.sqrt(factor * d) / (curator.budget.mu * max(rows, 1.0))
 
-    def share(noise: float, wanted: float, most: float) -> float:
-        return min(max((noise / wanted) ** 2, _LEAST), most)
-
-    # One cell of the histogram of norms is noisy by sqrt(factor / share) / mu rows, and
-    # about factor sqrt(d) / mu rows may be clipped (`safe_radius`).
-    enough = max(_LEAST, 1.0 / (factor * d * _RADIUS_ROWS**2))
-    wanted, most = _RADIUS
-    location = left * share(one_row, *_LOCATION)
+    location = left * _share(one_row, *_LOCATION)
     return Shares(
-        magnitude=left * share(one_row, *_MAGNITUDE),
+        magnitude=left * _share(one_row, *_MAGNITUDE),
         location=location,
-        center=left * share(one_row, *_CENTER),
-        scale=left * share(one_row, *_SCALE),
-        rare=left * share(one_row / math.sqrt(d), *_RARE),
-        radius=share(one_row / math.sqrt(d), wanted, min(most, enough)),
+        center=left * _share(one_row, *_CENTER),
+        scale=left * _share(one_row, *_SCALE),
+        rare=left * _share(one_row / math.sqrt(d), *_RARE),
         count_error=one_row / math.sqrt(location),
     )
+
+
+def radius_share(curator: Measurer, rows: float, effective: float) -> float:
+    """Return the part of a sum's budget for the histogram of norms that it needs.
+
+    One of its cells is noisy by sqrt(factor / share) / mu rows, and about
+    factor sqrt(effective) / mu rows may be clipped (`safe_cell`).
+    """
+    factor = 2 if curator.neighbors == "replace" else 1
+    one_row = math.sqrt(factor) / (curator.mu_of(curator.remaining) * max(rows, 1.0))
+    wanted, most = _RADIUS
+    enough = max(_LEAST, 1.0 / (factor * effective * _RADIUS_ROWS**2))
+    return _share(one_row, wanted, min(most, enough))
 
 
 def count_rows(curator: Curator) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.locate import Interval, significance
+from prolate.estimators.locate import SCALES, Interval, significance
 from prolate.estimators.pooling import pooled_posterior
 from prolate.queries import Histogram, MagnitudeGrid
 
@@ -28,6 +28,7 @@ Integers = NDArray[np.int64]
 _HALVES = 51  # a magnitude's bit pattern >> 51 is its half octave
 _BELOW, _CELLS = 40, 160  # half octaves below an interval's half-width, and in all
 _CANDIDATES = 8  # scales tried per octave
+_NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its interval says
 _PRIOR_WIDTH = 13  # candidates that the prior is smoothed over
 _LEAST_PRESENT = 0.3  # at least this part of a column's values is taken to be there
 _TAIL = 3.0  # cells beyond this many bulk scales count as tail
@@ -78,13 +79,21 @@ def measure_scale(
     wide = ~interval.narrow
     if wide.any():
         fit = _half_normal_fit(counts[wide], noise, rows, edges, scales)
+        guess = interval.half[wide] / SCALES / unit[wide]
+        octaves = np.log2(scales / guess[:, np.newaxis])
+        fit[(octaves < _NARROWER) | (octaves > _WIDER)] = -np.inf
         offset = (first[wide] // 2) * _CANDIDATES  # first counts half octaves
         posterior = pooled_posterior(fit, offset, width=_PRIOR_WIDTH)
-        bulk[wide] = np.exp(posterior @ np.log(scales))
+        bulk[wide] = posterior @ scales
+
+    # Inside, the second moment itself where it clearly exceeds that of the shape.
+    far = edges[:-1] > _TAIL * bulk[:, np.newaxis]
+    square = np.where(far, 0.0, middle**2)
+    moment = np.sum(counts * square, axis=1) - 2.0 * noise * np.sqrt(np.sum(square**2, axis=1))
+    inside = np.maximum(bulk**2, np.where(wide, moment / rows, 0.0))
 
     # The tail: as far as an octave and a half on still shows rows, and single cells that
     # stand out beyond.
-    far = edges[:-1] > _TAIL * bulk[:, np.newaxis]
     padded = np.pad(counts, ((0, 0), (0, 2)))
     ahead = counts + padded[:, 1:-1] + padded[:, 2:]
     goes_on = np.logical_and.accumulate(~far | (ahead > _GOES_ON * noise), axis=1)
@@ -94,7 +103,7 @@ def measure_scale(
     tail = np.maximum(held @ middle**2 / rows, 0.0)
     step = np.where(wide, 0.0, _ratio(held @ middle**2, held @ middle) * unit)
     with np.errstate(over="ignore"):
-        scale = np.sqrt(np.where(wide, bulk**2, 0.0) + tail) * unit
+        scale = np.sqrt(np.where(wide, inside, 0.0) + tail) * unit
     return np.asarray(np.minimum(scale, LARGEST)), np.minimum(step, LARGEST)
 
 

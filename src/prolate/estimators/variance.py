@@ -14,6 +14,7 @@ from prolate.estimators.clip import measure_norms, safe_cell
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.mean import clipped_mean
 from prolate.estimators.shape import learn_shape
+from prolate.estimators.shares import radius_share
 from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
 
@@ -41,17 +42,18 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
 
     size = np.clip(shape.spread, *_SQUARABLE) ** 2
     scale = optimal_scale(_NORMAL * size, error_norm)
+    effective = effective_columns(size, scale)
     norms = measure_norms(
         curator,
         center=size,
         scale=scale,
         spread=_NORMAL * size,
-        share=shape.shares.radius * curator.remaining,
+        share=radius_share(curator, rows, effective) * curator.remaining,
         about=mean,
     )
     sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
     share = curator.remaining
-    clipped = sensitivity * np.sqrt(effective_columns(size, scale)) / curator.mu_of(share)
+    clipped = sensitivity * np.sqrt(effective) / curator.mu_of(share)
     radius = float(norms.edges[safe_cell(norms, clipped)])
     query = ClippedSum(size, scale, radius, about=mean)
     measured = curator.measure(query, share=share, label="variance")

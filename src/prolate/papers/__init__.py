@@ -1,0 +1,124 @@
+"""The figures and tables of the papers as functions: each returns a table and draws it.
+
+>>> from prolate import papers
+>>> table = papers.reproduce("plan-6", papers.Options())
+>>> table.column("scaling")[2]
+'least second moment (p = 2)'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from prolate.errors import InputError, did_you_mean
+from prolate.papers import figures
+from prolate.papers.draw import draw_errors, draw_shapes, draw_variances, need_matplotlib
+from prolate.papers.measure import Options, Progress
+from prolate.papers.shapes import figure_6
+from prolate.papers.table import Table, in_words
+from prolate.papers.variances import table_2
+from prolate.papers.views import errors_by_setting, variances_by_method
+
+__all__ = [
+    "CATALOG",
+    "Entry",
+    "Options",
+    "Progress",
+    "Table",
+    "entry",
+    "in_words",
+    "need_matplotlib",
+    "reproduce",
+]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A figure or table: how it is measured, drawn and shown.
+
+    Attributes
+    ----------
+    measure : callable
+        From `Options` to a `Table`, as it goes into a file.
+    draw : callable
+        From that table to a PNG image, in bytes.
+    show : callable
+        From that table to tables for people.
+    """
+
+    measure: Callable[[Options], Table]
+    draw: Callable[[Table], bytes]
+    show: Callable[[Table], tuple[Table, ...]]
+
+    @property
+    def summary(self) -> str:
+        """What it is, in one line."""
+        line = (self.measure.__doc__ or "").strip().splitlines()[0]
+        return line.split(" ", maxsplit=1)[1].removesuffix(".")
+
+
+def _errors(measure: Callable[[Options], Table]) -> Entry:
+    return Entry(measure, draw_errors, errors_by_setting)
+
+
+CATALOG: dict[str, Entry] = {
+    "plan-3a": _errors(figures.figure_3a),
+    "plan-3b": _errors(figures.figure_3b),
+    "plan-3c": _errors(figures.figure_3c),
+    "plan-4a": _errors(figures.figure_4a),
+    "plan-4b": _errors(figures.figure_4b),
+    "plan-4c": _errors(figures.figure_4c),
+    "plan-5a": _errors(figures.figure_5a),
+    "plan-5b": _errors(figures.figure_5b),
+    "plan-5c": _errors(figures.figure_5c),
+    "plan-6": Entry(figure_6, draw_shapes, lambda table: (table,)),
+    "plan-7a": _errors(figures.figure_7a),
+    "plan-7b": _errors(figures.figure_7b),
+    "plan-8": _errors(figures.figure_8),
+    "plan-9": _errors(figures.figure_9),
+    "plan-10": _errors(figures.figure_10),
+    "plan-table-2": Entry(table_2, draw_variances, variances_by_method),
+}
+
+
+def entry(name: str) -> Entry:
+    """Return the entry of a name.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+
+    Examples
+    --------
+    >>> entry("plan-3a").summary
+    'Figure 3a: equal variances, by dimension'
+    """
+    if name not in CATALOG:
+        raise InputError(
+            f"There is no figure or table {name!r}.{did_you_mean(name, CATALOG)} "
+            "`prolate reproduce --list` names them all."
+        )
+    return CATALOG[name]
+
+
+def reproduce(name: str, options: Options) -> Table:
+    """Measure a figure or table.
+
+    Parameters
+    ----------
+    name : str
+        A key of `CATALOG`.
+    options : Options
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    InputError
+        If the name, an option or a file will not do.
+    """
+    return entry(name).measure(options)
