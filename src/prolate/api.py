@@ -101,7 +101,7 @@ def mean(
     seed : int, optional
         Makes the release repeatable, and not private.
     ledger : Ledger or path, optional
-        Charged with the budget before any row is read.
+        Charged with the budget before any private row is measured.
     progress : bool or callable
         True shows a bar on a terminal; a callable gets (label, rows done, rows in all).
 

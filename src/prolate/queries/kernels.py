@@ -209,7 +209,7 @@ def _compiled(name: str) -> Callable[..., Any] | None:
     """Return the compiled kernel `name`, or None where numba is not installed."""
     try:
         from prolate.queries import _compiled as module
-    except ImportError:
+    except (ImportError, RuntimeError):  # not installed, or no folder for its cache
         return None
     kernel: Callable[..., Any] = getattr(module, name)
     return kernel
