@@ -229,6 +229,8 @@ def _print_notes(out: Console, notes: Sequence[tuple[str, str]]) -> None:
     for name, words in notes:
         lines = textwrap.wrap(
             printable(words),
+            break_long_words=False,
+            break_on_hyphens=False,
             width=max(40, min(out.width, _TEXT_WIDTH)),
             initial_indent=name.ljust(margin),
             subsequent_indent=" " * margin,

@@ -404,8 +404,10 @@ def test_errors_are_drawn_by_panel_and_budget(stubs: dict[str, float], anchors: 
 
     draw = papers.CATALOG["plan-3a"].draw
     width, height = size(draw(table(1.0)))
-    assert size(draw(table(1.0, 0.5)))[0] > width
-    assert size(draw(table(1.0, panels=2)))[1] > 1.5 * height
+    assert size(draw(table(1.0, 0.5))) > (width, height)  # budgets side by side, ...
+    wide, high = size(draw(table(1.0, 0.5, panels=2)))  # ... and below each other beside panels
+    assert wide > width
+    assert high > 1.5 * height
 
 
 def test_budgets_share_a_plot_where_they_are_the_axis(stubs: dict[str, float]) -> None:
