@@ -109,7 +109,10 @@ def mean(
     -------
     Release
         `estimate` has shape (d,). A missing value, or one that is not finite, counts as
-        no deviation from the private center.
+        no deviation from the private center. Where at least 16 columns are nearly constant,
+        such as the items of baskets, means that are smaller than their noise are drawn
+        towards the columns' usual value (`prolate.estimators.shrink`); `noise_std` is the
+        noise before that, and ``details["shrunk_columns"]`` says how many they are.
 
     Raises
     ------
