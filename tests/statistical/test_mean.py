@@ -178,6 +178,17 @@ def test_baskets_are_better_than_plan_for_binary_data():
     assert ours < 0.8 * np.median(theirs)
 
 
+@pytest.mark.parametrize("d", [8, 512])
+def test_bounds_help_with_binary_columns_too(d):
+    """Rare ones at the edge of the bounds once made the scales of their columns vanish."""
+    rng = np.random.default_rng(0)
+    rows = (rng.random((4096, d)) < np.where(np.arange(d) < d // 4, 0.5, 0.01)).astype(float)
+    bounded = error(rows, rho=1, norm=1, bounds=(0, 1))
+    alone = error(rows, rho=1, norm=1)
+    print(f"bounds {bounded:.4g}, alone {alone:.4g}")
+    assert bounded < 1.5 * alone
+
+
 def test_columns_of_zeros_do_not_spoil_the_others():
     """Of the demo's kind: 92 % and 98.5 % zeros beside a normal column."""
     rng = np.random.default_rng(0)

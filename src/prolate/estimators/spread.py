@@ -32,6 +32,7 @@ _NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its inter
 _PRIOR_WIDTH = 13  # candidates that the prior is smoothed over
 _LEAST_PRESENT = 0.3  # at least this part of a column's values is taken to be there
 _TAIL = 3.0  # cells beyond this many bulk scales count as tail
+_WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
 _GOES_ON = 3.0 * math.sqrt(3.0)  # standard deviations of noise in three cells together
 
 
@@ -99,6 +100,9 @@ def measure_scale(
     goes_on = np.logical_and.accumulate(~far | (ahead > _GOES_ON * noise), axis=1)
     clear = counts > significance(d * _CELLS) * noise
     goes_on &= wide[:, np.newaxis]
+    # What lies within a narrow column's interval is its bulk, not rare.
+    bulk_cells = middle * unit[:, np.newaxis] <= _WITHIN * interval.half[:, np.newaxis]
+    far &= wide[:, np.newaxis] | ~bulk_cells
     held = np.where(far & (goes_on | clear), counts, 0.0)
     tail = np.maximum(held @ middle**2 / rows, 0.0)
     step = np.where(wide, 0.0, _ratio(held @ middle**2, held @ middle) * unit)
