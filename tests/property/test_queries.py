@@ -159,9 +159,9 @@ MAKERS: dict[str, Callable[[int], Query]] = {
     ),
     "clipped sum of squares": lambda d: clipped(d, about=np.linspace(-8e307, 8e307, d), radius=3.0),
     "clipped sum with a stand-in": lambda d: clipped(d, missing=np.linspace(-1e300, 0.3, d)),
-    "clipped sum, tilted": lambda d: clipped(d, tilt=1.2),
-    "clipped sum, tilted far": lambda d: clipped(d, tilt=9e5),
-    "clipped sum, tilted near": lambda d: clipped(d, tilt=2e-6),
+    "clipped sum, tilted": lambda d: clipped(d, tilt=(0.8, 1.2)),
+    "clipped sum, tilted far": lambda d: clipped(d, tilt=(0.0, 9e5)),
+    "clipped sum, tilted near": lambda d: clipped(d, tilt=(0.0, 2e-6)),
     "norm histogram of the farthest": lambda d: NormHistogram(
         np.zeros(d), np.ones(d), np.array([0.5, 1.0, 2.0, 1e300]), farthest=True
     ),
@@ -288,7 +288,7 @@ ATTAINED: dict[str, tuple[Query, np.ndarray, np.ndarray]] = {
         clipped(1, about=np.array([0.0]), center=np.array([1.0])), row(0), row(2)),
     "clipped sum with a stand-in": (
         clipped(1, missing=np.array([-1.0])), row(1), row(math.nan)),
-    "clipped sum, tilted": (clipped(2, tilt=0.5), row(1.2, 1.6), row(-1.2, -1.6)),
+    "clipped sum, tilted": (clipped(2, tilt=(0.2, 0.5)), row(1.2, 1.6), row(-1.2, -1.6)),
     "wide clipped sum": (clipped(200), np.full((1, 200), 9.0), np.full((1, 200), -9.0)),
     "rotated": (MAKERS["rotated"](2), row(1, 1), row(-1, -1)),
     "turned": (MAKERS["turned"](2), row(0.6, 0.8), row(-0.6, -0.8)),
@@ -425,10 +425,10 @@ def test_twins(d, seed) -> None:
     about = public(rng, d) if seed % 2 else np.full(d, np.nan)
     lower, upper = np.sort([public(rng, d), public(rng, d)], axis=0)
     for low, high in [(np.full(d, -np.inf), np.full(d, np.inf)), (lower, upper)]:
-        for pivot in (0.0, 2.0**45, 2.0**80):
+        for middle, half in ((0.0, 0.0), (2.0**45, 2.0**44), (2.0**80, 2.0**80)):
             both(
                 "clipped_sum",
-                *(rows, low, high, about, center, gain, missing, float(RADIUS), pivot),
+                *(rows, low, high, about, center, gain, missing, float(RADIUS), middle, half),
                 shape=(d,),
             )
     both("norms", rows, about, center, gain, shape=None)

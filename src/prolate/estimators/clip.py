@@ -126,6 +126,7 @@ def best_radius(
     clipped: float,
     noise_square: float,
     spread_square: float,
+    tilt: tuple[float, float],
     tilt_square: float,
 ) -> tuple[float, float]:
     """Return the radius of least expected error, and the mean factor of its clipping.
@@ -142,6 +143,8 @@ def best_radius(
         any common unit.
     spread_square : float
         Squared l2 norm of the columns' scales.
+    tilt : tuple of two float
+        Norms between which the tilted sum's weight rises from -1 to 1.
     tilt_square : float
         Squared l2 norm of the mean tilted row, without what noise explains.
     """
@@ -151,7 +154,8 @@ def best_radius(
     mass /= mass.sum()
     square = float(mass @ length**2)
     excess = length**2 - square
-    weight = np.minimum(length**2 / norms.typical**2 - 1.0, 1.0)
+    low, high = tilt[0] ** 2, tilt[1] ** 2
+    weight = np.clip((2.0 * length**2 - high - low) / (high - low), -1.0, 1.0)
     slope = math.sqrt(tilt_square) / max(float(mass @ (excess * weight)), 1e-300)
 
     best = (math.inf, float(norms.edges[safe]), 1.0)
@@ -183,7 +187,7 @@ def clipped_sum(
     *,
     share: float,
     label: str,
-    tilt: float | None = None,
+    tilt: tuple[float, float] | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the noisy sum of clipped deviations in the data's unit, and its noise."""
     query = ClippedSum(center, scale, radius, tilt=tilt)

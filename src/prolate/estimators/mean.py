@@ -40,7 +40,7 @@ Clip = float | Literal["auto"]
 
 _FIRST = 0.12  # part of the first mean
 _TILT = 0.6  # part of the tilted sum, over the effective number of columns, ...
-_LEAST_TILT, _MOST_TILT = 0.02, 0.06  # ... within these
+_LEAST_TILT, _MOST_TILT = 0.004, 0.06  # ... within these
 _DOUBT = 0.5  # standard deviations of noise that count as tilt
 
 
@@ -102,7 +102,7 @@ def clipped_mean(
     rows, spread = shape.rows, shape.spread
     effective = effective_columns(spread, scale)
     for_radius = radius_share(curator, rows, effective) * share
-    tilt_share = min(max(_TILT / effective, _LEAST_TILT), _MOST_TILT) * share
+    tilt_share = min(max(_TILT * effective**-0.75, _LEAST_TILT), _MOST_TILT) * share
     sum_share = share - for_radius - tilt_share
 
     # Step 3.
@@ -114,8 +114,10 @@ def clipped_mean(
     )
     cell = safe_cell(norms, clipped)
     safe = float(norms.edges[cell])
+    between = (fraction_radius(norms, 0.95, rows), fraction_radius(norms, 0.05, rows))
+    between = (between[0], max(between[1], 1.02 * between[0]))
     tilt, tilt_noise = clipped_sum(
-        curator, shape.center, scale, safe, share=tilt_share, label="tilt", tilt=norms.typical
+        curator, shape.center, scale, safe, share=tilt_share, label="tilt", tilt=between
     )
     unit = float(np.max(np.abs(spread)))  # keeps squares within the range of floats
     tilt, tilt_noise = tilt / unit / rows, tilt_noise / unit / rows
@@ -128,14 +130,15 @@ def clipped_mean(
         clipped=clipped,
         noise_square=float(np.sum((per_radius / rows * scale / unit) ** 2)),
         spread_square=float(np.sum((spread / unit) ** 2)),
+        tilt=between,
         tilt_square=surplus + float(doubt),
     )
 
     # Step 4.
     total, noise = clipped_sum(
-        curator, shape.center, scale, safe, share=_FIRST * sum_share, label="first mean"
+        curator, shape.center, scale, radius, share=_FIRST * sum_share, label="first mean"
     )
-    first, first_noise = shape.center + total / rows, noise / rows
+    first, first_noise = shape.center + total / rows / factor, noise / rows / factor
     rest = min((1.0 - _FIRST) * sum_share, curator.remaining)
     total, noise = clipped_sum(curator, first, scale, radius, share=rest, label="mean")
     second, second_noise = first + total / rows / factor, noise / rows / factor

@@ -27,6 +27,7 @@ _LEAST = 0.0004
 # The same for the histogram of norms, or noise of this part of the rows that may be clipped.
 _RADIUS = (0.0005, 0.12)
 _RADIUS_ROWS = 0.67
+_RADIUS_CELL = (0.01, 0.03)
 _ROWS = 0.01  # for a private number of rows
 _SMALL = 0.05  # counts noisier than this are said to be noisy
 
@@ -88,7 +89,7 @@ def radius_share(curator: Measurer, rows: float, effective: float) -> float:
     factor = 2 if curator.neighbors == "replace" else 1
     one_row = math.sqrt(factor) / (curator.mu_of(curator.remaining) * max(rows, 1.0))
     wanted, most = _RADIUS
-    enough = max(_LEAST, 1.0 / (factor * effective * _RADIUS_ROWS**2))
+    enough = max(_share(one_row, *_RADIUS_CELL), 1.0 / (factor * effective * _RADIUS_ROWS**2))
     return _share(one_row, wanted, min(most, enough))
 
 

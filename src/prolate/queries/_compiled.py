@@ -43,7 +43,8 @@ def clipped_sum(
     gain: Any,
     missing: Any,
     radius: float,
-    pivot: float,
+    middle: float,
+    half: float,
     total: Any,
 ) -> None:
     d = center.size
@@ -63,11 +64,11 @@ def clipped_sum(
         square = 0.0
         for start in range(0, d, _LANES):
             square = min(square + _exact_square(steps, start, min(start + _LANES, d)), _EXACT)
-        if pivot <= 0.0 and square <= radius * radius:
+        if half <= 0.0 and square <= radius * radius:
             for j in range(d):
                 total[j] += np.int64(steps[j])
             continue
-        weight = min(square / pivot - 1.0, 1.0) if pivot > 0.0 else 1.0
+        weight = min(max((square - middle) / half, -1.0), 1.0) if half > 0.0 else 1.0
         if square >= _EXACT:
             square = max(d * cap * cap, _EXACT)
         factor = weight * (inner / np.sqrt(max(square, radius * radius)))

@@ -39,10 +39,10 @@ class ClippedSum(Query):
     3. S = sum of r_j**2, exact, since integers below 2**53 are exact in a double and sums
        are cut off there; if S <= RADIUS**2 the row's vector is r, else it is
        round(r * (RADIUS - sqrt(d)/2) (1 - 2**-40) / sqrt(S));
-    4. with `tilt`, a norm T in the units of `radius`, the row's vector is instead
-       round(r * w (RADIUS - sqrt(d)/2) (1 - 2**-40) / max(sqrt(S), RADIUS)) with the
-       weight w = min(S / T**2 - 1, 1), T in grid steps: -1 for rows of no length, 0 for
-       rows as long as T. Its sum shows how the rows' direction goes with their length.
+    4. with `tilt`, two norms in the units of `radius`, the row's vector is instead
+       round(r * w (RADIUS - sqrt(d)/2) (1 - 2**-40) / max(sqrt(S), RADIUS)) with a weight
+       w that is -1 for rows up to the first norm, 1 for rows from the second on, and
+       linear in S between. Its sum shows how the rows' direction goes with their length.
 
     Norm. The row's vector q has |q| <= RADIUS. In the first case |q|**2 = S. In the second,
     S is at least |r|**2: it is exact below 2**53, and d CAP**2 >= |r|**2 stands in for it
@@ -72,7 +72,7 @@ class ClippedSum(Query):
     upper: NDArray[np.float64] | None = None
     about: NDArray[np.float64] | None = None
     missing: NDArray[np.float64] | None = None
-    tilt: float | None = None
+    tilt: tuple[float, float] | None = None
     _gain: NDArray[np.float64] = field(default_factory=_zeros, init=False, repr=False)
     _missing: NDArray[np.float64] | None = field(default=None, init=False, repr=False)
 
@@ -95,8 +95,10 @@ class ClippedSum(Query):
             raise InputError(
                 "scale and radius must be positive and within the range of floating point."
             )
-        if self.tilt is not None and not 1e-6 <= self.tilt / self.radius <= 1e6:
-            raise InputError("tilt must be a norm of about the size of the radius.")
+        if self.tilt is not None:
+            low, high = self.tilt[0] / self.radius, self.tilt[1] / self.radius
+            if not (0.0 <= low <= (1.0 - 1e-6) * high and 1e-6 <= high <= 1e6):
+                raise InputError("tilt must be two norms of about the size of the radius.")
         object.__setattr__(self, "_gain", gain)
         if self.missing is not None:
             with np.errstate(over="ignore"):
@@ -125,6 +127,9 @@ class ClippedSum(Query):
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the clipped rows of a tile."""
         d = self.center.size
+        low, high = (0.0, 0.0) if self.tilt is None else self.tilt
+        middle = 0.5 * (high**2 + low**2) / self.radius**2 * RADIUS**2
+        half = 0.5 * (high**2 - low**2) / self.radius**2 * RADIUS**2
         kernels.clipped_sum(
             rows,
             np.full(d, -np.inf) if self.lower is None else self.lower,
@@ -134,12 +139,13 @@ class ClippedSum(Query):
             self._gain,
             np.zeros(d) if self._missing is None else self._missing,
             float(RADIUS),
-            0.0 if self.tilt is None else (self.tilt / self.radius * RADIUS) ** 2,
+            middle,
+            half,
             total,
         )
 
     def describe(self) -> str:
         """Return one line for the receipt."""
         what = "rows" if self.about is None else "squared deviations"
-        tilted = "" if self.tilt is None else f", weighted by length around {self.tilt:.6g}"
+        tilted = "" if self.tilt is None else f", weighted by length from {self.tilt[0]:.6g} to {self.tilt[1]:.6g}"
         return f"sum of centered, scaled {what} clipped to norm {self.radius:.6g}{tilted}"

@@ -48,12 +48,13 @@ def clipped_sum(
     gain: Floats,
     missing: Floats,
     radius: float,
-    pivot: float,
+    middle: float,
+    half: float,
     total: Integers,
 ) -> None:
     """Add every row's clipped integer vector to `total`; see `ClippedSum`."""
     kernel = _compiled("clipped_sum") or clipped_sum_numpy
-    kernel(rows, lower, upper, about, center, gain, missing, radius, pivot, total)
+    kernel(rows, lower, upper, about, center, gain, missing, radius, middle, half, total)
 
 
 def clipped_sum_numpy(
@@ -65,7 +66,8 @@ def clipped_sum_numpy(
     gain: Floats,
     missing: Floats,
     radius: float,
-    pivot: float,
+    middle: float,
+    half: float,
     total: Integers,
 ) -> None:
     """Twin of `clipped_sum`."""
@@ -81,7 +83,7 @@ def clipped_sum_numpy(
     for start in range(0, d, _LANES):
         chunk = steps[:, start : start + _LANES]
         square = np.minimum(square + np.einsum("ij,ij->i", chunk, chunk), _EXACT)
-    weight = np.minimum(square / pivot - 1.0, 1.0) if pivot > 0.0 else None
+    weight = np.clip((square - middle) / half, -1.0, 1.0) if half > 0.0 else None
     long = square > radius * radius
     square[square >= _EXACT] = max(d * cap * cap, _EXACT)
     factor = np.ones(rows.shape[0])
