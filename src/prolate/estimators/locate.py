@@ -35,6 +35,7 @@ _CELLS = 512
 _BULK = 0.7  # a run of cells must hold this part of the column's rows
 _STILL = 0.5  # the same where a first run was a single cell: no second thoughts from noise
 _ENOUGH = 6  # cells in a run that is resolved
+_RUN = 0.8
 _BITS = 27  # of zoom: centers up to a few million spreads away are found
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 _UNLIKELY = 1e-3  # posterior probability of a magnitude that is left aside
@@ -91,7 +92,7 @@ def locate(curator: Curator, rows: float, *, magnitude_share: float, share: floa
         lower, upper = np.clip(-largest, lower, upper), np.clip(largest, lower, upper)
     clear = _clear_run(curator, rows, share)
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
-    enough = min(_ENOUGH, max(2, round(0.8 * clear)))
+    enough = min(_ENOUGH, max(2, round(_RUN * clear)))
 
     center, half = 0.5 * lower + 0.5 * upper, np.maximum(0.5 * upper - 0.5 * lower, _TINY)
     narrow = half <= 4.0 * _TINY

@@ -3,16 +3,17 @@
 1. Find each column's center and spread (`learn_shape`).
 2. Divide deviations from the center by spread**(2 / (p + 2)): the best shape of noise for
    an l_p error (PLAN, Lemma C.2).
-3. Measure how long the scaled rows are, and how their direction goes with their length;
-   so find a radius that is safe for any data, and the best one for these (`clip.py`).
-4. A first mean of rows clipped to the safe radius, with a part of what is left; then a
-   second, around the first, clipped to the best radius, with the rest. The answer is their
-   average, weighted by inverse variance.
+3. Measure how long the scaled rows are; so find a radius that is safe for any data
+   (`clip.py`), and one that would be the best if the rows were symmetric (`expected.py`).
+4. A first mean of rows clipped between these two, with a part of what is left; and, around
+   it, how the rows' direction goes with their length, so how far they are from symmetric.
+5. A second mean, around the first, clipped to the radius that is best for these rows, with
+   the rest. The answer is the average of both, weighted by what error is expected of each.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -20,13 +21,14 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
 from prolate.estimators.clip import (
-    best_radius,
+    Norms,
     clipped_sum,
     fraction_radius,
     measure_norms,
     safe_cell,
 )
 from prolate.estimators.estimate import Estimate
+from prolate.estimators.expected import Expected, Tilt, measure_tilt
 from prolate.estimators.rotation import TurnedCurator, find_rotation
 from prolate.estimators.shape import Shape, learn_shape
 from prolate.estimators.shares import radius_share
@@ -41,7 +43,6 @@ Clip = float | Literal["auto"]
 _FIRST = 0.12  # part of the first mean
 _TILT = 0.6  # part of the tilted sum, over the effective number of columns, ...
 _LEAST_TILT, _MOST_TILT = 0.004, 0.06  # ... within these
-_DOUBT = 0.5  # standard deviations of noise that count as tilt
 
 
 def mean(
@@ -99,64 +100,81 @@ def clipped_mean(
     """Return steps 3 and 4 with a share of mu**2: the mean, its noise, and what was found."""
     if clip != "auto":
         return _fixed_clip(curator, shape, scale, share=share, fraction=clip)
-    rows, spread = shape.rows, shape.spread
-    effective = effective_columns(spread, scale)
-    for_radius = radius_share(curator, rows, effective) * share
-    tilt_share = min(max(_TILT * effective**-0.75, _LEAST_TILT), _MOST_TILT) * share
-    sum_share = share - for_radius - tilt_share
-
-    # Step 3.
-    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
-    per_radius = sensitivity / curator.mu_of(sum_share)
-    clipped = per_radius * np.sqrt(effective)
+    effective = effective_columns(shape.spread, scale)
+    for_radius = radius_share(curator, shape.rows, effective) * share
+    for_tilt = min(max(_TILT * effective**-0.75, _LEAST_TILT), _MOST_TILT) * share
+    for_sum = share - for_radius - for_tilt
     norms = measure_norms(
-        curator, center=shape.center, scale=scale, spread=spread, share=for_radius
+        curator, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
     )
-    cell = safe_cell(norms, clipped)
-    safe = float(norms.edges[cell])
-    between = (fraction_radius(norms, 0.95, rows), fraction_radius(norms, 0.05, rows))
-    between = (between[0], max(between[1], 1.02 * between[0]))
-    tilt, tilt_noise = clipped_sum(
-        curator, shape.center, scale, safe, share=tilt_share, label="tilt", tilt=between
-    )
-    unit = float(np.max(np.abs(spread)))  # keeps squares within the range of floats
-    tilt, tilt_noise = tilt / unit / rows, tilt_noise / unit / rows
-    surplus = max(0.0, float(np.sum(tilt**2) - np.sum(tilt_noise**2)))
-    doubt = _DOUBT * np.sqrt(2.0 * np.sum(tilt_noise**4))
-    radius, factor = best_radius(
-        norms,
-        cell,
-        rows=rows,
-        clipped=clipped,
-        noise_square=float(np.sum((per_radius / rows * scale / unit) ** 2)),
-        spread_square=float(np.sum((spread / unit) ** 2)),
-        tilt=between,
-        tilt_square=surplus + float(doubt),
-    )
+    expected = _expect(curator, shape, scale, norms, share=for_sum)
 
-    # Step 4.
-    total, noise = clipped_sum(
-        curator, shape.center, scale, radius, share=_FIRST * sum_share, label="first mean"
-    )
-    first, first_noise = shape.center + total / rows / factor, noise / rows / factor
-    rest = min((1.0 - _FIRST) * sum_share, curator.remaining)
-    total, noise = clipped_sum(curator, first, scale, radius, share=rest, label="mean")
-    second, second_noise = first + total / rows / factor, noise / rows / factor
-    value, noise_std = _average((first, first_noise), (second, second_noise))
+    def around(center: Floats, radius: float, part: float, label: str) -> Answer:
+        share = min(part * for_sum, curator.remaining)
+        total, noise = clipped_sum(curator, center, scale, radius, share=share, label=label)
+        kept = shape.rows * expected.mean_factor(radius)
+        return Answer(center + total / kept, noise / kept, radius)
+
+    # Step 4. Not clipped as hard as symmetric rows would allow, as long as that is not known.
+    symmetric = expected.best_radius()
+    careful = norms.nearest_edge(np.sqrt(symmetric * expected.safe))
+    first = around(shape.center, careful, _FIRST, "first mean")
+    tilt = measure_tilt(curator, first.value, scale, expected, share=for_tilt)
+
+    # Step 5.
+    second = around(first.value, expected.best_radius(tilt), 1.0 - _FIRST, "mean")
+    value, noise_std = _average(first, second, expected, tilt)
     details = {
-        "radius": radius,
-        "safe_radius": safe,
-        "mean_factor": factor,
-        "clipped_fraction": norms.fraction_above(radius, rows),
+        "radius": second.radius,
+        "safe_radius": expected.safe,
+        "mean_factor": expected.mean_factor(second.radius),
+        "clipped_fraction": norms.fraction_above(second.radius, shape.rows),
     }
     return value, noise_std, details
 
 
-def _average(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """Return the average of two independent answers by inverse variance, and its noise."""
-    (value, noise), (other, other_noise) = first, second
-    weight = 1.0 / (1.0 + (other_noise / noise) ** 2)  # of the other
-    return (1.0 - weight) * value + weight * other, np.sqrt(weight) * other_noise
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A mean of rows clipped to a radius, and the standard deviation of its noise."""
+
+    value: Floats
+    noise: Floats
+    radius: float
+
+
+def _expect(
+    curator: Measurer, shape: Shape, scale: Floats, norms: Norms, *, share: float
+) -> Expected:
+    """Return what error to expect of a mean with a share of mu**2."""
+    unit = float(np.max(np.abs(shape.spread)))
+    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
+    per_radius = sensitivity / curator.mu_of(share)
+    clipped = per_radius * np.sqrt(effective_columns(shape.spread, scale))
+    return Expected(
+        norms,
+        safe_cell(norms, clipped),
+        rows=shape.rows,
+        clipped=clipped,
+        noise_square=float(np.sum((per_radius / shape.rows * scale / unit) ** 2)),
+        spread_square=float(np.sum((shape.spread / unit) ** 2)),
+        unit=unit,
+    )
+
+
+def _average(
+    first: Answer, second: Answer, expected: Expected, tilt: Tilt
+) -> tuple[Floats, Floats]:
+    """Return the average by inverse mean squared error of noise and bias, and its noise."""
+
+    def square(answer: Answer) -> Floats:
+        noise = float(np.sum((answer.noise / expected.unit) ** 2))
+        bias = expected.bias_square(answer.radius, tilt)
+        return np.asarray(answer.noise**2 * (1.0 + bias / noise))
+
+    ratio = np.sqrt(square(second) / square(first))
+    weight = 1.0 / (1.0 + ratio**2)  # of the second
+    value = (1.0 - weight) * first.value + weight * second.value
+    return value, np.hypot((1.0 - weight) * first.noise, weight * second.noise)
 
 
 def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:

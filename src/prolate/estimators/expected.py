@@ -1,0 +1,144 @@
+"""What error to expect of a clipped mean, by its radius: the best radius, privately.
+
+If the rows are symmetric around their center, clipping only shortens them, and dividing by
+the mean factor E min(1, C / |y|) undoes that. What it costs is the noise, divided by the
+factor; the fluctuation of the factors over the rows; and a bias where direction goes with
+length. The first two follow from the histogram of norms. For the third, a *tilted* sum
+measures once, at little cost, how direction goes with squared length; its size, after what
+its noise and the sampling of symmetric rows explain, is extrapolated linearly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Measurer
+from prolate.estimators.clip import Norms, clipped_sum
+
+__all__ = ["Expected", "Tilt", "measure_tilt"]
+
+Floats = NDArray[np.float64]
+
+_BEYOND = 1.25  # clipping of the tilted sum, over the norm where its weight is full
+_DOUBT = 0.5  # standard deviations of noise that count as tilt
+
+
+@dataclass(frozen=True)
+class Tilt:
+    """How much the rows' direction goes with their length.
+
+    Attributes
+    ----------
+    between : tuple of two float
+        Norms between which the tilted sum's weight rises from -1 to 1.
+    square : float
+        Squared l2 norm of the mean tilted row, without what noise and sampling explain.
+        In the same unit as the squares of `Expected`.
+    """
+
+    between: tuple[float, float]
+    square: float
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What error to expect of a clipped mean, by its radius.
+
+    Attributes
+    ----------
+    norms : Norms
+    cell : int
+        The edge that is the safe radius, the largest that is tried.
+    rows, clipped : float
+        Number of rows, and how many of them are taken to be beyond the safe radius.
+    noise_square : float
+        Squared l2 norm of the noise of a mean with radius 1, over unit**2.
+    spread_square : float
+        Squared l2 norm of the columns' scales, over unit**2.
+    unit : float
+        Keeps squares within the range of floats.
+    """
+
+    norms: Norms
+    cell: int
+    rows: float
+    clipped: float
+    noise_square: float
+    spread_square: float
+    unit: float
+
+    @property
+    def safe(self) -> float:
+        """The safe radius."""
+        return float(self.norms.edges[self.cell])
+
+    @cached_property
+    def lengths(self) -> tuple[Floats, Floats]:
+        """Lengths that rows have, and the part of the rows that has each."""
+        edges, cell = self.norms.edges, self.cell
+        inner = np.sqrt(edges[:-1] * edges[1:])
+        length = np.concatenate([[0.5 * edges[0]], inner[:cell], [1.1 * edges[cell]]])
+        beyond = min(self.clipped, 0.01 * self.rows)
+        mass = np.maximum(np.append(self.norms.counts[: cell + 1], beyond), 0.0)
+        return length, mass / mass.sum()
+
+    def mean_factor(self, radius: float) -> float:
+        """Return E min(1, radius / |y|)."""
+        length, mass = self.lengths
+        return float(mass @ np.minimum(1.0, radius / length))
+
+    def sampled_tilt(self, between: tuple[float, float]) -> float:
+        """Return the squared l2 norm of the mean tilted row of so many symmetric rows."""
+        length, mass = self.lengths
+        square = float(mass @ length**2)
+        weight = _tilt_weight(length, between)
+        return self.spread_square * float(mass @ (length * weight) ** 2) / square / self.rows
+
+    def bias_square(self, radius: float, tilt: Tilt) -> float:
+        """Return the squared l2 norm of the bias of a mean clipped to a radius."""
+        length, mass = self.lengths
+        excess = length**2 - float(mass @ length**2)
+        gain = float(mass @ (excess * _tilt_weight(length, tilt.between)))
+        factor = np.minimum(1.0, radius / length)
+        off = 1.0 - factor / float(mass @ factor)
+        return tilt.square * (float(mass @ (excess * off)) / max(gain, 1e-300)) ** 2
+
+    def best_radius(self, tilt: Tilt | None = None) -> float:
+        """Return the radius of least expected error, with no bias where no tilt is given."""
+        length, mass = self.lengths
+        square = float(mass @ length**2)
+
+        def error(radius: float) -> float:
+            mean = self.mean_factor(radius)
+            off = 1.0 - np.minimum(1.0, radius / length) / mean
+            noise = self.noise_square * (radius / mean) ** 2
+            fluctuation = float(mass @ (length * off) ** 2) / square / self.rows
+            bias = 0.0 if tilt is None else self.bias_square(radius, tilt)
+            return noise + self.spread_square * fluctuation + bias
+
+        return float(min(self.norms.edges[: self.cell + 1], key=error))
+
+
+def _tilt_weight(length: Floats, between: tuple[float, float]) -> Floats:
+    low, high = between[0] ** 2, between[1] ** 2
+    return np.asarray(np.clip((2.0 * length**2 - high - low) / (high - low), -1.0, 1.0))
+
+
+def measure_tilt(
+    curator: Measurer, center: Floats, scale: Floats, expected: Expected, *, share: float
+) -> Tilt:
+    """Measure how direction goes with length around a good center, for a share of mu**2."""
+    between = expected.norms.middle(expected.rows)
+    radius = min(expected.safe, _BEYOND * between[1])
+    total, noise = clipped_sum(
+        curator, center, scale, radius, share=share, label="tilt", tilt=between
+    )
+    row = expected.unit * expected.rows
+    total, noise = total / row, noise / row
+    explained = float(np.sum(noise**2)) + expected.sampled_tilt(between)
+    doubt = _DOUBT * float(np.sqrt(2.0 * np.sum(noise**4)))
+    return Tilt(between, max(0.0, float(np.sum(total**2)) - explained) + doubt)
