@@ -24,6 +24,7 @@ __all__ = ["Expected", "Tilt", "measure_tilt"]
 Floats = NDArray[np.float64]
 
 _BEYOND = 1.25  # clipping of the tilted sum, over the norm where its weight is full
+_CAUTION = 4.0  # the bias may be twice what a line extrapolates
 _DOUBT = 0.5  # standard deviations of noise that count as tilt
 
 
@@ -140,5 +141,6 @@ def measure_tilt(
     row = expected.unit * expected.rows
     total, noise = total / row, noise / row
     explained = float(np.sum(noise**2)) + expected.sampled_tilt(between)
+    surplus = max(0.0, float(np.sum(total**2)) - explained)
     doubt = _DOUBT * float(np.sqrt(2.0 * np.sum(noise**4)))
-    return Tilt(between, max(0.0, float(np.sum(total**2)) - explained) + doubt)
+    return Tilt(between, _CAUTION * surplus + doubt)

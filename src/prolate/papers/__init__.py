@@ -12,9 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from prolate.errors import InputError, did_you_mean
-from prolate.papers import figures
+from prolate.papers import figures, poulsen, poulsen_views
 from prolate.papers.draw import draw_errors, draw_shapes, draw_variances, need_matplotlib
 from prolate.papers.measure import Options, Progress
+from prolate.papers.poulsen_draw import (
+    draw_clips,
+    draw_constraint,
+    draw_improvements,
+    draw_shares,
+)
 from prolate.papers.shapes import figure_6
 from prolate.papers.table import Table, in_words
 from prolate.papers.variances import table_2
@@ -62,6 +68,10 @@ def _errors(measure: Callable[[Options], Table]) -> Entry:
     return Entry(measure, draw_errors, errors_by_setting)
 
 
+def _whole(table: Table) -> tuple[Table, ...]:
+    return (table,)
+
+
 CATALOG: dict[str, Entry] = {
     "plan-3a": _errors(figures.figure_3a),
     "plan-3b": _errors(figures.figure_3b),
@@ -72,13 +82,17 @@ CATALOG: dict[str, Entry] = {
     "plan-5a": _errors(figures.figure_5a),
     "plan-5b": _errors(figures.figure_5b),
     "plan-5c": _errors(figures.figure_5c),
-    "plan-6": Entry(figure_6, draw_shapes, lambda table: (table,)),
+    "plan-6": Entry(figure_6, draw_shapes, _whole),
     "plan-7a": _errors(figures.figure_7a),
     "plan-7b": _errors(figures.figure_7b),
     "plan-8": _errors(figures.figure_8),
     "plan-9": _errors(figures.figure_9),
     "plan-10": _errors(figures.figure_10),
     "plan-table-2": Entry(table_2, draw_variances, variances_by_method),
+    "poulsen-1": Entry(poulsen.figure_1, draw_shares, poulsen_views.first_columns),
+    "poulsen-2": Entry(poulsen.figure_2, draw_improvements, poulsen_views.improvements),
+    "poulsen-clip": Entry(poulsen.clip_curves, draw_clips, poulsen_views.best_clips),
+    "poulsen-constraint": Entry(poulsen.constraint_table, draw_constraint, poulsen_views.gains),
 }
 
 

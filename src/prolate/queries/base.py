@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
+from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Query", "check_shift", "check_vectors", "tiles"]
 
@@ -76,6 +77,13 @@ class Query(ABC):
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the vectors of `rows`, (m, d) float64 in C order, to `total`."""
 
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Add the vectors of `rows`, the same integers as from dense rows, to `total`.
+
+        False, and nothing is added, if this query reads only dense rows.
+        """
+        return False
+
     @property
     @abstractmethod
     def columns(self) -> int:
@@ -87,13 +95,23 @@ class Query(ABC):
 
     def __call__(self, block: NDArray[np.generic]) -> NDArray[np.int64]:
         """Return the vector of a block of shape (m, d), any real dtype, any strides."""
-        if block.ndim != 2 or block.shape[1] != self.columns:
-            raise InputError(
-                f"The query is made for rows of {self.columns} columns; "
-                f"got an array of shape {block.shape}."
-            )
+        self._check_shape(block.shape)
         total = np.zeros(self.size, dtype=np.int64)
         with np.errstate(over="ignore", invalid="ignore"):
             for rows in tiles(block, self.columns):
                 self.add(rows, total)
         return total
+
+    def of_sparse(self, rows: SparseRows) -> NDArray[np.int64] | None:
+        """Return the vector of sparse rows, or None if the query reads only dense ones."""
+        self._check_shape(rows.shape)
+        total = np.zeros(self.size, dtype=np.int64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return total if self.add_sparse(rows, total) else None
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        if len(shape) != 2 or shape[1] != self.columns:
+            raise InputError(
+                f"The query is made for rows of {self.columns} columns; "
+                f"got an array of shape {shape}."
+            )

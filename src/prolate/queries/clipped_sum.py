@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
-from prolate.queries import kernels
+from prolate.queries import kernels, sparse
 from prolate.queries.base import Query, check_vectors
+from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["CAP", "RADIUS", "ClippedSum"]
 
@@ -127,9 +128,7 @@ class ClippedSum(Query):
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the clipped rows of a tile."""
         d = self.center.size
-        low, high = (0.0, 0.0) if self.tilt is None else self.tilt
-        middle = 0.5 * (high**2 + low**2) / self.radius**2 * RADIUS**2
-        half = 0.5 * (high**2 - low**2) / self.radius**2 * RADIUS**2
+        middle, half = self._tilted
         kernels.clipped_sum(
             rows,
             np.full(d, -np.inf) if self.lower is None else self.lower,
@@ -144,8 +143,40 @@ class ClippedSum(Query):
             total,
         )
 
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Add the clipped rows."""
+        return sparse.clipped_sum(rows, self._steps, float(RADIUS), *self._tilted, total)
+
+    @property
+    def _tilted(self) -> tuple[float, float]:
+        """Middle and half of the S between which the weight rises; 0 where there is no tilt."""
+        low, high = (0.0, 0.0) if self.tilt is None else self.tilt
+        middle = 0.5 * (high**2 + low**2) / self.radius**2 * RADIUS**2
+        half = 0.5 * (high**2 - low**2) / self.radius**2 * RADIUS**2
+        return middle, half
+
+    def _steps(
+        self, values: NDArray[np.float64], columns: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return r of each value, given its column."""
+        moved = values
+        if self.lower is not None:
+            moved = np.maximum(moved, self.lower[columns])
+        if self.upper is not None:
+            moved = np.minimum(moved, self.upper[columns])
+        if self.about is not None:
+            moved = (moved - self.about[columns]) * (moved - self.about[columns])
+        moved = np.rint((moved - self.center[columns]) * self._gain[columns])
+        steps = np.minimum(np.maximum(moved, -CAP), CAP)
+        missing = 0.0 if self._missing is None else self._missing[columns]
+        return np.where(np.isfinite(values), steps, missing)
+
     def describe(self) -> str:
         """Return one line for the receipt."""
         what = "rows" if self.about is None else "squared deviations"
-        tilted = "" if self.tilt is None else f", weighted by length from {self.tilt[0]:.6g} to {self.tilt[1]:.6g}"
+        tilted = (
+            ""
+            if self.tilt is None
+            else f", weighted by length from {self.tilt[0]:.6g} to {self.tilt[1]:.6g}"
+        )
         return f"sum of centered, scaled {what} clipped to norm {self.radius:.6g}{tilted}"

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
+from prolate.queries import sparse
 from prolate.queries.base import Query
+from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Count", "CountBelow"]
 
@@ -40,6 +42,11 @@ class Count(Query):
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the number of rows."""
         total[0] += rows.shape[0]
+
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Add the number of rows."""
+        total[0] += rows.shape[0]
+        return True
 
     def describe(self) -> str:
         """Return one line for the receipt."""
@@ -77,6 +84,18 @@ class CountBelow(Query):
         """Add the counts."""
         values = np.abs(rows) if self.magnitude else rows
         total += np.count_nonzero((values <= self.points) & np.isfinite(rows), axis=0)
+
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Add the counts."""
+
+        def below(values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
+            values = np.abs(values) if self.magnitude else values
+            return np.where(values <= self.points[columns], 0, 1)
+
+        counts = np.zeros((self.size, 2), dtype=np.int64)
+        sparse.tally(rows, below, counts)
+        total += counts[:, 0]
+        return True
 
     def describe(self) -> str:
         """Return one line for the receipt."""

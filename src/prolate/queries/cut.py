@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.queries.base import Query
+from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Cut"]
 
@@ -42,6 +43,15 @@ class Cut(Query):
         """Ask `query` of the cut rows."""
         cut = np.where(np.isfinite(rows), np.clip(rows, self.lower, self.upper), rows)
         self.query.add(cut, total)
+
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Ask `query` of the cut rows."""
+
+        def cut(values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+            inside = np.clip(values, self.lower[columns], self.upper[columns])
+            return np.where(np.isfinite(values), inside, values)
+
+        return self.query.add_sparse(rows.replaced(cut), total)
 
     def describe(self) -> str:
         """Return one line for the receipt."""

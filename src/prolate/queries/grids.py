@@ -48,6 +48,13 @@ class LinearGrid:
         """Count the rows of a tile into `total`, shape (d, size)."""
         kernels.linear_histogram(rows, self.low, self.width, self.cells, total)
 
+    def cell(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the cell of each finite value, given its column."""
+        with np.errstate(all="ignore"):
+            place = np.floor((values - self.low[columns]) / self.width[columns])
+        place = np.where(np.isnan(place), 0.0, np.clip(place, -1.0, float(self.cells)))
+        return np.asarray(place.astype(np.int64) + 1)
+
     def edges(self, column: int) -> NDArray[np.float64]:
         """Return the cells + 1 edges of the inner cells of a column."""
         return np.asarray(self.low[column] + self.width[column] * np.arange(self.cells + 1))
@@ -91,6 +98,13 @@ class MagnitudeGrid:
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile into `total`, shape (d, size)."""
         kernels.magnitude_histogram(rows, self.center, self.first, self.shift, total)
+
+    def cell(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the cell of each finite value, given its column."""
+        with np.errstate(all="ignore"):
+            magnitude = np.abs(values - self.center[columns])
+        cell = (magnitude.view(np.int64) >> self.shift) - self.first[columns]
+        return np.asarray(np.clip(cell, 0, self.cells - 1))
 
     def edges(self, column: int) -> NDArray[np.float64]:
         """Return the cells + 1 edges of a column; the first is 0, the last may be inf."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
-from prolate.queries import kernels
+from prolate.queries import kernels, sparse
 from prolate.queries.base import Query, check_shift, check_vectors
 from prolate.queries.grids import Grid
+from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Histogram", "KeyHistogram"]
 
@@ -52,6 +54,11 @@ class Histogram(Query):
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""
         self.grid.add(rows, total.reshape(self.shape))
+
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Count the rows."""
+        sparse.tally(rows, self.grid.cell, total.reshape(self.shape))
+        return True
 
     def describe(self) -> str:
         """Return one line for the receipt."""
@@ -106,6 +113,25 @@ class KeyHistogram(Query):
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""
         kernels.key_histogram(rows, self.index, self.first, self.shift, total.reshape(self.shape))
+
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Count the rows: one histogram of every column, then the second ones, ..."""
+        histograms = total.reshape(self.shape)
+        left = np.arange(self.index.size)
+        while left.size:
+            _, place = np.unique(self.index[left], return_index=True)
+            which = np.full(self.dimension, -1)
+            which[self.index[left[place]]] = left[place]
+            sparse.tally(rows, partial(self._cell, self.first[which]), histograms, which)
+            left = np.delete(left, place)
+        return True
+
+    def _cell(
+        self, first: NDArray[np.int64], values: NDArray[np.float64], columns: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        patterns = values.view(np.int64)
+        keys = np.where(patterns >= 0, patterns, -(patterns & np.int64(2**63 - 1)))
+        return np.asarray(np.clip((keys >> self.shift) - first[columns], -1, self.cells) + 1)
 
     def edges(self, histogram: int) -> NDArray[np.float64]:
         """Return the cells + 1 edges of the inner cells, finite."""

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
-from prolate.queries import kernels
+from prolate.queries import kernels, sparse
 from prolate.queries.base import Query, check_vectors
+from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Magnitudes", "Mapped", "Norms", "Rotated", "rotate_back"]
 
@@ -96,6 +97,14 @@ class Norms(Mapped):
         """Return the norms, (m, 1)."""
         about = np.full(self.center.size, np.nan)
         return kernels.norms(rows, about, self.center, self.gain)[:, np.newaxis]
+
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Ask `query` of the norms."""
+        about = np.full(self.center.size, np.nan)
+        norms = sparse.norms(rows, about, self.center, self.gain)
+        if norms is not None:
+            self.query.add(norms[:, np.newaxis], total)
+        return norms is not None
 
     def describe(self) -> str:
         """Return one line for the receipt."""

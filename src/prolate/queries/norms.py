@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
-from prolate.queries import kernels
+from prolate.queries import kernels, sparse
 from prolate.queries.base import Query, check_vectors
+from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["NormHistogram", "NormsBelow"]
 
@@ -61,6 +62,20 @@ class NormHistogram(Query):
             norms = deviation.max(axis=1)
         else:
             norms = kernels.norms(rows, about, self.center, self.gain)
+        self._count(norms, total)
+
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Count the rows."""
+        about = np.full(self.columns, np.nan) if self.about is None else self.about
+        if self.farthest:
+            norms = sparse.farthest(rows, self.center, self.gain)
+        else:
+            norms = sparse.norms(rows, about, self.center, self.gain, self.edges)
+        if norms is not None:
+            self._count(norms, total)
+        return norms is not None
+
+    def _count(self, norms: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         cell = np.searchsorted(self.edges, norms, side="right")
         total += np.bincount(cell, minlength=self.size)
 
@@ -102,6 +117,14 @@ class NormsBelow(Query):
         """Add the count."""
         norms = kernels.norms(rows, np.full(self.columns, np.nan), self.center, self.gain)
         total[0] += np.count_nonzero(norms <= self.point)
+
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Add the count."""
+        about, edge = np.full(self.columns, np.nan), np.array([self.point])
+        norms = sparse.norms(rows, about, self.center, self.gain, edge)
+        if norms is not None:
+            total[0] += np.count_nonzero(norms <= self.point)
+        return norms is not None
 
     def describe(self) -> str:
         """Return one line for the receipt."""

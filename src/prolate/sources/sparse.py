@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.sources.arrays import check_numbers
 from prolate.sources.source import Block, Columns, Source, choose_columns, position_names
+from prolate.sources.sparse_rows import SparseReader, SparseRows
 
 __all__ = ["SparseSource"]
 
@@ -17,8 +20,9 @@ __all__ = ["SparseSource"]
 class SparseSource(Source):
     """Rows of a sparse matrix, of any format; an entry that is not stored is zero.
 
-    The matrix is brought into CSR format once, and each block of rows is made dense on
-    its own. Columns are named x0, x1, ... and may be asked for by position.
+    The matrix is brought into CSR format once. A query that can read sparse rows sees all
+    of them at once; for the others, each block of rows is made dense on its own. Columns
+    are named x0, x1, ... and may be asked for by position.
 
     Parameters
     ----------
@@ -55,10 +59,41 @@ class SparseSource(Source):
         rows = matrix.tocsr()
         if chosen != names:
             rows = rows[:, np.array([int(name[1:]) for name in chosen])]
-        self._rows = rows
+        self._rows = _canonical(rows)
 
     def blocks(self) -> Iterator[Block]:
         """Yield chunks of rows, made dense."""
         for start in range(0, self._rows.shape[0], self.rows_per_block):
             block = self._rows[start : start + self.rows_per_block].toarray()
             yield block.astype(np.float64) if block.dtype == np.longdouble else block
+
+    def collect(
+        self,
+        query: Callable[[Block], NDArray[np.int64]],
+        size: int,
+        progress: Callable[[int], None] | None = None,
+    ) -> NDArray[np.int64]:
+        """Add ``query(block)`` up over all blocks, from the stored entries if it can do that."""
+        answer = query.of_sparse(self._sparse_rows) if isinstance(query, SparseReader) else None
+        if answer is None:
+            return super().collect(query, size, progress)
+        if progress is not None:
+            progress(self._rows.shape[0])
+        return answer
+
+    @cached_property
+    def _sparse_rows(self) -> SparseRows:
+        return SparseRows.from_csr(self._rows)
+
+
+def _canonical(rows: Any) -> Any:
+    """Return a CSR matrix with each row's columns rising, none of them twice."""
+    # Made anew, it does not believe what an earlier look at the matrix has found: a column
+    # that is stored twice in a row would be counted twice, and sensitivities be wrong.
+    rows = type(rows)((rows.data, rows.indices, rows.indptr), shape=rows.shape)
+    if not rows.has_canonical_format:
+        # Entries stored twice are added in the order in which they are stored, as in
+        # `toarray`: going back and forth sorts without changing that order.
+        rows = rows.tocsc().tocsr()
+        rows.sum_duplicates()
+    return rows
