@@ -454,7 +454,8 @@ def test_twins_of_clipped_sums_and_norms(data) -> None:
     gain = data.draw(hnp.arrays(np.float64, d, elements=st.floats(1e-300, 1e300)))
     ends = np.sort(data.draw(hnp.arrays(np.float64, (2, d), elements=finite)), axis=0)
     arguments = rows, ends[0], ends[1], about, center, gain, np.zeros(d), float(RADIUS)
-    both("clipped_sum", *arguments, data.draw(st.sampled_from([0.0, 2.0**46])), shape=(d,))
+    tilt = data.draw(st.sampled_from([(0.0, 0.0), (2.0**46, 2.0**45), (2.0**46, 2.0**46)]))
+    both("clipped_sum", *arguments, *tilt, shape=(d,))
     both("norms", rows, about, center, gain, shape=None)
 
 

@@ -1,0 +1,146 @@
+"""The loops of `prolate.queries.sparse`, for numba; imported on first use. No fast-math."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+__all__ = ["clipped_sum", "farthest", "norms", "rounded_sums"]
+
+_EXACT = 2.0**53
+_PART = 1 << 13  # squares below 2**48 that sum within 2**61
+_BITS = 48
+_MASK = (1 << _BITS) - 1
+_DOUBT = 2.0**-51
+_LARGEST = float(np.finfo(np.float64).max)
+_ROUND = 1.5 * _EXACT / 2.0  # adding it rounds smaller numbers to the nearest integer
+_COLUMNS = 512  # columns at a time, in the first-level cache
+
+
+@njit(nogil=True, cache=True)
+def clipped_sum(
+    starts: Any,
+    columns: Any,
+    pairs: Any,
+    steps: Any,
+    more: Any,
+    square_more: Any,
+    rest: Any,
+    square_high: int,
+    square_low: int,
+    radius: float,
+    middle: float,
+    half: float,
+    total: Any,
+    factors: Any,
+) -> int:
+    """Add what stored entries differ from the rest; return how many `factors` were used."""
+    d = rest.size
+    cap = 2.0 * radius
+    inner = (radius - 0.5 * np.sqrt(float(d))) * (1.0 - 2.0**-40)
+    used = 0
+    for i in range(starts.size - 1):
+        high, low = square_high, square_low
+        for start in range(starts[i], starts[i + 1], _PART):
+            part = 0
+            for k in range(start, min(start + _PART, starts[i + 1])):
+                part += square_more[pairs[k]]
+            low += part
+            high += low >> _BITS
+            low &= _MASK
+        square = float((high << _BITS) + low) if high < 32 else _EXACT
+        if half <= 0.0 and square <= radius * radius:
+            for k in range(starts[i], starts[i + 1]):
+                total[columns[k]] += more[pairs[k]]
+            continue
+        weight = min(max((square - middle) / half, -1.0), 1.0) if half > 0.0 else 1.0
+        if square >= _EXACT:
+            square = max(d * cap * cap, _EXACT)
+        factor = weight * (inner / np.sqrt(max(square, radius * radius)))
+        factors[used] = factor
+        used += 1
+        for k in range(starts[i], starts[i + 1]):
+            j = columns[k]
+            step = np.rint(steps[pairs[k]] * factor) - np.rint(rest[j] * factor)
+            total[j] += np.int64(step)
+    return used
+
+
+@njit(nogil=True, cache=True)
+def rounded_sums(rest: Any, factors: Any) -> Any:
+    """Return the sum of rint(rest_j * factor) over the factors, in [-1, 1], for each j."""
+    total = np.zeros(rest.size)
+    for start in range(0, rest.size, _COLUMNS):
+        some, sums = rest[start : start + _COLUMNS], total[start : start + _COLUMNS]
+        for i in range(factors.size):
+            factor = factors[i]
+            for j in range(some.size):
+                sums[j] += (some[j] * factor + _ROUND) - _ROUND
+    return total
+
+
+@njit(nogil=True, cache=True)
+def norms(
+    starts: Any,
+    columns: Any,
+    pairs: Any,
+    squares: Any,
+    more: Any,
+    rest: Any,
+    before: Any,
+    edges: Any,
+    exact: bool,
+) -> Any:
+    """Return each row's norm; see `prolate.queries.sparse.norms`."""
+    out = np.empty(starts.size - 1)
+    base, most = before[rest.size], rest.max()
+    for i in range(out.size):
+        if not exact:
+            square = base
+            for k in range(starts[i], starts[i + 1]):
+                square += more[pairs[k]]
+            terms = rest.size + (starts[i + 1] - starts[i]) + 4
+            doubt = terms * _DOUBT * (3.0 * base + abs(square))
+            low = np.sqrt(max(square - doubt, 0.0))
+            high = min(np.sqrt(max(square + doubt, 0.0)), _LARGEST)
+            edge = np.searchsorted(edges, low)
+            if square - square == 0.0 and (edge == edges.size or high < edges[edge]):
+                out[i] = high
+                continue
+        # Column by column, from one stored entry to the next.
+        square, place, stop = 0.0, 0, starts[i + 1]
+        for k in range(starts[i], stop + 1):
+            j = columns[k] if k < stop else rest.size
+            if place == 0:
+                square = before[j]
+            elif most > square * 2.0**-54:  # else each is below half a unit in the last place
+                for between in range(place, j):
+                    square += rest[between]
+            if k < stop:
+                square += squares[pairs[k]]
+            place = j + 1
+        out[i] = min(np.sqrt(square), _LARGEST)
+    return out
+
+
+@njit(nogil=True, cache=True)
+def farthest(starts: Any, columns: Any, pairs: Any, values: Any, rest: Any, descending: Any) -> Any:
+    """Return each row's largest value, of `values` and of the rest where none is stored."""
+    out = np.empty(starts.size - 1)
+    stored = np.full(rest.size, -1)
+    for i in range(out.size):
+        largest = 0.0
+        for k in range(starts[i], starts[i + 1]):
+            largest = max(largest, values[pairs[k]])
+        if largest < rest[descending[0]]:
+            for k in range(starts[i], starts[i + 1]):
+                stored[columns[k]] = i
+            place = 0
+            while place < rest.size and stored[descending[place]] == i:
+                place += 1
+            if place < rest.size:
+                largest = max(largest, rest[descending[place]])
+        out[i] = largest
+    return out

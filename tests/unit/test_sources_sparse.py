@@ -1,0 +1,138 @@
+"""Sparse sources: what is kept, what is read, and how much memory that takes."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse
+
+import prolate
+from prolate.curator import Curator
+from prolate.errors import InputError
+from prolate.queries import ClippedSum, Count, CountBelow, Histogram, LinearGrid
+from prolate.rivals.plan_binary import plan_binary
+from prolate.sources import open_source
+from prolate.sources.sparse_rows import SparseRows
+
+BUDGET = prolate.Budget(rho=1)
+
+
+def baskets(n: int, d: int, ones: int) -> scipy.sparse.csr_array:
+    """Return sets of items: the first item is in most of them, the last in few."""
+    rng = np.random.default_rng(1)
+    columns = (d * rng.random(ones) ** 3).astype(int)
+    matrix = scipy.sparse.coo_array((np.ones(ones), (rng.integers(0, n, ones), columns)), (n, d))
+    matrix = matrix.tocsr()
+    matrix.data[:] = 1.0
+    return matrix
+
+
+def test_rows_by_hand() -> None:
+    matrix = scipy.sparse.csr_array([[0.0, 5.0, 0.0], [0.0, 0.0, 0.0], [7.0, 5.0, 0.0]])
+    rows = SparseRows.from_csr(matrix)
+    assert rows.shape == (3, 3)
+    assert rows.rest_count.tolist() == [2, 1, 3]
+    seen: Counter[tuple[int, float]] = Counter()
+    for columns, values, counts in rows.counted():
+        for j, x, count in zip(columns, values, counts, strict=True):
+            seen[int(j), float(x)] += int(count)
+    assert +seen == {(0, 0.0): 2, (0, 7.0): 1, (1, 0.0): 1, (1, 5.0): 2, (2, 0.0): 3}
+    doubled = rows.replaced(lambda values, columns: 2.0 * values + columns)
+    assert doubled.rest.tolist() == [0.0, 1.0, 2.0]
+    assert doubled.pair_value[doubled.pairs].tolist() == [11.0, 14.0, 11.0]
+
+
+def test_the_users_matrix_stays_as_it_is() -> None:
+    parts = np.array([3.0, 1.0, 2.0]), np.array([2, 0, 2]), np.array([0, 3, 3])
+    matrix = scipy.sparse.csr_array(parts, shape=(2, 3))
+    source = open_source(matrix)
+    assert source.collect(CountBelow(np.array([1.0, 0.0, 4.0])), 3).tolist() == [2, 2, 1]
+    assert matrix.data.tolist() == [3.0, 1.0, 2.0]
+    assert matrix.indices.tolist() == [2, 0, 2]
+    assert not matrix.has_canonical_format
+
+
+def test_a_column_twice_in_a_row_counts_once_whatever_the_matrix_says() -> None:
+    parts = np.array([1.0, 1.0]), np.array([1, 1]), np.array([0, 2, 2])
+    matrix = scipy.sparse.csr_array(parts, shape=(2, 2))
+    matrix.has_canonical_format = True
+    source = open_source(matrix)
+    query = Histogram(LinearGrid(np.zeros(2), np.ones(2), 4))
+    counts = source.collect(query, query.size).reshape(2, 6)
+    assert counts.tolist() == [[0, 2, 0, 0, 0, 0], [0, 1, 0, 1, 0, 0]]
+
+
+def test_entries_stored_twice_add_up_in_their_order() -> None:
+    rng = np.random.default_rng(1)
+    data = rng.normal(size=300) * 10.0 ** rng.integers(-9, 9, 300)
+    matrix = scipy.sparse.csr_array((data, rng.integers(0, 30, 300), [0, 300]), shape=(1, 30))
+    source = open_source(matrix)
+    assert next(iter(source.blocks())).tolist() == matrix.toarray().tolist()
+    other_order = matrix.copy()
+    other_order.sum_duplicates()
+    assert other_order.toarray().tolist() != matrix.toarray().tolist()
+
+
+def test_some_columns_in_any_order() -> None:
+    matrix = scipy.sparse.csr_array([[1.0, 0.0, 3.0], [0.0, 5.0, 0.0]])
+    source = open_source(matrix, ["x2", 0])
+    query = ClippedSum(np.zeros(2), np.ones(2), 8.0)
+    found = source.collect(query, 2) * query.unit
+    assert found == pytest.approx([3.0, 1.0])
+
+
+def test_progress_and_other_callables() -> None:
+    source, seen = open_source(scipy.sparse.eye_array(10)), []
+    assert source.collect(Count(10), 1, seen.append).tolist() == [10]
+    assert seen == [10]
+    total = source.collect(lambda block: block.sum(axis=0).astype(np.int64), 10)
+    assert total.tolist() == [1] * 10
+
+
+def test_the_wrong_number_of_columns() -> None:
+    with pytest.raises(InputError, match=r"rows of 3 columns; got an array of shape \(4, 4\)"):
+        open_source(scipy.sparse.eye_array(4)).collect(Count(3), 1)
+
+
+def test_no_rows() -> None:
+    source = open_source(scipy.sparse.csr_array((0, 3)))
+    for query in (Count(3), ClippedSum(np.ones(3), np.ones(3), 1.0), CountBelow(np.ones(3))):
+        assert not source.collect(query, query.size).any()
+
+
+def test_memory_is_that_of_the_entries() -> None:
+    """A mean of 100,000 rows of 20,000 columns: 16 GB as dense rows."""
+    matrix = baskets(100_000, 20_000, 300_000)
+    source = open_source(matrix)
+    d = 20_000
+    queries = [
+        ClippedSum(np.full(d, 0.01), np.ones(d), 0.5),
+        Histogram(LinearGrid(np.zeros(d), np.ones(d), 10)),
+    ]
+    for query in queries:  # compiled before memory is measured
+        open_source(matrix[:10]).collect(query, query.size)
+    tracemalloc.start()
+    try:
+        for query in queries:
+            source.collect(query, query.size)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 50e6
+
+
+def test_real_baskets(shared_data: Path) -> None:
+    table = pq.read_table(shared_data / "sparse" / "groceries.parquet")
+    place = table["row_id"].to_numpy(), table["col_id"].to_numpy()
+    matrix = scipy.sparse.csr_array((np.ones(place[0].size), place), shape=(9835, 169))
+    dense = matrix.toarray()
+    left = prolate.mean(matrix, error_norm=1, budget=BUDGET, seed=1)
+    right = prolate.mean(dense, error_norm=1, budget=BUDGET, seed=1)
+    assert np.array_equal(left.estimate, right.estimate)
+    binary = [plan_binary(Curator(open_source(rows), BUDGET, seed=1)) for rows in (matrix, dense)]
+    assert np.array_equal(binary[0].value, binary[1].value)
