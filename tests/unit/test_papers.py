@@ -266,8 +266,9 @@ def test_a_folder_without_the_published_numbers_is_refused(tmp_path: Path, conte
 
 
 def test_the_catalog_is_complete_and_says_what_each_is() -> None:
-    assert list(papers.CATALOG) == NAMES
-    for name, entry in papers.CATALOG.items():
+    plans = {name: entry for name, entry in papers.CATALOG.items() if name.startswith("plan-")}
+    assert list(plans) == NAMES
+    for name, entry in plans.items():
         assert entry.summary.startswith(name.removeprefix("plan-").replace("table-", "Table ")) or (
             entry.summary.startswith(f"Figure {name.removeprefix('plan-')}:")
         )
