@@ -60,6 +60,9 @@ class Expected:
         Squared l2 norm of the noise of a mean with radius 1, over unit**2.
     spread_square : float
         Squared l2 norm of the columns' scales, over unit**2.
+    slope_square : float
+        How much longer rows are, squared and over unit**2, per squared scaled length: where
+        few columns rule, a long row is long in these.
     unit : float
         Keeps squares within the range of floats.
     """
@@ -70,6 +73,7 @@ class Expected:
     clipped: float
     noise_square: float
     spread_square: float
+    slope_square: float
     unit: float
 
     @property
@@ -87,6 +91,13 @@ class Expected:
         mass = np.maximum(np.append(self.norms.counts[: cell + 1], beyond), 0.0)
         return length, mass / mass.sum()
 
+    @cached_property
+    def squares(self) -> Floats:
+        """Squared l2 norm, over unit**2, of rows of each scaled length."""
+        length, mass = self.lengths
+        excess = length**2 - float(mass @ length**2)
+        return np.maximum(self.spread_square + self.slope_square * excess, 0.0)
+
     def mean_factor(self, radius: float) -> float:
         """Return E min(1, radius / |y|)."""
         length, mass = self.lengths
@@ -95,9 +106,7 @@ class Expected:
     def sampled_tilt(self, between: tuple[float, float]) -> float:
         """Return the squared l2 norm of the mean tilted row of so many symmetric rows."""
         length, mass = self.lengths
-        square = float(mass @ length**2)
-        weight = _tilt_weight(length, between)
-        return self.spread_square * float(mass @ (length * weight) ** 2) / square / self.rows
+        return float(mass @ (self.squares * _tilt_weight(length, between) ** 2)) / self.rows
 
     def bias_square(self, radius: float, tilt: Tilt) -> float:
         """Return the squared l2 norm of the bias of a mean clipped to a radius."""
@@ -111,15 +120,14 @@ class Expected:
     def best_radius(self, tilt: Tilt | None = None) -> float:
         """Return the radius of least expected error, with no bias where no tilt is given."""
         length, mass = self.lengths
-        square = float(mass @ length**2)
 
         def error(radius: float) -> float:
             mean = self.mean_factor(radius)
             off = 1.0 - np.minimum(1.0, radius / length) / mean
             noise = self.noise_square * (radius / mean) ** 2
-            fluctuation = float(mass @ (length * off) ** 2) / square / self.rows
+            fluctuation = float(mass @ (self.squares * off**2)) / self.rows
             bias = 0.0 if tilt is None else self.bias_square(radius, tilt)
-            return noise + self.spread_square * fluctuation + bias
+            return noise + fluctuation + bias
 
         return float(min(self.norms.edges[: self.cell + 1], key=error))
 

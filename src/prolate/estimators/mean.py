@@ -150,6 +150,8 @@ def _expect(
     sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
     per_radius = sensitivity / curator.mu_of(share)
     clipped = per_radius * np.sqrt(effective_columns(shape.spread, scale))
+    square = (shape.spread / scale) ** 2
+    square = square / np.max(square)
     return Expected(
         norms,
         safe_cell(norms, clipped),
@@ -157,6 +159,7 @@ def _expect(
         clipped=clipped,
         noise_square=float(np.sum((per_radius / shape.rows * scale / unit) ** 2)),
         spread_square=float(np.sum((shape.spread / unit) ** 2)),
+        slope_square=float(np.sum((square * scale / unit) ** 2) / np.sum(square**2)),
         unit=unit,
     )
 

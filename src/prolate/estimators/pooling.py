@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 __all__ = ["pooled_posterior"]
 
 _ROUNDS = 20
+_FAR, _FAR_PART = 7, 0.05  # smoothing has a wide part, for columns unlike the others
 _SURPRISE = 1e-5  # the part of the prior that is uniform
 
 
@@ -45,9 +46,11 @@ def pooled_posterior(
     from scipy.ndimage import uniform_filter1d
 
     def smooth(mass: NDArray[np.float64]) -> NDArray[np.float64]:
+        near, far = mass, mass
         for _ in range(2):
-            mass = np.asarray(uniform_filter1d(mass, width, axis=-1, mode="constant"))
-        return mass
+            near = uniform_filter1d(near, width, axis=-1, mode="constant")
+            far = uniform_filter1d(far, _FAR * width, axis=-1, mode="constant")
+        return np.asarray((1.0 - _FAR_PART) * near + _FAR_PART * far)
 
     d, m = log_likelihood.shape
     likelihood = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
