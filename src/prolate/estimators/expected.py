@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 
 _BEYOND = 1.25  # clipping of the tilted sum, over the norm where its weight is full
 _CAUTION = 4.0  # the bias may be twice what a line extrapolates
+_FACTOR = 0.9  # harder clipping gains little, and needs a better center
 _DOUBT = 0.5  # standard deviations of noise that count as tilt
 
 
@@ -129,7 +130,8 @@ class Expected:
             bias = 0.0 if tilt is None else self.bias_square(radius, tilt)
             return noise + fluctuation + bias
 
-        return float(min(self.norms.edges[: self.cell + 1], key=error))
+        tried = [r for r in self.norms.edges[: self.cell + 1] if self.mean_factor(r) > _FACTOR]
+        return float(min(tried or [self.safe], key=error))
 
 
 def _tilt_weight(length: Floats, between: tuple[float, float]) -> Floats:
