@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 Clip = float | Literal["auto"]
 
 _FIRST = 0.12  # part of the first mean
-_TILT = 0.6  # part of the tilted sum, over the effective number of columns, ...
+_TILT = 0.3  # part of the tilted sum, over the effective number of columns, ...
 _LEAST_TILT, _MOST_TILT = 0.004, 0.06  # ... within these
 
 

@@ -19,7 +19,7 @@ __all__ = ["Shares", "count_rows", "plan_shares", "radius_share"]
 
 # Wanted noise of a column's counts, as a fraction of the rows, and the largest share.
 _MAGNITUDE = (0.05, 0.04)
-_LOCATION = (0.035, 0.04)
+_LOCATION = (0.05, 0.04)
 _CENTER = (0.05, 0.03)
 _SCALE = (0.04, 0.03)
 _RARE = (0.002, 0.02)  # of a histogram over rows, not columns
