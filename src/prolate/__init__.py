@@ -11,12 +11,14 @@
 from prolate.api import mean, quantile, sum, variance  # noqa: A004  the names users look for
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, LedgerError, ProlateError, ReleaseError
+from prolate.forecast import Forecast, expected_error
 from prolate.ledger import Ledger
 from prolate.release import Release, installed_version
 
 __all__ = [
     "Budget",
     "BudgetError",
+    "Forecast",
     "InputError",
     "Ledger",
     "LedgerError",
@@ -24,6 +26,7 @@ __all__ = [
     "Release",
     "ReleaseError",
     "__version__",
+    "expected_error",
     "mean",
     "quantile",
     "sum",

@@ -16,10 +16,14 @@ from prolate.budget import Budget
 
 __all__ = [
     "budget_options",
+    "clip_option",
     "norm_option",
+    "numbers",
     "quantile_option",
     "read_budget",
+    "read_range",
     "release_options",
+    "shape_options",
     "show_options",
 ]
 
@@ -49,7 +53,9 @@ def _columns(_context: click.Context, _parameter: click.Parameter, values: Seque
     return names or None
 
 
-def _range(text: str, whole: str) -> tuple[float, float]:
+def read_range(text: str, whole: str | None = None) -> tuple[float, float]:
+    """Return the ends of LOW:HIGH."""
+    whole = text if whole is None else whole
     try:
         low, high = (float(end) for end in text.split(":"))
     except ValueError:
@@ -68,16 +74,53 @@ def _bounds(_context: click.Context, _parameter: click.Parameter, values: Sequen
     for value in values:
         name, equals, ends = value.rpartition("=")
         if not equals:
-            overall.append(_range(ends, value))
+            overall.append(read_range(ends, value))
         elif not name or name in by_column:
             raise click.BadParameter(f"{value!r} names no column, or one that has bounds already.")
         else:
-            by_column[name] = _range(ends, value)
+            by_column[name] = read_range(ends, value)
     if len(overall) > 1 or (overall and by_column):
         raise click.BadParameter(
             "give either LOW:HIGH once, for all columns, or COLUMN=LOW:HIGH for each."
         )
     return overall[0] if overall else by_column or None
+
+
+def _by_column(
+    _context: click.Context, parameter: click.Parameter, values: Sequence[str]
+) -> float | dict[str, float] | None:
+    """Return a number, or a dict of them by column."""
+    name_of_option = f"--{parameter.name}"
+    found: dict[str, float] = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        if name in found or (found and ("" in found or not name)):
+            raise click.BadParameter(
+                f"give {name_of_option} NUMBER once, for all columns, or COLUMN=NUMBER for each."
+            )
+        found[name] = _number(number, value)
+    return found.get("", found) if found else None
+
+
+def numbers(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> float | list[float] | None:
+    """Return a number, or the list of A,B,C."""
+    if value is None:
+        return None
+    found = [_number(part, value) for part in value.split(",")]
+    return found[0] if len(found) == 1 else found
+
+
+def _number(text: str, whole: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise click.BadParameter(f"{whole!r} is not a number where one is wanted.") from None
+
+
+def _clip(_context: click.Context, _parameter: click.Parameter, value: str) -> float | str:
+    return value if value in ("auto", "optimal") else _number(value, value)
 
 
 def _level(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
@@ -173,4 +216,29 @@ quantile_option = click.option(
     required=True,
     callback=_quantiles,
     help="Which quantile, such as 0.5; may be repeated.",
+)
+clip_option = click.option(
+    "--clip",
+    default="auto",
+    show_default=True,
+    callback=_clip,
+    metavar="PART",
+    help="The part of the rows to clip; or auto; or, for gaussian-ellipse, optimal.",
+)
+shape_options = _together(
+    clip_option,
+    click.option(
+        "--center",
+        multiple=True,
+        callback=_by_column,
+        metavar="[COLUMN=]NUMBER",
+        help="A public center of one column, or of all; may be repeated.",
+    ),
+    click.option(
+        "--scale",
+        multiple=True,
+        callback=_by_column,
+        metavar="[COLUMN=]NUMBER",
+        help="A public standard deviation of one column, or of all; may be repeated.",
+    ),
 )

@@ -65,10 +65,10 @@ def headline(release: Release) -> str:
 def interval_covers(release: Release) -> str:
     """Return what an interval of the release covers, in plain words."""
     if release.statistic == "sum":
-        return (
-            "the sum of these rows, each value clipped to its bounds, "
-            "one column at a time (privacy noise only)"
-        )
+        clipped = "each value clipped to its bounds"
+        if release.method == "gaussian-ellipse":
+            clipped = "each clipped to the ellipse around the center"
+        return f"the sum of these rows, {clipped}, one column at a time (privacy noise only)"
     if release.noise_only:
         return (
             f"the {release.statistic} of these rows, one column at a time "

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from prolate import estimators
 from prolate.arguments import (
     Bounds,
+    Vector,
     check_budget,
     check_clip,
     check_method,
@@ -41,10 +42,11 @@ MEAN_METHODS = (
     "plan-noscale",
     "plan-exponential",
     "gaussian",
+    "gaussian-ellipse",
     "iome",
     "coinpress",
 )
-SUM_METHODS = ("auto", "gaussian")
+SUM_METHODS = ("auto", "gaussian", "gaussian-ellipse")
 
 
 def mean(
@@ -56,9 +58,9 @@ def mean(
     error_norm: float = 2,
     neighbors: Neighbors = "replace",
     method: str = "auto",
-    clip: float | Literal["auto"] = "auto",
-    center: ArrayLike | None = None,
-    scale: ArrayLike | None = None,
+    clip: float | Literal["auto", "optimal"] = "auto",
+    center: Vector | None = None,
+    scale: Vector | None = None,
     rotation: Literal["auto"] | None = None,
     seed: int | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
@@ -84,17 +86,20 @@ def mean(
         ``"add-remove"``: one row is there or not, and the number of rows is private.
     method : str
         ``"auto"`` is Prolate's own (`prolate.estimators.mean`); ``"gaussian"`` is the plain
-        Gaussian mechanism, and needs bounds. The others are rivals, honest copies of
+        Gaussian mechanism, and needs bounds; ``"gaussian-ellipse"`` is Poulsen's mechanism
+        for normal rows, and needs `center` and `scale`. The others are rivals, honest copies of
         published methods: ``"plan"`` and ``"plan-noscale"`` (binary search),
         ``"plan-exponential"`` (the exponential mechanism) and ``"iome"`` take the largest
         bound, or 2**20, as the largest value that may occur; ``"coinpress"`` needs bounds,
         and takes half of the widest as its bound of the standard deviations.
-    clip : "auto" or float
-        ``"auto"`` chooses the clipping radius from private measurements; a number between
-        0 and 1 is the part of the rows to clip. For ``method="auto"``.
-    center, scale : float or array of shape (d,), optional
-        Public centers and standard deviations; what is given need not be searched. For
-        ``method="auto"``.
+    clip : "auto", "optimal" or float
+        A number between 0 and 1 is the part of the rows to clip. ``"auto"`` chooses the
+        clipping radius from private measurements; for ``method="gaussian-ellipse"`` it
+        clips one normal row in n, and ``"optimal"`` what is best for normal rows around
+        the center (`prolate.theory.best_clip`). For these two methods.
+    center, scale : float, array of shape (d,) or {column: float}, optional
+        Public centers and standard deviations; with ``method="auto"`` what is given need
+        not be searched, and ``method="gaussian-ellipse"`` needs both.
     rotation : "auto", optional
         ``"auto"`` measures correlations where the rows can pay for it, and sums along the
         principal axes where that helps. For ``method="auto"`` and ``error_norm=2``.
@@ -139,26 +144,27 @@ def mean(
     p = check_norm(error_norm)
     check_method(method, MEAN_METHODS)
     part = check_clip(clip)
+    _check_shape(method, part, center, scale, also="auto")
     if rotation not in ("auto", None):
         raise InputError(f"rotation must be 'auto' or None; got {rotation!r}.")
-    for name, given in (
-        ("clip", clip != "auto"),
-        ("center", center is not None),
-        ("scale", scale is not None),
-        ("rotation", rotation is not None),
-    ):
-        if given and method != "auto":
-            raise InputError(f"{name} is for method='auto'; got method={method!r}.")
+    if rotation is not None and method != "auto":
+        raise InputError(f"rotation is for method='auto'; got method={method!r}.")
 
     def estimate(curator: Curator) -> Estimate:
-        if method == "auto":
+        at = read_vector("center", center, curator.columns)
+        spread = read_vector("scale", scale, curator.columns, positive=True)
+        if method == "auto" and part != "optimal":
             return estimators.mean(
                 curator,
                 error_norm=p,
                 clip=part,
-                center=read_vector("center", center, curator.columns),
-                scale=read_vector("scale", scale, curator.columns, positive=True),
+                center=at,
+                scale=spread,
                 rotate=rotation == "auto",
+            )
+        if at is not None and spread is not None:
+            return estimators.elliptical_mean(
+                curator, center=at, scale=spread, error_norm=p, clip=part
             )
         if method == "gaussian":
             return estimators.bounded_mean(curator, error_norm=p, elliptical=False)
@@ -188,11 +194,14 @@ def sum(  # noqa: A001  the name that users look for
     data: object,
     *,
     budget: Budget,
-    bounds: Bounds,
+    bounds: Bounds | None = None,
     columns: Columns | None = None,
     error_norm: float = 2,
     neighbors: Neighbors = "replace",
     method: str = "auto",
+    clip: float | Literal["auto", "optimal"] = "auto",
+    center: Vector | None = None,
+    scale: Vector | None = None,
     seed: int | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     progress: bool | Progress = False,
@@ -203,10 +212,15 @@ def sum(  # noqa: A001  the name that users look for
     ----------
     bounds : (lower, upper) or {column: (lower, upper)}
         Public bounds of every column, known without looking at the data. Values are cut
-        to them; a missing value counts as 0, or as the bound next to 0.
-    method : {"auto", "gaussian"}
+        to them; a missing value counts as 0, or as the bound next to 0. Only
+        ``method="gaussian-ellipse"`` does without.
+    method : {"auto", "gaussian", "gaussian-ellipse"}
         ``"auto"`` shapes the noise to the bounds, best for the l_p error (METHOD: Poulsen,
         Algorithm 2; PLAN, Lemma C.2); ``"gaussian"`` is the plain Gaussian mechanism.
+        ``"gaussian-ellipse"`` clips rows around `center`, shaped to `scale`, instead
+        (Poulsen, Algorithm 3); a missing value then counts as the center.
+    clip, center, scale
+        As for `mean`, for ``method="gaussian-ellipse"``.
     data, budget, columns, error_norm, neighbors, seed, ledger, progress
         As for `mean`.
 
@@ -230,11 +244,19 @@ def sum(  # noqa: A001  the name that users look for
     """
     p = check_norm(error_norm)
     check_method(method, SUM_METHODS)
+    part = check_clip(clip)
+    _check_shape(method, part, center, scale)
 
     def estimate(curator: Curator) -> Estimate:
+        at = read_vector("center", center, curator.columns)
+        spread = read_vector("scale", scale, curator.columns, positive=True)
+        if at is not None and spread is not None:
+            return estimators.elliptical_sum(
+                curator, center=at, scale=spread, error_norm=p, clip=part
+            )
         return estimators.bounded_sum(curator, error_norm=p, elliptical=method == "auto")
 
-    job = _Job("sum", method, p, estimate, needs_bounds=True)
+    job = _Job("sum", method, p, estimate, needs_bounds=method != "gaussian-ellipse")
     return job.release(data, columns, bounds, budget, neighbors, seed, ledger, progress)
 
 
@@ -414,6 +436,39 @@ class _Job:
             private=curator.private,
             details=found.details,
         )
+
+
+def _check_shape(
+    method: str,
+    clip: float | str,
+    center: Vector | None,
+    scale: Vector | None,
+    *,
+    also: str | None = None,
+) -> None:
+    """Raise `InputError` unless clip, center and scale go with the method.
+
+    They are for method "gaussian-ellipse", which needs the last two, and for `also`.
+    """
+    given = {"clip": clip != "auto", "center": center is not None, "scale": scale is not None}
+    if method == "gaussian-ellipse":
+        absent = [name for name in ("center", "scale") if not given[name]]
+        if absent:
+            example = "center=50" if absent[0] == "center" else "scale=10"
+            raise InputError(
+                f"method='gaussian-ellipse' needs a public {' and a public '.join(absent)} for "
+                f"every column, such as {example}; the method 'auto' of a mean needs neither."
+            )
+        return
+    if clip == "optimal":
+        raise InputError(
+            "clip='optimal' is for method='gaussian-ellipse', where the rows' shape is known; "
+            "use clip='auto'."
+        )
+    for name, is_given in given.items():
+        if is_given and method != also:
+            allowed = "'gaussian-ellipse'" if also is None else f"{also!r} and 'gaussian-ellipse'"
+            raise InputError(f"{name} is for method={allowed}; got method={method!r}.")
 
 
 @contextmanager

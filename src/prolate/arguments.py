@@ -14,6 +14,7 @@ from prolate.errors import BudgetError, InputError, did_you_mean
 
 __all__ = [
     "Bounds",
+    "Vector",
     "check_budget",
     "check_clip",
     "check_method",
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 Bounds = tuple[ArrayLike, ArrayLike] | Mapping[str, tuple[float, float]]
+Vector = ArrayLike | Mapping[str, float]
 
 _WIDEST = 1e300
 
@@ -57,27 +59,41 @@ def check_norm(error_norm: object) -> float:
     return p
 
 
-def check_clip(clip: object) -> float | Literal["auto"]:
-    """Return the part of the rows to clip, or "auto"."""
-    if isinstance(clip, str) and clip == "auto":
-        return "auto"
+def check_clip(clip: object) -> float | Literal["auto", "optimal"]:
+    """Return the part of the rows to clip, or "auto" or "optimal"."""
+    if isinstance(clip, str) and clip in ("auto", "optimal"):
+        return "auto" if clip == "auto" else "optimal"
     try:
         part = math.nan if isinstance(clip, str | bool) else float(clip)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         part = math.nan
     if not 0.0 < part < 1.0:
         raise InputError(
-            f"clip must be 'auto' or the part of the rows to clip, between 0 and 1; got {clip!r}."
+            "clip must be 'auto', 'optimal' or the part of the rows to clip, between 0 and 1; "
+            f"got {clip!r}."
         )
     return part
 
 
 def read_vector(
-    name: str, values: ArrayLike | None, columns: Sequence[str], *, positive: bool = False
+    name: str, values: Vector | None, columns: Sequence[str], *, positive: bool = False
 ) -> NDArray[np.float64] | None:
-    """Return a public number per column, finite (and positive), or None if none is given."""
+    """Return a public number per column, finite (and positive), or None if none is given.
+
+    `values` is a number for all columns, one per column, or a mapping of every column's name
+    to its number.
+    """
     if values is None:
         return None
+    if isinstance(values, Mapping):
+        unknown = next((str(key) for key in values if key not in columns), None)
+        if unknown is not None:
+            hint = did_you_mean(unknown, columns)
+            raise InputError(f"{name} names a column that is not used: {unknown!r}.{hint}")
+        missing = next((column for column in columns if column not in values), None)
+        if missing is not None:
+            raise InputError(f"{name} has no number for column {missing!r}; give one for each.")
+        values = [values[column] for column in columns]
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -20,12 +20,14 @@ from typing import Any
 
 import click
 
+from prolate._cli_error import error
 from prolate._cli_options import (
     budget_options,
     norm_option,
     quantile_option,
     read_budget,
     release_options,
+    shape_options,
     show_options,
 )
 from prolate._cli_reproduce import reproduce
@@ -62,6 +64,7 @@ class _Group(click.Group):
         "prolate mean patients.parquet --epsilon 1 --delta 1e-6",
         "prolate sum sales.csv --bounds price=0:500 --rho 0.5 -c price",
         "prolate quantile patients.parquet -q 0.25 -q 0.5 -q 0.75 --mu 1",
+        "prolate error --rows 20000 --columns 100 --epsilon 1 --delta 1e-6",
         "prolate ledger create patients.ledger --epsilon 1 --delta 1e-6",
     ),
 )
@@ -84,11 +87,18 @@ def cli(ctx: click.Context, version: bool) -> None:
         "prolate mean patients.parquet --epsilon 1 --delta 1e-6",
         "prolate mean patients.parquet --rho 0.5 -c age,income --bounds age=0:120",
         "prolate mean 'year-*.csv' --mu 1 --ledger patients.ledger -o mean.json",
+        "prolate mean tests.csv --mu 1 --method gaussian-ellipse --center 500 --scale 100",
     )
 )
 @release_options
 @norm_option
-@click.option("--method", default="auto", show_default=True, help="auto, plan, gaussian, ...")
+@click.option(
+    "--method",
+    default="auto",
+    show_default=True,
+    help="auto, plan, gaussian, gaussian-ellipse, ...",
+)
+@shape_options
 def mean(**options: Any) -> None:
     """Release the private mean of each column.
 
@@ -107,14 +117,19 @@ def mean(**options: Any) -> None:
 @release_options
 @norm_option
 @click.option(
-    "--method", type=click.Choice(["auto", "gaussian"]), default="auto", show_default=True
+    "--method",
+    type=click.Choice(["auto", "gaussian", "gaussian-ellipse"]),
+    default="auto",
+    show_default=True,
 )
+@shape_options
 def sum_(**options: Any) -> None:
     """Release the private sum of each column.
 
-    Values outside their bounds are moved to the nearer one.
+    Values outside their bounds are moved to the nearer one. The method gaussian-ellipse takes
+    public centers and scales instead, and clips rows.
     """
-    if options["bounds"] is None:
+    if options["bounds"] is None and options["method"] != "gaussian-ellipse":
         raise click.UsageError(
             "A sum needs public bounds: --bounds LOW:HIGH, or --bounds COLUMN=LOW:HIGH "
             "for every column."
@@ -247,6 +262,7 @@ def ledger_limit(path: str, **budget: float | None) -> None:
     click.echo(f"The limit of {printable(path)} is now {limit}.")
 
 
+cli.add_command(error)
 cli.add_command(reproduce)
 
 
@@ -268,6 +284,9 @@ def _release(statistic: str, options: dict[str, Any], *positional: Any) -> None:
 
     face: Callable[..., Release] = getattr(prolate, statistic)
     data = files[0] if len(files) == 1 else list(files)
+    for name, usual in (("clip", "auto"), ("center", None), ("scale", None)):
+        if name in options and options[name] == usual:
+            del options[name]
     with terminal.progress_bar() as progress:
         release = face(data, *positional, budget=budget, progress=progress, **options)
     if output is not None:

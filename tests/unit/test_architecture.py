@@ -22,6 +22,7 @@ PACKAGE = ROOT / "src" / "prolate"
 PUBLIC = [
     "Budget",
     "BudgetError",
+    "Forecast",
     "InputError",
     "Ledger",
     "LedgerError",
@@ -29,6 +30,7 @@ PUBLIC = [
     "Release",
     "ReleaseError",
     "__version__",
+    "expected_error",
     "mean",
     "quantile",
     "sum",

@@ -1,9 +1,19 @@
 """What to ask of the rows, and what to make of the answers. Never sees a row."""
 
 from prolate.estimators.estimate import Estimate
+from prolate.estimators.gaussian_ellipse import elliptical_mean, elliptical_sum
 from prolate.estimators.mean import mean
 from prolate.estimators.quantile import quantile
 from prolate.estimators.sum import bounded_mean, bounded_sum
 from prolate.estimators.variance import variance
 
-__all__ = ["Estimate", "bounded_mean", "bounded_sum", "mean", "quantile", "variance"]
+__all__ = [
+    "Estimate",
+    "bounded_mean",
+    "bounded_sum",
+    "elliptical_mean",
+    "elliptical_sum",
+    "mean",
+    "quantile",
+    "variance",
+]

@@ -37,6 +37,7 @@ _RATIOS = np.array(
 _AGAIN = 3
 _FARTHER = 100.0
 _CLEARLY = 6.0  # standard deviations
+_SURER = (1.0, 1.0)  # of them, at the typical norm and for each octave beyond
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,7 @@ def safe_cell(norms: Norms, wanted: float) -> int:
     Noise that pretends to be rows far out is dear: the further, the surer they must be.
     """
     noise = norms.noise * np.sqrt(np.arange(norms.edges.size, 0, -1))
-    doubt = 1.0 + 0.5 * np.log2(np.maximum(_RATIOS, 1.0))
+    doubt = _SURER[0] + _SURER[1] * np.log2(np.maximum(_RATIOS, 1.0))
     enough = np.flatnonzero(norms.above <= wanted + doubt * noise)
     return int(enough[0]) if enough.size else norms.edges.size - 1
 

@@ -151,6 +151,7 @@ def measure_tilt(
     row = expected.unit * expected.rows
     total, noise = total / row, noise / row
     explained = float(np.sum(noise**2)) + expected.sampled_tilt(between)
-    surplus = max(0.0, float(np.sum(total**2)) - explained)
-    doubt = _DOUBT * float(np.sqrt(2.0 * np.sum(noise**4)))
-    return Tilt(between, _CAUTION * surplus + doubt)
+    surplus = float(np.sum(total**2)) - explained
+    doubt = float(np.sqrt(2.0 * np.sum(noise**4)))
+    likely = max(surplus, 0.0) + _DOUBT * doubt
+    return Tilt(between, max(likely, _CAUTION * (surplus - doubt)))
