@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 _BEYOND = 1.25  # clipping of the tilted sum, over the norm where its weight is full
 _CAUTION = 4.0  # the bias may be twice what a line extrapolates
 _FACTOR = 0.9  # harder clipping gains little, and needs a better center
+_LEAST_GAIN = 1e-6  # of the tilted weight: rows that all seem equally long show nothing
 _DOUBT = 0.5  # standard deviations of noise that count as tilt
 
 
@@ -112,11 +113,12 @@ class Expected:
     def bias_square(self, radius: float, tilt: Tilt) -> float:
         """Return the squared l2 norm of the bias of a mean clipped to a radius."""
         length, mass = self.lengths
-        excess = length**2 - float(mass @ length**2)
+        square = float(mass @ length**2)
+        excess = (length**2 - square) / square
         gain = float(mass @ (excess * _tilt_weight(length, tilt.between)))
         factor = np.minimum(1.0, radius / length)
         off = 1.0 - factor / float(mass @ factor)
-        return tilt.square * (float(mass @ (excess * off)) / max(gain, 1e-300)) ** 2
+        return tilt.square * (float(mass @ (excess * off)) / max(gain, _LEAST_GAIN)) ** 2
 
     def best_radius(self, tilt: Tilt | None = None) -> float:
         """Return the radius of least expected error, with no bias where no tilt is given."""
