@@ -20,7 +20,12 @@ from prolate.curator import Curator
 from prolate.rivals import plan_binary
 from prolate.sources import open_source
 
-SHAPES = {"groceries": (9835, 169), "bms_webview1": (59602, 497)}
+SHAPES = {
+    "groceries": (9835, 169),
+    "bms_webview1": (59602, 497),
+    "kosarak_prefix": (36682, 17034),
+    "retail": (88162, 16470),
+}
 
 
 def baskets(folder: Path):
@@ -30,10 +35,18 @@ def baskets(folder: Path):
             table = pq.read_table(path)
             places = (table["row_id"].to_numpy(), table["col_id"].to_numpy())
             yield name, sp.csr_matrix((np.ones(table.num_rows), places), shape=shape)
-    for d in (512, 2048):
+    for d in (512, 1024, 2048):
         often = np.where(np.arange(d) < 0.1 * d, 0.5, 0.01)
         rows = np.random.default_rng(0).random((4096, d)) < often
         yield f"synthetic {d}", sp.csr_matrix(rows.astype(float))
+    yield "zipf 300", zipf(30000, 0.3 / np.arange(1, 301) ** 0.8)
+
+
+def zipf(n: int, often: np.ndarray) -> sp.csr_matrix:
+    """Baskets of very different sizes: each row's chances are multiplied by its own factor."""
+    rng = np.random.default_rng(0)
+    factor = rng.exponential(size=(n, 1))
+    return sp.csr_matrix((rng.random((n, often.size)) < factor * often).astype(float))
 
 
 def main() -> None:
@@ -43,7 +56,7 @@ def main() -> None:
     options = parser.parse_args()
     for name, rows in baskets(options.data):
         truth = np.asarray(rows.mean(axis=0)).ravel()
-        for rho in (1, 0.25, 0.0625):
+        for rho in (1, 0.5, 0.25, 0.125, 0.0625):
             budget = prolate.Budget(rho=rho)
             ours, plans = [], []
             for _ in range(options.runs):

@@ -17,13 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
-from prolate.estimators.clip import Norms, clipped_sum
+from prolate.estimators.clip import Norms, clipped_sum, safe_cell
+from prolate.theory import effective_columns
 
-__all__ = ["Expected", "Tilt", "measure_tilt"]
+__all__ = ["Expected", "Tilt", "expect", "measure_tilt"]
 
 Floats = NDArray[np.float64]
 
 _BEYOND = 1.25  # clipping of the tilted sum, over the norm where its weight is full
+_FAR = 1.3  # rows beyond the safe radius count as this much longer where lengths are squared
 _CAUTION = 4.0  # the bias may be twice what a line extrapolates
 _FACTOR = 0.9  # harder clipping gains little, and needs a better center
 _LEAST_GAIN = 1e-6  # of the tilted weight: rows that all seem equally long show nothing
@@ -58,6 +60,8 @@ class Expected:
         The edge that is the safe radius, the largest that is tried.
     rows, clipped : float
         Number of rows, and how many of them are taken to be beyond the safe radius.
+    noise : float
+        Of a mean with radius 1, in units of a column's scale.
     noise_square : float
         Squared l2 norm of the noise of a mean with radius 1, over unit**2.
     spread_square : float
@@ -73,6 +77,7 @@ class Expected:
     cell: int
     rows: float
     clipped: float
+    noise: float
     noise_square: float
     spread_square: float
     slope_square: float
@@ -105,6 +110,13 @@ class Expected:
         length, mass = self.lengths
         return float(mass @ np.minimum(1.0, radius / length))
 
+    def long_factor(self, radius: float) -> float:
+        """Return E |y|**2 min(1, radius / |y|) / E |y|**2."""
+        length, mass = self.lengths
+        length = np.append(length[:-1], _FAR * length[-1])
+        square = mass * length**2
+        return float(square @ np.minimum(1.0, radius / length) / square.sum())
+
     def sampled_tilt(self, between: tuple[float, float]) -> float:
         """Return the squared l2 norm of the mean tilted row of so many symmetric rows."""
         length, mass = self.lengths
@@ -134,6 +146,29 @@ class Expected:
 
         tried = [r for r in self.norms.edges[: self.cell + 1] if self.mean_factor(r) > _FACTOR]
         return float(min(tried or [self.safe], key=error))
+
+
+def expect(
+    curator: Measurer, rows: float, spread: Floats, scale: Floats, norms: Norms, *, share: float
+) -> Expected:
+    """Return what error to expect of a mean with a share of mu**2."""
+    unit = float(np.max(np.abs(spread)))
+    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
+    per_radius = sensitivity / curator.mu_of(share)
+    clipped = per_radius * np.sqrt(effective_columns(spread, scale))
+    square = (spread / scale) ** 2
+    square = square / np.max(square)
+    return Expected(
+        norms,
+        safe_cell(norms, clipped),
+        rows=rows,
+        clipped=clipped,
+        noise=per_radius / rows,
+        noise_square=float(np.sum((per_radius / rows * scale / unit) ** 2)),
+        spread_square=float(np.sum((spread / unit) ** 2)),
+        slope_square=float(np.sum((square * scale / unit) ** 2) / np.sum(square**2)),
+        unit=unit,
+    )
 
 
 def _tilt_weight(length: Floats, between: tuple[float, float]) -> Floats:

@@ -34,6 +34,7 @@ _GROUPS = 54  # a magnitude's bit pattern >> 54 is its group of four octaves
 _CELLS = 512
 _BULK = 0.7  # a run of cells must hold this part of the column's rows
 _STILL = 0.5  # the same where a first run was a single cell: no second thoughts from noise
+_ENTERS, _LEAVES = 2.0, 3.0  # standard deviations of a count by which a value is single
 _ENOUGH = 6  # cells in a run that is resolved
 _RUN = 0.8
 _BITS = 27  # of zoom: centers up to a few million spreads away are found
@@ -97,6 +98,7 @@ def locate(curator: Curator, rows: float, *, magnitude_share: float, share: floa
     center, half = 0.5 * lower + 0.5 * upper, np.maximum(0.5 * upper - 0.5 * lower, _TINY)
     narrow = half <= 4.0 * _TINY
     done = narrow
+    sharp, single = np.zeros((2, d), dtype=np.bool_)
     for level in range(math.ceil(_BITS / math.log2(cells / 3))):
         if done.all():
             break
@@ -105,6 +107,12 @@ def locate(curator: Curator, rows: float, *, magnitude_share: float, share: floa
         counts = measured.values.reshape(d, -1)[:, 1:-1]
         bulk = np.where(narrow, _STILL, _BULK)
         start, length = _shorth(counts, measured.std, rows, bulk)
+        # A cell that surely holds half of the rows is a single value if a part of it does, too.
+        highest = np.argmax(counts, axis=1)
+        spare = (counts[np.arange(d), highest] - _STILL * rows) / measured.std
+        single = np.where(single, spare > -_LEAVES, sharp & (spare > _ENTERS))
+        sharp = spare > _ENTERS
+        start, length = np.where(single, highest, start), np.where(single, 1, length)
         zoom = (length > 0) & ~done
         middle, wide = _window(grid, counts, start, length)
         center = np.where(zoom, middle, center)

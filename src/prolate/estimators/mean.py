@@ -9,6 +9,9 @@
    it, how the rows' direction goes with their length, so how far they are from symmetric.
 5. A second mean, around the first, clipped to the radius that is best for these rows, with
    the rest. The answer is the average of both, weighted by what error is expected of each.
+
+Where most columns are nearly constant, as in baskets, rows are far from symmetric, and
+`rare_mean.py` takes the place of the steps from 3 on.
 """
 
 from __future__ import annotations
@@ -21,18 +24,16 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
 from prolate.estimators.clip import (
-    Norms,
     clipped_sum,
     fraction_radius,
     measure_norms,
-    safe_cell,
 )
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.expected import Expected, Tilt, measure_tilt
+from prolate.estimators.expected import Expected, Tilt, expect, measure_tilt
+from prolate.estimators.rare_mean import rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
 from prolate.estimators.shape import Shape, learn_shape
 from prolate.estimators.shares import radius_share
-from prolate.estimators.shrink import shrink
 from prolate.theory import effective_columns, optimal_scale
 
 __all__ = ["Clip", "clipped_mean", "mean"]
@@ -76,14 +77,13 @@ def mean(
     if turned is not None:
         return _turned_mean(turned, shape, clip)
     weights = optimal_scale(shape.spread, error_norm)
-    value, noise_std, details = clipped_mean(
-        curator, shape, weights, share=curator.remaining, clip=clip
-    )
-    if shape.rare is not None:
-        rare = ~np.isnan(shape.rare)
-        moved = value[rare] - shape.rare[rare]
-        value[rare] = shape.rare[rare] + shrink(moved, noise_std[rare], median=error_norm < 2.0)
-        details["shrunk_columns"] = int(np.count_nonzero(rare))
+    first = shape.first
+    if first is not None and first.mostly_rare and clip == "auto":
+        value, noise_std, details = rare_mean(curator, shape, first, weights, error_norm=error_norm)
+    else:
+        value, noise_std, details = clipped_mean(
+            curator, shape, weights, share=curator.remaining, clip=clip
+        )
     return Estimate(
         value=value,
         noise_std=noise_std,
@@ -107,7 +107,7 @@ def clipped_mean(
     norms = measure_norms(
         curator, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
     )
-    expected = _expect(curator, shape, scale, norms, share=for_sum)
+    expected = expect(curator, shape.rows, shape.spread, scale, norms, share=for_sum)
 
     def around(center: Floats, radius: float, part: float, label: str) -> Answer:
         share = min(part * for_sum, curator.remaining)
@@ -142,28 +142,6 @@ class Answer:
     radius: float
 
 
-def _expect(
-    curator: Measurer, shape: Shape, scale: Floats, norms: Norms, *, share: float
-) -> Expected:
-    """Return what error to expect of a mean with a share of mu**2."""
-    unit = float(np.max(np.abs(shape.spread)))
-    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
-    per_radius = sensitivity / curator.mu_of(share)
-    clipped = per_radius * np.sqrt(effective_columns(shape.spread, scale))
-    square = (shape.spread / scale) ** 2
-    square = square / np.max(square)
-    return Expected(
-        norms,
-        safe_cell(norms, clipped),
-        rows=shape.rows,
-        clipped=clipped,
-        noise_square=float(np.sum((per_radius / shape.rows * scale / unit) ** 2)),
-        spread_square=float(np.sum((shape.spread / unit) ** 2)),
-        slope_square=float(np.sum((square * scale / unit) ** 2) / np.sum(square**2)),
-        unit=unit,
-    )
-
-
 def _average(
     first: Answer, second: Answer, expected: Expected, tilt: Tilt
 ) -> tuple[Floats, Floats]:
@@ -182,7 +160,7 @@ def _average(
 
 def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
     """Return the mean from sums along the principal axes."""
-    axes = replace(shape, center=np.zeros(shape.spread.size), spread=curator.spread, rare=None)
+    axes = replace(shape, center=np.zeros(shape.spread.size), spread=curator.spread)
     value, noise_std, details = clipped_mean(
         curator, axes, optimal_scale(axes.spread, 2.0), share=curator.remaining, clip=clip
     )

@@ -5,7 +5,7 @@ are, and a histogram of every column would cost much to show so little. But rows
 cheaply, together: how far a row is from the bulk in its farthest such column, and in all
 of them. A row is one row, so each of these two histograms costs a single count.
 
-Then a rough mean, with the spread that these columns have in common, tells their own: if
+Then a first mean, with the spread that these columns have in common, tells their own: if
 the mean is q step away from the bulk, a part q is elsewhere, with variance q (1 - q)
 step**2 (PLAN, Section 7.1, for binary data).
 """
@@ -23,7 +23,9 @@ __all__ = ["common_spread", "own_spread"]
 
 Floats = NDArray[np.float64]
 
-_EDGES = 2.0 ** np.arange(-300.0, 301.0)
+_LEAST = 0.1  # of its noise: how little a mean is taken to be from the bulk
+_EDGES = 2.0 ** (np.arange(-300.0, 301.0) + 0.5)
+_MIDDLES = np.concatenate([[0.0], _EDGES * 2.0**0.5])  # whole powers of 2 among them
 
 
 def common_spread(
@@ -40,7 +42,6 @@ def common_spread(
         How far a row's farthest value is, root mean square over the rows that deviate.
     """
     gain = np.where(interval.narrow, 1.0, 0.0)
-    middle = np.concatenate([[0.0], _EDGES * np.sqrt(2.0)])
     bulk = 4.0 * np.linalg.norm(interval.half[interval.narrow])
     rows_and_squares = []
     for farthest in (True, False):
@@ -48,8 +49,8 @@ def common_spread(
         label = "farthest rare value" if farthest else "all rare values"
         measured = curator.measure(query, share=share, label=label)
         seen = measured.values > significance(query.size) * measured.std
-        counts = np.where(seen & (middle > bulk), measured.values, 0.0)
-        rows_and_squares.append((float(counts.sum()), float(counts @ middle**2)))
+        counts = np.where(seen & (bulk < _MIDDLES), measured.values, 0.0)
+        rows_and_squares.append((float(counts.sum()), float(counts @ _MIDDLES**2)))
     (deviating, farthest_square), (_, square) = rows_and_squares
     if deviating == 0.0:
         return 0.0, 0.0
@@ -58,17 +59,17 @@ def common_spread(
 
 
 def own_spread(moved: Floats, noise: Floats, step: Floats, spread: Floats) -> Floats:
-    """Return each column's spread from its rough mean.
+    """Return each column's spread from its first mean.
 
     Parameters
     ----------
     moved, noise : float64 arrays of shape (d,)
-        How far the rough mean is from the bulk, and its noise; below that, the noise
-        stands in for it.
+        How far the first mean is from the bulk, and its noise; a tenth of that is taken to
+        be the least.
     step, spread : float64 arrays of shape (d,)
         How far rare values are, 0 where there are none; the spread so far.
     """
     rare = step > 0.0
-    part = np.maximum(np.abs(moved), noise) / np.where(rare, step, 1.0)
+    part = np.maximum(np.abs(moved), _LEAST * noise) / np.where(rare, step, 1.0)
     part = np.clip(part, 0.0, 0.5)
     return np.where(rare, np.sqrt(part * (1.0 - part)) * step, spread)

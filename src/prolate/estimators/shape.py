@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.clip import clipped_sum, measure_norms, safe_cell
 from prolate.estimators.locate import SCALES, Interval, find_magnitudes, locate
 from prolate.estimators.rare import common_spread, own_spread
-from prolate.estimators.shares import Shares, count_rows, plan_shares, radius_share
+from prolate.estimators.rare_mean import FirstMean, first_mean
+from prolate.estimators.shares import Shares, count_rows, plan_shares
+from prolate.estimators.shrink import shrink
 from prolate.estimators.spread import SMALLEST, measure_scale
 from prolate.queries import ClippedSum
 
@@ -28,7 +29,7 @@ _CUT = 3.5  # spreads at which values are cut for the rough center
 _ROUGH = 1.3  # radius of the rough mean, over the square root of d
 _ROUNDS = 3  # of center and spread, where the first is too rough
 _ROUGHNESS = 0.35  # noise of a center, in spreads, that is good enough
-_RARE = 0.08  # part of the rough mean of columns of rare values
+_RARE = 0.12  # part of the first mean of columns of rare values
 _FLOOR = 0.1  # least spread of a nearly constant column, over the other columns' average
 
 
@@ -44,8 +45,8 @@ class Shape:
         Of every column.
     shares : Shares
     warnings : tuple of str
-    rare : float64 array of shape (d,), optional
-        The bulk's value of columns of rare values, NaN for others.
+    first : FirstMean, optional
+        Taken where there are such columns.
     """
 
     rows: float
@@ -53,7 +54,7 @@ class Shape:
     spread: Floats
     shares: Shares
     warnings: tuple[str, ...] = ()
-    rare: Floats | None = None
+    first: FirstMean | None = None
 
 
 def learn_shape(
@@ -115,12 +116,14 @@ def _search(curator: Curator, rows: float, shares: Shares, interval: Interval) -
     warnings = _warnings(curator, shares, found=interval.found)
     if not step.any():
         return Shape(rows, center, spread, shares, warnings)
-    rare = np.where(step > 0.0, interval.center, np.nan)
-    first, noise = rough_mean(curator, rows, center, spread)
-    spread = own_spread(first - center, noise, step, spread)
-    surely = (step > 0.0) & (np.abs(first - center) > 2.0 * noise)
-    center = np.where(surely, first, center)
-    return Shape(rows, center, spread, shares, warnings, rare)
+    rare = step > 0.0
+    bulk = np.where(rare, interval.center, np.nan)
+    first = first_mean(curator, rows, center, spread, bulk=bulk, share=_RARE * curator.remaining)
+    away = np.zeros(spread.size)
+    away[rare] = shrink((first.value - bulk)[rare], first.noise[rare], median=False)
+    spread = own_spread(away, first.noise, step, spread)
+    center = np.where(rare, interval.center + away, center)
+    return Shape(rows, center, spread, shares, warnings, first)
 
 
 def _warnings(curator: Curator, shares: Shares, *, found: bool) -> tuple[str, ...]:
@@ -154,22 +157,3 @@ def refine_center(
     measured = curator.measure(query, share=share, label="center")
     moved = np.clip(query.unit * measured.values / rows, -reach, reach)
     return center + moved, query.unit * measured.std / rows
-
-
-def rough_mean(
-    curator: Curator, rows: float, center: Floats, spread: Floats
-) -> tuple[Floats, Floats]:
-    """Return a mean of clipped rows from a part of the budget, and its noise."""
-    share = _RARE * curator.remaining
-    norms = measure_norms(
-        curator,
-        center=center,
-        scale=spread,
-        spread=spread,
-        share=radius_share(curator, rows, spread.size) * share,
-    )
-    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
-    clipped = sensitivity * np.sqrt(spread.size) / curator.mu_of(share)
-    radius = float(norms.edges[safe_cell(norms, clipped)])
-    total, noise = clipped_sum(curator, center, spread, radius, share=share, label="rare values")
-    return center + total / rows, noise / rows

@@ -1,0 +1,111 @@
+"""What is expected of a clipped mean, against clipping simulated rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from prolate.estimators.clip import Norms
+from prolate.estimators.expected import Expected, Tilt
+
+N, D = 40_000, 32
+
+
+def draw(kind: str) -> np.ndarray:
+    rng = np.random.default_rng(5)
+    if kind == "normal":
+        return rng.standard_normal((N, D))
+    if kind == "ruled by few":
+        return rng.standard_normal((N, D)) * np.arange(1, D + 1) ** -1.0
+    return rng.exponential(1.0, (N, D)) - 1.0
+
+
+def expect(rows: np.ndarray, n: float, noise_square: float = 0.0) -> Expected:
+    """Everything that a curator would measure, without noise."""
+    spread = rows.std(axis=0)
+    scale = np.sqrt(spread)
+    scaled = rows / scale
+    length = np.linalg.norm(scaled, axis=1)
+    typical = float(np.sqrt(np.mean(length**2)))
+    edges = typical * np.concatenate([np.linspace(0.3, 2.0, 120), [2.5, 3.0]])
+    counts = np.bincount(np.searchsorted(edges, length, side="right"), minlength=edges.size + 1)
+    square = (spread / scale) ** 2
+    return Expected(
+        Norms(edges, counts.astype(float), 0.0, typical),
+        edges.size - 1,
+        rows=n,
+        clipped=1.0,
+        noise_square=noise_square,
+        noise=float(np.sqrt(noise_square / np.sum(spread))),
+        spread_square=float(np.sum(spread**2)),
+        slope_square=float(np.sum((square * scale) ** 2) / np.sum(square**2)),
+        unit=1.0,
+    )
+
+
+def clipping_error(rows: np.ndarray, radius: float) -> np.ndarray:
+    """Each row's part in the error of the undone clipped mean."""
+    length = np.linalg.norm(rows / np.sqrt(rows.std(axis=0)), axis=1)
+    factor = np.minimum(1.0, radius / length)
+    return rows * (factor / factor.mean() - 1.0)[:, np.newaxis]
+
+
+def tilt(rows: np.ndarray, expected: Expected) -> Tilt:
+    between = expected.norms.middle(float(rows.shape[0]))
+    square = np.linalg.norm(rows / np.sqrt(rows.std(axis=0)), axis=1) ** 2
+    low, high = between[0] ** 2, between[1] ** 2
+    weight = np.clip((2 * square - low - high) / (high - low), -1.0, 1.0)
+    return Tilt(between, float(np.sum(np.mean(rows * weight[:, np.newaxis], axis=0) ** 2)))
+
+
+@pytest.mark.parametrize("kind", ["normal", "ruled by few"])
+@pytest.mark.parametrize("part", [0.9, 1.0, 1.1])
+def test_fluctuation_of_symmetric_rows(kind: str, part: float) -> None:
+    rows, n = draw(kind), 1000.0
+    expected = expect(rows, n)
+    radius = part * expected.norms.typical
+    length, mass = expected.lengths
+    off = 1.0 - np.minimum(1.0, radius / length) / expected.mean_factor(radius)
+    found = np.sum(clipping_error(rows, radius).var(axis=0)) / n
+    assert float(mass @ (expected.squares * off**2)) / n == pytest.approx(found, rel=0.2)
+
+
+@pytest.mark.parametrize("kind", ["normal", "ruled by few"])
+def test_tilt_of_a_sample_of_symmetric_rows_is_explained(kind: str) -> None:
+    rows = draw(kind)
+    expected = expect(rows, 400.0)
+    parts = [part - part.mean(axis=0) for part in rows.reshape(-1, 400, D)]
+    found = [tilt(part, expect(part, 400.0)).square for part in parts]
+    between = expected.norms.middle(float(N))
+    assert expected.sampled_tilt(between) == pytest.approx(np.mean(found), rel=0.2)
+
+
+@pytest.mark.parametrize("part", [1.0, 1.1, 1.2, 1.3])
+def test_bias_of_skewed_rows_is_extrapolated_from_their_tilt(part: float) -> None:
+    rows = draw("exponential")
+    expected = expect(rows, float(N))
+    radius = part * expected.norms.typical
+    bias = np.linalg.norm(clipping_error(rows, radius).mean(axis=0))
+    predicted = np.sqrt(expected.bias_square(radius, tilt(rows, expected)))
+    assert predicted == pytest.approx(bias, rel=0.5)
+
+
+def test_symmetric_rows_are_clipped_harder_than_skewed_ones() -> None:
+    radii = {}
+    for kind in ("normal", "exponential"):
+        rows = draw(kind)
+        expected = expect(rows, 1000.0, noise_square=2e-6)
+        radii[kind] = expected.best_radius(tilt(rows, expected)) / expected.norms.typical
+    assert 1.2 * radii["normal"] < radii["exponential"]
+
+
+def test_no_clipping_without_noise() -> None:
+    expected = expect(draw("normal"), 1000.0)
+    assert expected.best_radius() >= 1.6 * expected.norms.typical
+
+
+def test_rows_that_seem_equally_long_give_a_radius() -> None:
+    expected = expect(np.ones((100, D)) * np.tile([1.0, -1.0], 50)[:, np.newaxis], 100.0, 1.0)
+    radius = expected.best_radius(Tilt((0.99 * expected.safe, expected.safe), 1.0))
+    assert np.isfinite(radius)
+    assert radius > 0
