@@ -1,0 +1,94 @@
+"""Does `prolate.expected_error` say what `prolate.mean` then does? Predicted over measured.
+
+    python benchmarks/expected.py [--runs 16] [--only TEXT] [--method auto]
+
+Settings are the normal ones of benchmarks/accuracy.py, method "plan" without those whose
+columns are decades apart. Errors are (mean |error|_p**p)**(1 / p) against the sample's own
+mean; +- is the measurement's own standard error. Where few columns rule there are more runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from accuracy import Setting, normal, settings
+
+import prolate
+from prolate import Budget
+
+MOST = 400
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Predicted over measured, and what it rests on."""
+
+    predicted: float
+    measured: float
+    doubt: float
+    seconds: float
+    runs: int
+
+    @property
+    def ratio(self) -> float:
+        return self.predicted / self.measured
+
+
+def grid() -> list[Setting]:
+    return [setting for setting in settings() if setting.draw is normal]
+
+
+def enough(setting: Setting, runs: int) -> int:
+    """More runs where few columns rule the error: its relative variance is that of so many."""
+    p = setting.p
+    part = np.array(setting.sigma) ** (2 * p / (p + 2))
+    return int(min(MOST, np.ceil(runs * max(1.0, 15 * np.sum(part**2) / np.sum(part) ** 2))))
+
+
+def compare(setting: Setting, runs: int, method: str = "auto") -> Ratio:
+    budget, p, runs = Budget(rho=setting.rho), setting.p, enough(setting, runs)
+    start = time.perf_counter()
+    forecast = prolate.expected_error(
+        n=setting.n,
+        scale=setting.sigma,
+        center=setting.center,
+        budget=budget,
+        method=method,
+        error_norm=p,
+    )
+    seconds = time.perf_counter() - start
+    powers = []
+    for run in range(runs):
+        rows = setting.rows(run) + setting.center
+        release = prolate.mean(rows, budget=budget, method=method, error_norm=p, seed=run)
+        powers.append(np.sum(np.abs(release.estimate - rows.mean(axis=0)) ** p))
+    mean = float(np.mean(powers))
+    doubt = float(np.std(powers)) / mean / p / np.sqrt(runs)
+    return Ratio(forecast.noise, mean ** (1 / p), doubt, seconds, runs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=16)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--method", default="auto")
+    options = parser.parse_args()
+    print(f"{'setting':24} {'predicted':>10} {'measured':>10} {'ratio':>6} {'+-':>5} runs seconds")
+    for setting in grid():
+        if options.only not in setting.name:
+            continue
+        if options.method == "plan" and max(setting.sigma) > 1e5:
+            continue
+        found = compare(setting, options.runs, options.method)
+        print(
+            f"{setting.name:24} {found.predicted:10.4g} {found.measured:10.4g} "
+            f"{found.ratio:6.2f} {found.doubt:5.2f} {found.runs:4d} {found.seconds:7.1f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

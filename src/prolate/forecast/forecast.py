@@ -1,0 +1,304 @@
+"""The expected error of a private mean, before any data is touched."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prolate.arguments import (
+    Bounds,
+    check_budget,
+    check_clip,
+    check_method,
+    check_norm,
+    read_bounds,
+    read_vector,
+)
+from prolate.budget import Budget, Neighbors
+from prolate.errors import InputError
+from prolate.forecast import views
+from prolate.forecast.question import MOST_ROWS, Question
+from prolate.sources.source import position_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["METHODS", "Forecast", "expected_error"]
+
+Floats = NDArray[np.float64]
+
+METHODS = ("auto", "plan", "plan-noscale", "gaussian", "gaussian-ellipse")
+_USUAL_CENTER = 10.0  # scales from zero
+_FIRST_MU = 1.0  # where the search for a budget starts, if none is given
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Forecast:
+    """What error a private mean is expected to have; `str` prints it as a table.
+
+    Errors are l_p distances over all columns, (E |error|_p**p)**(1 / p): for p = 2 root mean
+    squares.
+
+    Attributes
+    ----------
+    n, columns : int
+        Numbers of rows and of columns.
+    budget : Budget
+    method, neighbors : str
+    error_norm : float
+        The p.
+    noise : float
+        Expected distance of the private mean to the rows' own mean: what privacy costs, noise
+        and clipping together.
+    noise_std : float64 array of shape (d,)
+        Root mean square of that, column by column.
+    sampling : float
+        Expected distance of the rows' own mean to the population's: what it costs to have
+        only n rows, without any privacy.
+    total : float
+        Both together: the private mean's distance to the population's.
+    rows_needed : int or None
+        Rows from which `noise` is below `sampling`; None if that is beyond 2**38.
+    shares : dict of str to float
+        How the budget will be shared: parts of mu**2.
+    radius, clipped : float or None
+        The clipping radius, in scaled rows, and the part of the rows beyond it.
+    target : float or None
+        The error that was asked for.
+    needed : Budget or None
+        The budget with which `noise` is `target`.
+    warnings : tuple of str
+        What such a release would warn of.
+    """
+
+    n: int
+    columns: int
+    budget: Budget
+    method: str
+    neighbors: Neighbors
+    error_norm: float
+    noise: float
+    noise_std: Floats
+    sampling: float
+    total: float
+    rows_needed: int | None
+    shares: dict[str, float]
+    radius: float | None = None
+    clipped: float | None = None
+    target: float | None = None
+    needed: Budget | None = None
+    warnings: tuple[str, ...] = ()
+    question: Question = field(repr=False)
+
+    def __str__(self) -> str:
+        return views.text(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the forecast ready for JSON."""
+        return views.plain(self)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw noise and sampling error against the number of rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        return views.plot(self, ax)
+
+
+def expected_error(
+    *,
+    n: int,
+    d: int | None = None,
+    scale: ArrayLike | None = None,
+    budget: Budget | None = None,
+    method: str = "auto",
+    error_norm: float = 2,
+    neighbors: Neighbors = "replace",
+    clip: float | Literal["auto", "optimal"] = "auto",
+    center: ArrayLike | None = None,
+    offset: ArrayLike | None = None,
+    bounds: Bounds | None = None,
+    target: float | None = None,
+    delta: float | None = None,
+) -> Forecast:
+    """Return the error to expect of `prolate.mean`, from public numbers only.
+
+    No data is read and no budget is spent. The rows are imagined: n of them, with normal,
+    independent columns. The method itself is rehearsed on what such rows would answer
+    (`prolate.forecast`), so its searches, shares and warnings are those of the release.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    d : int, optional
+        Number of columns.
+    scale : float or array of shape (d,), optional
+        Standard deviations of the columns; 1 by default, which gives errors in standard
+        deviations. At least one of `d` and an array of scales is needed.
+    budget : Budget, optional
+        What the release may cost. Only with a `target` it may be left out; the forecast is
+        then for the budget that is needed.
+    method : {"auto", "plan", "plan-noscale", "gaussian", "gaussian-ellipse"}
+    error_norm, neighbors, clip
+        As for `prolate.mean`.
+    center : float or array of shape (d,), optional
+        Where the columns' means lie: the further from 0, the longer they are searched. By
+        default the middle of the bounds, or ten scales from 0.
+    offset : float or array of shape (d,), optional
+        For ``method="gaussian-ellipse"``: how far the public centers are from the means, 0
+        by default.
+    bounds : (lower, upper), optional
+        Public bounds, which are taken to hold all values; ``method="gaussian"`` needs them.
+    target : float, optional
+        A wanted noise error: `needed` is then the budget that it takes.
+    delta : float, optional
+        States that budget as an epsilon at this delta; by default it is in the currency of
+        `budget`.
+
+    Returns
+    -------
+    Forecast
+
+    Raises
+    ------
+    InputError, BudgetError
+        If an argument will not do, or no budget reaches the target.
+
+    Examples
+    --------
+    >>> import prolate
+    >>> f = prolate.expected_error(n=20000, d=10, budget=prolate.Budget(epsilon=1, delta=1e-6))
+    >>> round(f.sampling, 4), 0.001 < f.noise < 0.01
+    (0.0224, True)
+    """
+    question = _question(d, scale, method, error_norm, neighbors, clip, center, offset, bounds)
+    rows = _rows(n)
+    if target is not None and not (isinstance(target, int | float) and 0.0 < target < math.inf):
+        raise InputError(f"target must be a positive, finite number; got {target!r}.")
+    if delta is not None:
+        Budget(mu=1.0).epsilon_at(delta)  # refuses what is no delta
+    needed = None
+    if target is not None:
+        like = Budget(mu=_FIRST_MU) if budget is None else check_budget(budget)
+        needed = _stated(question.budget_needed(rows, float(target), like.mu), like, delta)
+    elif budget is None:
+        raise InputError("Give a budget, or a target whose budget is wanted, or both.")
+    price = check_budget(needed if budget is None else budget)
+    found = question.expect(rows, price)
+    sampling = question.scale / math.sqrt(rows)
+    return Forecast(
+        n=rows,
+        columns=question.scale.size,
+        budget=price,
+        method=method,
+        neighbors=neighbors,
+        error_norm=question.error_norm,
+        noise=found.noise,
+        noise_std=found.noise_std,
+        sampling=question.sampling(rows),
+        total=question.length(np.hypot(found.noise_std, sampling)),
+        rows_needed=question.rows_needed(rows, found.noise, price),
+        shares=found.shares,
+        radius=found.radius,
+        clipped=found.clipped,
+        target=None if target is None else float(target),
+        needed=needed,
+        warnings=found.warnings,
+        question=question,
+    )
+
+
+def _question(
+    d: int | None,
+    scale: ArrayLike | None,
+    method: str,
+    error_norm: float,
+    neighbors: Neighbors,
+    clip: float | str,
+    center: ArrayLike | None,
+    offset: ArrayLike | None,
+    bounds: Bounds | None,
+) -> Question:
+    check_method(method, METHODS)
+    p = check_norm(error_norm)
+    if neighbors not in ("replace", "add-remove"):
+        raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
+    if neighbors == "add-remove" and method in ("plan", "plan-noscale"):
+        raise InputError("PLAN is defined for neighbors='replace'; use method='auto'.")
+    part = check_clip(clip)
+    if part == "optimal" and method != "gaussian-ellipse":
+        raise InputError("clip='optimal' is for method='gaussian-ellipse'; use clip='auto'.")
+    if part != "auto" and method not in ("auto", "gaussian-ellipse"):
+        raise InputError(
+            f"clip is for method='auto' and 'gaussian-ellipse'; got method={method!r}."
+        )
+    columns = position_names(_columns(d, scale))
+    spread = np.ones(len(columns))
+    if (given := read_vector("scale", scale, columns, positive=True)) is not None:
+        spread = given
+    limits = read_bounds(bounds, columns, required=method == "gaussian")
+    at = read_vector("center", center, columns)
+    if at is None:
+        at = _USUAL_CENTER * spread
+        if limits is not None:
+            middle = 0.5 * limits[0] + 0.5 * limits[1]
+            at = np.where(np.isfinite(middle), middle, at)
+    off = read_vector("offset", offset, columns)
+    if off is None:
+        off = np.zeros_like(spread)
+    if off.any() and method != "gaussian-ellipse":
+        raise InputError(f"offset is for method='gaussian-ellipse'; got method={method!r}.")
+    return Question(
+        scale=spread,
+        center=at,
+        method=method,
+        error_norm=p,
+        neighbors=neighbors,
+        clip=part,
+        offset=off,
+        bounds=limits,
+    )
+
+
+def _columns(d: int | None, scale: ArrayLike | None) -> int:
+    size = None if scale is None or np.ndim(scale) == 0 else len(np.asarray(scale))
+    if d is None and size is None:
+        raise InputError("Give d, the number of columns, or a scale for each column.")
+    if d is None:
+        return int(size or 0)
+    if isinstance(d, bool) or not isinstance(d, int | np.integer) or d < 1:
+        raise InputError(f"d must be a number of columns, at least 1; got {d!r}.")
+    if size is not None and size != d:
+        raise InputError(f"scale has {size} numbers for {d} columns; give one for each.")
+    return int(d)
+
+
+def _rows(n: object) -> int:
+    if isinstance(n, float) and n.is_integer():
+        n = int(n)
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_ROWS:
+        raise InputError(f"n must be a number of rows, between 1 and 2**38; got {n!r}.")
+    return int(n)
+
+
+def _stated(mu: float, like: Budget, delta: float | None) -> Budget:
+    """Return the budget as epsilon at a delta, or in the currency of another one."""
+    delta = like.stated.get("delta") if delta is None else delta
+    if delta is not None:
+        epsilon = Budget(mu=mu).epsilon_at(delta)
+        if epsilon > 0.0:
+            return Budget(epsilon=epsilon, delta=delta)
+    return Budget(rho=0.5 * mu**2) if "rho" in like.stated else Budget(mu=mu)

@@ -1,0 +1,180 @@
+"""An estimator's expected error, from rehearsals on imagined rows.
+
+Each rehearsal runs the estimator itself, under a real curator, on `ImaginedRows`. Its last
+measurement is the answer, and the estimate depends on it linearly; so the estimator is run
+again with the same answers, but for the noise of the last one. The two estimates tell what
+it would be without that noise, and how the noise enters each column, so the expectation
+over it is exact: few rehearsals are enough. The fluctuations of the imagined rows are drawn
+as a Latin square for the same reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Budget, Neighbors
+from prolate.curator import Curator, Measurement
+from prolate.estimators import Estimate
+from prolate.forecast.imagined import ImaginedRows
+from prolate.queries import Query
+
+__all__ = ["Expectation", "moment", "rehearse"]
+
+Floats = NDArray[np.float64]
+Estimator = Callable[[Curator], Estimate]
+Bounds = tuple[Floats, Floats]
+
+_CELLS = 1000  # columns of all rehearsals together
+_FEWEST, _MOST = 2, 12
+_HUGE = 1e140  # its squares are floats
+_PLAIN = 1e-3  # of the distance: noise that does not matter
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """What is expected of a private mean.
+
+    Attributes
+    ----------
+    noise : float
+        (E |error|_p**p)**(1 / p), against the rows' own mean.
+    noise_std : float64 array of shape (d,)
+        Root mean square of that error, column by column.
+    shares : dict
+        Shares of mu**2, by what they are for.
+    radius, clipped : float or None
+        The clipping radius and the part of the rows that is clipped, where they are known:
+        medians.
+    warnings : tuple of str
+        What most rehearsals warned of.
+    """
+
+    noise: float
+    noise_std: Floats
+    shares: dict[str, float]
+    radius: float | None = None
+    clipped: float | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class _Again(Curator):
+    """A curator that gives answers that were given before."""
+
+    script: Iterator[Measurement]
+
+    def measure(self, query: Query, *, share: float, label: str) -> Measurement:
+        self._spend(share)
+        return next(self.script)
+
+
+def rehearse(
+    estimator: Estimator,
+    *,
+    n: int,
+    center: Floats,
+    spread: Floats,
+    budget: Budget,
+    neighbors: Neighbors,
+    error_norm: float,
+    bounds: Bounds | None = None,
+    quick: bool = False,
+) -> Expectation:
+    """Return what is expected of an estimator on n normal rows.
+
+    Parameters
+    ----------
+    estimator : callable
+        From a curator to an estimate.
+    n : int
+    center, spread : float64 arrays of shape (d,)
+        Means and standard deviations of the imagined columns.
+    budget, neighbors, error_norm
+        As for `prolate.mean`.
+    bounds : (lower, upper), optional
+        Public bounds, taken to hold all values.
+    quick : bool
+        Whether to rehearse a third as often: else 2 to 16 times, less often with many columns.
+    """
+    runs = min(max(_CELLS // spread.size, _FEWEST), _MOST)
+    runs = max(runs // 3, _FEWEST) if quick else runs
+    off, noise, estimates, shares = [], [], [], []
+    for run, fluctuation in enumerate(_latin(runs, spread.size)):
+        rows = ImaginedRows(n, center, spread, fluctuation, run)
+        curator = Curator(rows, budget, neighbors=neighbors, bounds=bounds, seed=run)
+        estimates.append(_run(estimator, curator))
+        shares.append(_by_purpose(curator.receipt))
+        *before, last = curator.receipt
+        exact = rows.answer.astype(np.float64)
+        drawn = last.values - exact
+        other = -np.copysign(last.std, drawn)  # far from what was drawn
+        again = _Again(rows, budget, neighbors=neighbors, bounds=bounds, seed=run)
+        again.script = iter([*before, replace(last, values=exact + other)])
+        second = _run(estimator, again).value
+        per_std = (estimates[-1].value - second) * (last.std / (drawn - other))
+        off.append(second - center - per_std * (other / last.std))
+        noise.append(np.abs(per_std))
+    moments = np.array([moment(*each, error_norm) for each in zip(off, noise, strict=True)])
+    squares = np.array([moment(*each, 2.0) for each in zip(off, noise, strict=True)])
+    return Expectation(
+        noise=float(np.mean(np.sum(moments, axis=1)) ** (1.0 / error_norm)),
+        noise_std=np.sqrt(np.mean(squares, axis=0)),
+        shares={name: float(np.mean([s.get(name, 0.0) for s in shares])) for name in shares[0]},
+        radius=_median(e.details.get("radius") for e in estimates),
+        clipped=_median(e.details.get("clipped_fraction") for e in estimates),
+        warnings=estimates[len(estimates) // 2].warnings,
+    )
+
+
+def _run(estimator: Estimator, curator: Curator) -> Estimate:
+    with np.errstate(all="ignore"):  # far too few rows: whatever comes out is the forecast
+        found = estimator(curator)
+    return replace(found, value=np.clip(np.nan_to_num(found.value), -_HUGE, _HUGE))
+
+
+def moment(off: Floats, std: Floats, p: float) -> Floats:
+    """Return E |N|**p of normal numbers with means `off` and standard deviations `std`.
+
+    Examples
+    --------
+    >>> moment(np.array([3.0, 0.0]), np.array([4.0, 1.0]), 2.0).round(9).tolist()
+    [25.0, 1.0]
+    """
+    from scipy.special import hyp1f1
+
+    size = np.maximum(np.abs(off), std)
+    size[size == 0.0] = 1.0
+    off, std = off / size, std / size
+    if p == 2.0:
+        return np.asarray(size**2 * (off**2 + std**2))
+    plain = std < _PLAIN
+    std = np.where(plain, 1.0, std)
+    constant = 2.0 ** (0.5 * p) * math.gamma(0.5 * (p + 1.0)) / math.sqrt(math.pi)
+    spread = constant * std**p * hyp1f1(-0.5 * p, 0.5, -0.5 * (off / std) ** 2)
+    return np.asarray(size**p * np.where(plain, np.abs(off) ** p, spread))
+
+
+def _latin(runs: int, d: int) -> Iterator[Floats]:
+    """Yield standard normal numbers for each run: a column has one of each `runs`-quantile."""
+    from scipy.special import ndtri
+
+    draw = np.random.default_rng(runs)
+    place = draw.permuted(np.tile(np.arange(runs), (d, 1)), axis=1) + draw.random((d, runs))
+    yield from np.asarray(ndtri(place / runs)).T
+
+
+def _by_purpose(receipt: Iterable[Measurement]) -> dict[str, float]:
+    shares: dict[str, float] = {}
+    for entry in receipt:
+        name = entry.label.rstrip(" 0123456789")
+        shares[name] = shares.get(name, 0.0) + entry.share
+    return shares
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.median(known)) if known else None

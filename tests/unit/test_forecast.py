@@ -1,0 +1,265 @@
+"""Forecasts: what imagined rows answer against real ones, and what a forecast says."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import prolate
+from prolate import Budget, BudgetError, InputError, expected_error
+from prolate.forecast import rehearsal
+from prolate.forecast.imagined import ImaginedRows
+from prolate.forecast.rehearsal import moment
+from prolate.queries import (
+    RADIUS,
+    ClippedSum,
+    Count,
+    CountBelow,
+    Cut,
+    Histogram,
+    LinearGrid,
+    MagnitudeGrid,
+    Magnitudes,
+    NormHistogram,
+    Norms,
+    Pairs,
+    Rotated,
+)
+
+D, N = 8, 60000
+MEAN = np.linspace(-3.0, 20.0, D)
+SIGMA = np.geomspace(0.5, 4.0, D)
+BUDGET = Budget(mu=0.5)
+rng = np.random.default_rng(1)
+ROWS = rng.normal(size=(N, D))
+ROWS = (ROWS - ROWS.mean(axis=0)) / ROWS.std(axis=0) * SIGMA + MEAN
+OFF = MEAN + 0.3 * SIGMA * rng.normal(size=D)
+SCALE = np.sqrt(SIGMA)
+LENGTH = float(np.sqrt(SIGMA.sum()))
+
+
+@pytest.fixture(autouse=True)
+def few_rehearsals(monkeypatch):
+    monkeypatch.setattr(rehearsal, "_MOST", 4)
+
+
+def imagined(n: int = N, fluctuation: np.ndarray | None = None) -> ImaginedRows:
+    return ImaginedRows(n, MEAN, SIGMA, np.zeros(D) if fluctuation is None else fluctuation, 0)
+
+
+COUNTS = {
+    "count": Count(D),
+    "linear": Histogram(LinearGrid(MEAN - SIGMA, SIGMA / 4, 9)),
+    "magnitude": Histogram(MagnitudeGrid(np.zeros(D), np.zeros(D, dtype=np.int64), 512, 54)),
+    "half octaves": Histogram(MagnitudeGrid(OFF, np.arange(2020, 2020 + 2 * D, 2), 60, 51)),
+    "norms": NormHistogram(OFF, 1 / SCALE, LENGTH * np.linspace(0.3, 2.0, 12)),
+    "farthest": NormHistogram(OFF, 1 / SIGMA, np.linspace(0.3, 4.0, 12), farthest=True),
+    "below": CountBelow(MEAN + 0.5 * SIGMA),
+    "magnitude below": CountBelow(np.abs(MEAN), magnitude=True),
+    "pairs": Pairs(Magnitudes(CountBelow(0.7 * SIGMA))),
+    "norm below": Norms(CountBelow(np.array([LENGTH])), OFF, 1 / SCALE),
+    "cut": Cut(CountBelow(MEAN), MEAN - 30, MEAN + 30),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts_of_imagined_rows_are_those_of_real_ones(name):
+    """Within six standard deviations of a count of N rows, or of two."""
+    query = COUNTS[name]
+    expected = imagined().collect(query, query.size).astype(float)
+    found = query(ROWS).astype(float)
+    assert np.all(np.abs(found - expected) <= 6.0 * np.sqrt(2.0 * np.maximum(expected, 4.0)))
+    assert np.any(found > 0)
+
+
+SUMS = {
+    "most clipped": {"radius": 0.6 * LENGTH},
+    "half clipped": {"radius": LENGTH},
+    "few clipped": {"radius": 1.8 * LENGTH},
+    "none clipped": {"radius": 1e3 * LENGTH},
+    "values cut": {"radius": 1.3 * LENGTH, "lower": MEAN - 0.8 * SIGMA, "upper": MEAN + SIGMA},
+    "tilted": {"radius": 1.5 * LENGTH, "tilt": (0.6 * LENGTH, 1.4 * LENGTH)},
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_clipped_sums_of_imagined_rows_are_those_of_real_ones(name):
+    """Against many samples whose mean is exact: their average, and their fluctuation."""
+    query, parts = ClippedSum(OFF, SCALE, **SUMS[name]), 120
+    rows = rng.normal(size=(parts, N // parts, D))
+    rows = (rows - rows.mean(axis=1, keepdims=True)) * SIGMA + MEAN
+    found = np.array([query(part) for part in rows]) * (SUMS[name]["radius"] / RADIUS)
+    unit = SUMS[name]["radius"] / RADIUS
+    n = N // parts
+    center = imagined(n).collect(query, D) * unit
+    spread = np.abs(imagined(n, np.ones(D)).collect(query, D) * unit - center)
+    std = found.std(axis=0)
+    # Of cut values, and for the tilt, the law of the norm is approximated; single columns are
+    # cut at twice the radius.
+    slack = {"values cut": 0.03, "tilted": 0.15, "most clipped": 0.02}.get(name, 0.002)
+    typical = np.abs(MEAN - OFF) / SCALE * n + std
+    assert np.all(np.abs(found.mean(axis=0) - center) < 6 * std / np.sqrt(parts) + slack * typical)
+    if name == "none clipped":
+        assert np.all(spread < 1e-3 * n)
+    elif name != "values cut":
+        ratio = np.sqrt(np.mean(spread**2) / np.mean(std**2))
+        assert 0.75 < ratio < 1.3
+
+
+def test_what_is_not_foreseen_is_refused():
+    query = Rotated(CountBelow(np.zeros(D)), np.ones(D), np.zeros(D))
+    with pytest.raises(InputError, match="not foreseen: rows at or below"):
+        imagined().collect(query, D)
+    with pytest.raises(InputError, match="cannot be read"):
+        imagined().blocks()
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 4.0])
+@pytest.mark.parametrize("off", [0.0, 0.4, -3.0, 1e4])
+def test_moments_are_integrals(p, off):
+    exact, _ = integrate.quad(
+        lambda x: abs(x) ** p * stats.norm.pdf(x, off, 0.7), off - 9, off + 9, points=[0.0, off]
+    )
+    assert moment(np.array([off]), np.array([0.7]), p)[0] == pytest.approx(exact, rel=1e-6)
+    assert moment(np.zeros(1), np.zeros(1), p)[0] == 0.0
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_the_ellipse_is_foretold_in_closed_form(neighbors):
+    from prolate.theory import ClippedMean
+
+    share = 1.0 if neighbors == "replace" else 0.99
+    f = expected_error(
+        n=5000, scale=SIGMA, budget=BUDGET, method="gaussian-ellipse", offset=0.2, clip=0.05,
+        neighbors=neighbors,
+    )  # fmt: skip
+    mu = BUDGET.mu * np.sqrt(share)
+    radius = ClippedMean(SIGMA, n=5000, mu=mu).radius(0.05)
+    shifted = ClippedMean(SIGMA, n=5000, mu=mu, center_offset=0.2, neighbors=neighbors)
+    assert f.noise == pytest.approx(shifted.at_radius(radius).root, rel=1e-6)
+    assert f.sampling == pytest.approx(np.linalg.norm(SIGMA) / np.sqrt(5000), rel=1e-9)
+    assert f.total == pytest.approx(np.hypot(f.noise, f.sampling), rel=1e-9)
+    assert f.clipped > 0.05
+
+
+def test_the_gaussian_mechanism_is_foretold_by_its_bounds():
+    f = expected_error(n=5000, d=4, budget=BUDGET, method="gaussian", bounds=(-10, 10))
+    # Sensitivity 2 |half|, in each of four columns.
+    assert f.noise == pytest.approx(2 * 20.0 / 0.5 / 5000 * 2.0, rel=1e-4)
+    assert f.shares == {"sum": 1.0}
+
+
+@pytest.mark.parametrize("method", ["auto", "plan"])
+def test_rows_needed_and_budget_needed_are_where_they_say(method):
+    options = {"d": 4, "method": method}
+    f = expected_error(n=8000, budget=BUDGET, target=0.01, **options)
+    bought = expected_error(n=8000, budget=f.needed, **options)
+    assert bought.noise == pytest.approx(0.01, rel=0.08)
+    there = expected_error(n=f.rows_needed, budget=BUDGET, **options)
+    assert there.noise < 1.1 * there.sampling
+    fewer = expected_error(n=int(f.rows_needed / 1.4), budget=BUDGET, **options)
+    assert fewer.noise > fewer.sampling
+
+
+def test_the_budget_needed_comes_in_the_currency_that_was_given():
+    options = {"n": 8000, "d": 6, "method": "gaussian-ellipse", "target": 0.01}
+    mu = expected_error(**options).needed
+    for budget, stated in (
+        (Budget(epsilon=1, delta=1e-6), {"epsilon", "delta"}),
+        (Budget(rho=1), {"rho"}),
+        (Budget(mu=3), {"mu"}),
+    ):
+        needed = expected_error(**options, budget=budget).needed
+        assert set(needed.stated) == stated
+        assert needed.mu == pytest.approx(mu.mu, rel=0.02)
+    assert expected_error(**options, delta=1e-9).needed.stated["delta"] == 1e-9
+    assert expected_error(**options).budget == mu
+
+
+def test_a_forecast_is_the_same_every_time_and_warns_as_a_release_would():
+    first, again = (expected_error(n=250, d=20, budget=BUDGET) for _ in range(2))
+    assert first.noise == again.noise
+    rows = rng.normal(10.0, 1.0, size=(250, 20))
+    release = prolate.mean(rows, budget=BUDGET, seed=1)
+    assert first.warnings == release.warnings
+    assert "few" in first.warnings[0]
+    labels = {entry.label.rstrip(" 0123456789") for entry in release.receipt}
+    assert set(first.shares) == labels
+
+
+def test_it_prints_a_table_and_is_ready_for_json():
+    f = expected_error(n=20000, scale=SIGMA, budget=BUDGET, method="gaussian-ellipse", target=0.1)
+    lines = str(f).splitlines()
+    assert lines[0] == (
+        "Expected error of a private mean (gaussian-ellipse): 20,000 rows, 8 columns, mu = 0.5, "
+        "neighbors: replace"
+    )
+    assert lines[2].split()[:2] == ["noise", f"{f.noise:.3g}"]
+    assert f"{f.rows_needed:,}, for noise below sampling" in str(f)
+    assert "for noise of 0.1" in str(f)
+    read = json.loads(json.dumps(f.to_dict(), allow_nan=False))
+    assert read["noise"] == f.noise
+    assert read["budget"]["mu"] == 0.5
+
+
+def test_it_plots():
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    f = expected_error(n=20000, d=3, budget=BUDGET, method="gaussian-ellipse", target=0.1)
+    axes = f.plot()
+    noise, sampling = (line.get_ydata() for line in axes.lines[:2])
+    assert np.all(np.diff(noise) < 0)
+    assert np.all(np.diff(sampling) < 0)
+    assert noise[3] == pytest.approx(f.noise)
+    assert f.plot(axes) is axes
+    plt.close("all")
+
+
+def test_extreme_arguments_have_an_answer():
+    for options in (
+        {"n": 1, "d": 1, "method": "gaussian-ellipse"},
+        {"n": 1, "d": 1, "method": "gaussian-ellipse", "clip": "optimal"},
+        {"n": 2**38, "d": 2},
+        {"n": 20000, "scale": [1e-130, 1.0, 1e130]},
+        {"n": 20000, "scale": [1e-130, 1.0, 1e130], "method": "gaussian-ellipse"},
+        {"n": 20000, "d": 3, "center": 1e12},
+    ):
+        f = expected_error(budget=BUDGET, **options)
+        assert f.noise > 0.0
+        assert np.isfinite(f.noise)
+
+
+BAD = {
+    "neither": ({}, InputError, "Give d"),
+    "rows": ({"d": 2, "n": 0}, InputError, "n must be a number of rows"),
+    "part of a row": ({"d": 2, "n": 2.5}, InputError, "n must be a number of rows"),
+    "columns": ({"d": 0}, InputError, "at least 1"),
+    "scale": ({"d": 2, "scale": 0}, InputError, "positive"),
+    "scales": ({"d": 2, "scale": [1, 2, 3]}, InputError, "3 numbers for 2 columns"),
+    "no budget": ({"d": 2, "budget": None}, InputError, "Give a budget, or a target"),
+    "budget": ({"d": 2, "budget": 1}, BudgetError, "prolate.Budget"),
+    "target": ({"d": 2, "target": 0}, InputError, "target must be"),
+    "delta": ({"d": 2, "target": 1, "delta": 2}, BudgetError, "delta must lie"),
+    "method": ({"d": 2, "method": "iome"}, InputError, "method must be one of"),
+    "norm": ({"d": 2, "error_norm": 0}, InputError, "error_norm"),
+    "neighbors": ({"d": 2, "neighbors": "swap"}, InputError, "neighbors"),
+    "plan": ({"d": 2, "neighbors": "add-remove", "method": "plan"}, InputError, "PLAN"),
+    "bounds": ({"d": 2, "method": "gaussian"}, InputError, "bounds"),
+    "clip": ({"d": 2, "clip": "optimal"}, InputError, "use clip='auto'"),
+    "clip of plan": ({"d": 2, "clip": 0.1, "method": "plan"}, InputError, "clip is for"),
+    "offset": ({"d": 2, "offset": 0.1}, InputError, "offset is for"),
+    "out of reach": (
+        {"d": 2, "target": 1e-15, "method": "gaussian-ellipse"}, InputError, "No budget up to",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_arguments_are_refused_with_a_sentence(name):
+    options, error, text = BAD[name]
+    with pytest.raises(error, match=text):
+        expected_error(**{"n": 1000, "budget": BUDGET, **options})
