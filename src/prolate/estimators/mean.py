@@ -34,6 +34,7 @@ from prolate.estimators.rare_mean import rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
 from prolate.estimators.shape import Shape, learn_shape
 from prolate.estimators.shares import radius_share
+from prolate.estimators.shrink import shrink
 from prolate.theory import effective_columns, optimal_scale
 
 __all__ = ["Clip", "clipped_mean", "mean"]
@@ -84,6 +85,11 @@ def mean(
         value, noise_std, details = clipped_mean(
             curator, shape, weights, share=curator.remaining, clip=clip
         )
+        if first is not None:
+            rare, median = ~np.isnan(first.bulk), error_norm < 2.0
+            moved = shrink((value - first.bulk)[rare], noise_std[rare], median=median)
+            value[rare] = first.bulk[rare] + moved
+            details["shrunk_columns"] = int(np.count_nonzero(rare))
     return Estimate(
         value=value,
         noise_std=noise_std,
