@@ -10,7 +10,8 @@ and by G1 = E min(1, C / |y|) if length said nothing about the column. Both foll
 histogram of norms; what the columns have in common, a gain between the two, shows in a
 first mean and is undone. What is left differs from column to column by a part of
 1 - G2 / G1 that was .1 to .65 for all baskets looked at, and hardly depends on the radius C.
-So each radius has an expected error, and the best one is taken.
+The first mean's popular columns decide the gain, and unpopular ones, which are found in long
+rows, differ more from it. So each radius has an expected error, and the best one is taken.
 
 The first mean has the same noise in all such columns: the popular ones stand far out of
 it. The second is scaled by what the first one says. Each column's answer is their average,
@@ -40,6 +41,7 @@ __all__ = ["FirstMean", "first_mean", "rare_mean"]
 Floats = NDArray[np.float64]
 
 _DIFFER = 0.45  # columns' gains differ by this part of 1 - G2 / G1
+_DROWNED = 3.0  # times more, where a column's mean is far below its noise
 _FEWER = 0.3  # of the rows that a safe radius leaves out, for the first mean
 _PRECISE, _MOST = 10.0, 0.02  # share of the norms, over the usual one, and the most
 
@@ -91,10 +93,11 @@ def rare_mean(
     rare = ~np.isnan(bulk)
     away = np.where(rare, center - bulk, 0.0)
     size = np.where(rare, np.abs(away), shape.spread)
+    doubted = size * (1.0 + _DROWNED / (1.0 + (size / first.noise) ** 2))
     norms, expected, share = _lengths(
         curator, shape.rows, center, shape.spread, scale, share=curator.remaining
     )
-    known = _weight(first.noise, first.differ * size)
+    known = _weight(first.noise, first.differ * doubted)
     known += np.where(rare, _weight(size, 0.0), 0.0)  # by shrinking
 
     def differ(radius: float) -> float:
@@ -102,7 +105,7 @@ def rare_mean(
 
     def error(radius: float) -> float:
         noise = expected.noise * radius / expected.mean_factor(radius) * scale
-        weight = known + _weight(noise, differ(radius) * size)
+        weight = known + _weight(noise, differ(radius) * doubted)
         return float(np.sum((weight**-0.5 / expected.unit) ** error_norm))
 
     radius = float(min(norms.edges[: expected.cell + 1], key=error))
@@ -113,7 +116,10 @@ def rare_mean(
     factor = np.where(rare, gain, even)
     second, noise = center - away + moved / factor, noise / shape.rows / factor
 
-    before, now = _weight(first.noise, first.differ * size), _weight(noise, differ(radius) * size)
+    before, now = (
+        _weight(first.noise, first.differ * doubted),
+        _weight(noise, differ(radius) * doubted),
+    )
     part = now / (before + now)
     value = (1.0 - part) * first.value + part * second
     noise = np.hypot((1.0 - part) * first.noise, part * noise)
