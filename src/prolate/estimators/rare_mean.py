@@ -92,34 +92,38 @@ def rare_mean(
     center, bulk = shape.center, first.bulk
     rare = ~np.isnan(bulk)
     away = np.where(rare, center - bulk, 0.0)
-    size = np.where(rare, np.abs(away), shape.spread)
+    size = np.abs(away)
     doubted = size * (1.0 + _DROWNED / (1.0 + (size / first.noise) ** 2))
+    # Around its mean, a column that is half here and half there has no bulk to deviate from.
+    part = away**2 / np.maximum(away**2 + shape.spread**2, 1e-300)
+    one_sided = np.maximum(1.0 - 2.0 * part, 0.0)
     norms, expected, share = _lengths(
         curator, shape.rows, center, shape.spread, scale, share=curator.remaining
     )
     known = _weight(first.noise, first.differ * doubted)
     known += np.where(rare, _weight(size, 0.0), 0.0)  # by shrinking
 
-    def differ(radius: float) -> float:
-        return _DIFFER * (1.0 - expected.long_factor(radius) / expected.mean_factor(radius))
+    def bias(radius: float) -> Floats:
+        even, most = expected.mean_factor(radius), expected.long_factor(radius)
+        differ = _DIFFER * (1.0 - most / even)
+        # Other columns are around their centers: no more than what clipping takes off.
+        return np.where(rare, differ * one_sided * doubted, (1.0 - even) * shape.spread)
 
     def error(radius: float) -> float:
         noise = expected.noise * radius / expected.mean_factor(radius) * scale
-        weight = known + _weight(noise, differ(radius) * doubted)
+        weight = known + _weight(noise, bias(radius))
         return float(np.sum((weight**-0.5 / expected.unit) ** error_norm))
 
     radius = float(min(norms.edges[: expected.cell + 1], key=error))
     total, noise = clipped_sum(curator, center, scale, radius, share=share, label="mean")
     even, most = expected.mean_factor(radius), expected.long_factor(radius)
     moved = total / shape.rows + even * away  # from the bulk, or from the center
-    gain = _gain(moved / first.noise, away / first.noise, first.differ, most, even)
-    factor = np.where(rare, gain, even)
+    alike = one_sided**2 / first.noise
+    gain = _gain(moved * alike, away * alike, first.differ, most, even)
+    factor = np.where(rare, even - one_sided * (even - gain), even)
     second, noise = center - away + moved / factor, noise / shape.rows / factor
 
-    before, now = (
-        _weight(first.noise, first.differ * doubted),
-        _weight(noise, differ(radius) * doubted),
-    )
+    before, now = _weight(first.noise, first.differ * doubted), _weight(noise, bias(radius))
     part = now / (before + now)
     value = (1.0 - part) * first.value + part * second
     noise = np.hypot((1.0 - part) * first.noise, part * noise)
