@@ -48,7 +48,9 @@ print(*(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children
 """
 
 # Two processes spend as fast as they can; each writes a line only after its
-# charge returned.  Both are killed at a random moment, again and again.
+# charge returned.  Both are killed at a random moment, again and again, until
+# enough kills struck between charges that returned.  How long a charge takes
+# depends on the disk, so they live longer where none returned.
 KILL = """
 import os, random, signal, sys, time
 from prolate.budget import Budget
@@ -57,8 +59,9 @@ from prolate.ledger import Ledger
 path, side, kills = sys.argv[1], sys.argv[2], int(sys.argv[3])
 ledger = Ledger(path)
 small = Budget(mu=0.01)
-torn = 0
-for turn in range(kills):
+torn = turn = written = 0
+longest = 0.06
+while turn < kills or written <= 40 * kills:  # a line has at most 40 bytes
     children = []
     for number in range(2):
         child = os.fork()
@@ -68,13 +71,16 @@ for turn in range(kills):
                 label = f"{turn}.{number}.{count}"
                 os.write(line, f"{ledger.charge(small, label)} {label}\\n".encode())
         children.append(child)
-    time.sleep(random.uniform(0.0, 0.06))
+    time.sleep(random.uniform(0.0, longest))
     for child in children:
         os.kill(child, signal.SIGKILL)
     ended = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
     assert ended == [-signal.SIGKILL] * 2, ended
     torn += os.path.exists(path + "-journal")  # killed within a transaction
-print(torn)
+    turn, before = turn + 1, written
+    written = os.path.getsize(side) if os.path.exists(side) else 0
+    longest *= 1.5 if written == before else 1.0
+print(turn, torn)
 """
 
 
@@ -107,13 +113,13 @@ def test_racing_processes_take_exactly_what_fits(tmp_path: Path) -> None:
 def test_no_charge_is_forgotten_when_processes_are_killed(tmp_path: Path, kills: int) -> None:
     path, side = tmp_path / "killed.ledger", tmp_path / "returned.txt"
     Ledger.create(path, limit=Budget(mu=100))
-    torn = int(run(KILL, path, side, kills))
+    killed, torn = map(int, run(KILL, path, side, kills).split())
     ledger = Ledger(path)  # checks the file's integrity, and that no number is missing
     charged = {f"{entry.id} {entry.label}" for entry in ledger.entries()}
     returned = side.read_text().splitlines()
-    print(f"{kills} kills, {torn} within a transaction; {len(returned)} charges returned")
+    print(f"{killed} kills, {torn} within a transaction; {len(returned)} charges returned")
     assert len(returned) > kills
     assert set(returned) <= charged
     # A kill between a commit and the line that reports it wastes one charge a process.
-    assert len(charged) - len(returned) <= 2 * kills
+    assert len(charged) - len(returned) <= 2 * killed
     assert ledger.charge(Budget(mu=0.01)) == len(charged) + 1
