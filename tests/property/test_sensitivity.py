@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from prolate.queries import (
+    GRAM_RADIUS,
     RADIUS,
     ClippedSum,
     Count,
     CountBelow,
     Cut,
+    Gram,
     Histogram,
     KeyHistogram,
     LinearGrid,
@@ -72,6 +74,11 @@ QUERIES = {
     "cut": Cut(ClippedSum(C, S, 1.5), C - 1, C + 1),
     "turned": Turned(wide(D, 1.5), C, ORTHOGONAL),
     "products": Products(wide(D * (D + 1) // 2, 2.0), C, S),
+    "gram": Gram(C, S, 1.5),
+    "gram with a constant": Gram(C, S, 1.5, constant=0.8),
+    "gram of some columns": Gram(
+        C[:2], S[:2], 2.0, index=np.array([2, 0]), width=D, lower=C[:2] - 1, upper=C[:2] + 3
+    ),
     "rotated": Rotated(wide(4, 1.5), np.array([1.0, -1.0, -1.0, 1.0]), C),
     "magnitudes": Magnitudes(CountBelow(np.abs(C))),
     "norm of rows": Norms(CountBelow(np.array([1.0])), C, 1 / S),
@@ -134,6 +141,19 @@ def test_wide_rows_are_clipped_however_long(d, tilt):
             assert length <= RADIUS**2
 
 
+@pytest.mark.parametrize("d", [1, 2, 31, 33, 64, 200])
+@pytest.mark.parametrize("constant", [0.0, 0.4, 1e9])
+def test_wide_rows_of_a_gram_matrix_are_clipped_however_long(d, constant):
+    query = Gram(np.zeros(d), np.ones(d), 1.0, constant=constant)
+    for size in (1e-3, 0.99 / np.sqrt(d), 1 / np.sqrt(d), 1.0, 7.0, 1e3, 1e300):
+        for rows in (np.full((1, d), size), size * rng.normal(size=(1, d))):
+            values = query(rows)
+            assert sum(int(v) ** 2 for v in values) <= query.sensitivity_squared("add-remove")
+            trace = np.trace(query.matrix(values.astype(float)))
+            assert trace <= 1.0 + 1e-12, "a row is longer than the radius"
+            assert values.max() <= 5 * GRAM_RADIUS**2
+
+
 def test_sensitivities_are_reached():
     """Not only bounds: some neighbors are as far apart as stated, or nearly."""
     one, other = np.zeros((1, D)), np.array([[9.0, 9.0, 9.0]])
@@ -145,12 +165,15 @@ def test_sensitivities_are_reached():
     assert gap >= 0.999999 * total.sensitivity_squared("replace")
     below = CountBelow(np.zeros(D))
     assert distance_squared(below(one), below(other)) == below.sensitivity_squared("replace")
+    gram = Gram(np.zeros(D), np.ones(D), 1.0)
+    gap = distance_squared(gram(np.array([[5.0, 0, 0]])), gram(np.array([[0, 5.0, 0]])))
+    assert gap >= 0.999 * gram.sensitivity_squared("replace")
     tilted = wide(D, 1.0, tilt=(0.2, 0.5))
     gap = distance_squared(tilted(np.array([[5.0, 0, 0]])), tilted(np.array([[-5.0, 0, 0]])))
     assert gap >= 0.999999 * tilted.sensitivity_squared("replace")
 
 
-@pytest.mark.parametrize("name", ["linear", "sum", "norms", "keys", "below"])
+@pytest.mark.parametrize("name", ["linear", "sum", "norms", "keys", "below", "gram"])
 def test_the_same_check_catches_a_sensitivity_that_is_halved(name):
     query = QUERIES[name]
 

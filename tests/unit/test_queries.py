@@ -16,6 +16,7 @@ from prolate.queries import (
     Count,
     CountBelow,
     Cut,
+    Gram,
     Histogram,
     KeyHistogram,
     LinearGrid,
@@ -198,6 +199,21 @@ def test_mapped_queries() -> None:
     assert products(np.array([[2.0, -3.0]])).tolist() == expected
 
 
+def test_gram_matrix() -> None:
+    query = Gram(np.array([1.0, 0.0]), np.array([1.0, 2.0]), 4.0, constant=1.0)
+    rows = np.array([[3.0, -2.0], [NAN, 4.0]])  # u = (1, 2, -1) and (1, 0, 2)
+    values = query(rows)
+    assert values.tolist() == [v * (1 << 24) for v in (10, 14, 7, 20, -14, 25)]  # 2**28 / 4**2
+    assert np.allclose(query.matrix(values.astype(float)), [[2, 2, 1], [2, 4, -2], [1, -2, 5]])
+    assert query.noise(5.0 * 7.0 * 2.0**24) == (7.0, 5.0)
+    # The whole row shrinks, the constant with it.
+    long = query.matrix(query(np.array([[1e300, 0.0]])).astype(float))
+    assert long[1, 1] > 0.7 * 16.0
+    assert np.trace(long) <= 16.0
+    some = Gram(np.zeros(1), np.ones(1), 4.0, index=np.array([1]), width=2)
+    assert some.matrix(some(rows).astype(float)).tolist() == [[16.0 - 4.0 + 8.0]]
+
+
 def test_node_histogram() -> None:
     width = np.array([1.0])
     root = NodeHistogram(np.zeros(1), width, np.array([0]), [(0, 0)])
@@ -319,6 +335,13 @@ def clipped(**changes: object) -> ClippedSum:
         (lambda: KeyHistogram(2, np.array([0, 1]), np.array([0]), 3, 52), "first must be an"),
         (lambda: KeyHistogram(2, np.array([0]), np.array([0]), 3, -1), "shift must be"),
         (lambda: Turned(Count(2), np.zeros(2), np.zeros((2, 3))), "matrix must be made for 2"),
+        (lambda: Gram(np.zeros(2), np.ones(2), 0.0), "must be positive"),
+        (lambda: Gram(np.zeros(2), np.ones(2), 1.0, constant=INF), "must be finite"),
+        (lambda: Gram(np.zeros(2), np.ones(2), 1.0, index=np.array([0, 1])), "go together"),
+        (
+            lambda: Gram(np.zeros(1), np.ones(1), 1.0, index=np.array([1]), width=1),
+            "must point into the 1 columns",
+        ),
         (lambda: Products(Count(2), np.zeros(2), np.ones(2)), "must be made for 3 columns"),
         (lambda: Rotated(Count(3), np.ones(3), np.zeros(3)), "power of two"),
         (lambda: Rotated(Count(2), np.ones(4), np.zeros(3)), "must be made for 4 columns"),

@@ -4,6 +4,7 @@ from prolate.queries.base import Query
 from prolate.queries.clipped_sum import CAP, RADIUS, ClippedSum
 from prolate.queries.count import Count, CountBelow
 from prolate.queries.cut import Cut
+from prolate.queries.gram import GRAM_RADIUS, Gram
 from prolate.queries.grids import LinearGrid, MagnitudeGrid
 from prolate.queries.histogram import Histogram, KeyHistogram
 from prolate.queries.mapped import Magnitudes, Norms, Rotated, rotate_back
@@ -14,11 +15,13 @@ from prolate.queries.turned import Products, Turned
 
 __all__ = [
     "CAP",
+    "GRAM_RADIUS",
     "RADIUS",
     "ClippedSum",
     "Count",
     "CountBelow",
     "Cut",
+    "Gram",
     "Histogram",
     "KeyHistogram",
     "LinearGrid",

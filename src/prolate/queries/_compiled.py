@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 __all__ = [
+    "clipped_steps",
     "clipped_sum",
     "key_histogram",
     "linear_histogram",
@@ -74,6 +75,36 @@ def clipped_sum(
         factor = weight * (inner / np.sqrt(max(square, radius * radius)))
         for j in range(d):
             total[j] += np.int64(np.rint(steps[j] * factor))
+
+
+@njit(nogil=True, cache=True)
+def clipped_steps(
+    rows: Any,
+    lower: Any,
+    upper: Any,
+    center: Any,
+    gain: Any,
+    constant: float,
+    radius: float,
+    steps: Any,
+) -> None:
+    d, k = center.size, steps.shape[1]
+    cap = 2.0 * radius
+    inner = (radius - 0.5 * np.sqrt(float(k))) * (1.0 - 2.0**-40)
+    for i in range(rows.shape[0]):
+        if k > d:
+            steps[i, 0] = constant
+        for j in range(d):
+            x = rows[i, j]
+            step = np.rint((min(max(x, lower[j]), upper[j]) - center[j]) * gain[j])
+            steps[i, j + k - d] = min(max(step, -cap), cap) if x - x == 0.0 else 0.0
+        square = 0.0
+        for start in range(0, k, _LANES):
+            square += _exact_square(steps[i], start, min(start + _LANES, k))
+        if square > radius * radius:
+            factor = inner / np.sqrt(square)
+            for j in range(k):
+                steps[i, j] = np.rint(steps[i, j] * factor)
 
 
 @njit(nogil=True, cache=True)

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "clipped_steps",
+    "clipped_steps_numpy",
     "clipped_sum",
     "clipped_sum_numpy",
     "key_histogram",
@@ -95,6 +97,46 @@ def clipped_sum_numpy(
 
 def _inner(radius: float, d: int) -> float:
     return (radius - 0.5 * float(np.sqrt(float(d)))) * (1.0 - 2.0**-40)
+
+
+def clipped_steps(
+    rows: Floats,
+    lower: Floats,
+    upper: Floats,
+    center: Floats,
+    gain: Floats,
+    constant: float,
+    radius: float,
+    steps: Floats,
+) -> None:
+    """Write every row's clipped integer vector into `steps`; see `Gram`."""
+    kernel = _compiled("clipped_steps") or clipped_steps_numpy
+    kernel(rows, lower, upper, center, gain, constant, radius, steps)
+
+
+def clipped_steps_numpy(
+    rows: Floats,
+    lower: Floats,
+    upper: Floats,
+    center: Floats,
+    gain: Floats,
+    constant: float,
+    radius: float,
+    steps: Floats,
+) -> None:
+    """Twin of `clipped_steps`."""
+    d, k = center.size, steps.shape[1]
+    cap = 2.0 * radius
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = np.rint((np.minimum(np.maximum(rows, lower), upper) - center) * gain)
+        steps[:, : k - d] = constant
+        steps[:, k - d :] = np.where(
+            np.isfinite(rows), np.minimum(np.maximum(value, -cap), cap), 0.0
+        )
+    square = np.sum(steps * steps, axis=1)
+    long = square > radius * radius
+    inner = (radius - 0.5 * np.sqrt(float(k))) * (1.0 - 2.0**-40)
+    steps[long] = np.rint(steps[long] * (inner / np.sqrt(square[long]))[:, None])
 
 
 def linear_histogram(rows: Floats, low: Floats, width: Floats, cells: int, total: Integers) -> None:

@@ -1,0 +1,159 @@
+"""The Gram matrix of centered, scaled and clipped rows, on an integer grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Neighbors
+from prolate.errors import InputError
+from prolate.queries import kernels
+from prolate.queries.base import Query, check_vectors
+
+__all__ = ["GRAM_RADIUS", "Gram"]
+
+Floats = NDArray[np.float64]
+
+GRAM_RADIUS = 1 << 14
+"""The clipping radius in grid steps. Gram matrices of 2**31 rows sum up within 2**62."""
+
+_DIAGONAL, _OTHER = 5, 7  # weights of the entries; 7 / 5 is just below sqrt 2
+
+
+def _zeros() -> Floats:
+    return np.zeros(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Gram(Query):
+    """Sum over rows of u u', u = (constant, (x - center) / scale) clipped to l2 norm `radius`.
+
+    The constant comes first, if it is not zero; it is clipped with the row. The vector is
+    the upper triangle, row by row, of u u' in units of (radius / `GRAM_RADIUS`)**2, the
+    entries on the diagonal times 5, the others times 7. For each row,
+
+    1. v_j = x_j of the columns `index`, in that order, cut to [lower_j, upper_j] where these
+       are given;
+    2. r_j = (v_j - center_j) / scale_j in grid steps, rounded to the nearest integer and cut
+       to [-2 GRAM_RADIUS, 2 GRAM_RADIUS]; 0 for a missing x_j (NaN or infinite), and the
+       constant in grid steps, rounded and cut likewise, before them;
+    3. S = sum of r_j**2; if S <= GRAM_RADIUS**2 then q = r, else
+       q = round(r (GRAM_RADIUS - sqrt(k)/2) (1 - 2**-40) / sqrt(S)), of k entries;
+    4. 5 q_j q_j and 7 q_j q_l for j < l.
+
+    Norm. |q| <= R = GRAM_RADIUS, by the proof in `ClippedSum`: the steps are the same, and
+    S < 2**53 is exact for up to 2**23 columns, more of which are refused.
+
+    Exact sums. The q of a tile are integers in doubles, and their products are added by the
+    linear algebra library: every partial sum, in whatever order and with or without fused
+    operations, is an integer of at most m R**2 for m rows in a tile (Cauchy-Schwarz), which
+    a double holds exactly as m <= 2**16.
+
+    Sensitivity. With D = q q' - p p' for two rows q, p (p = 0 where a row is added), the
+    squared change is 25 sum_j D_jj**2 + 49 sum_{j<l} D_jl**2 <= 25 |D|_F**2, because 49 <= 50.
+    Adding or removing: |q q'|_F = |q|**2 <= R**2, so (5 R**2)**2. Replacing:
+    |D|_F**2 = |q|**4 + |p|**4 - 2 (q'p)**2 <= 2 R**4, so 2 (5 R**2)**2.
+
+    Overflow. A row changes an entry by at most 5 R**2 (7/2 R**2 beside the diagonal).
+    """
+
+    center: Floats
+    scale: Floats
+    radius: float
+    constant: float = 0.0
+    index: NDArray[np.int64] | None = None
+    width: int | None = None
+    lower: Floats | None = None
+    upper: Floats | None = None
+    _gain: Floats = field(default_factory=_zeros, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Work out the grid's gain, which must be a usable positive number."""
+        used = self.center.size
+        check_vectors(
+            used, center=self.center, scale=self.scale, lower=self.lower, upper=self.upper
+        )
+        if not np.all(np.isfinite(self.center)):
+            raise InputError("center must be finite.")
+        with np.errstate(all="ignore"):
+            gain = np.float64(GRAM_RADIUS) / self.radius / self.scale
+        if not (np.all(np.isfinite(gain)) and np.all(gain > 0.0)):
+            raise InputError(
+                "scale and radius must be positive and within the range of floating point."
+            )
+        if not 0.0 <= self.constant < np.inf:
+            raise InputError(f"constant must be finite and not negative; got {self.constant:g}.")
+        if used > 1 << 23:
+            raise InputError("A Gram matrix can have at most 2**23 columns.")
+        if (self.index is None) != (self.width is None):
+            raise InputError("index and width, the number of columns it points into, go together.")
+        if self.index is not None and self.width is not None:
+            check_vectors(used, index=self.index)
+            if np.any(self.index < 0) or np.any(self.index >= self.width):
+                raise InputError(f"index must point into the {self.width} columns.")
+        object.__setattr__(self, "_gain", gain)
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of a block."""
+        return self.center.size if self.width is None else self.width
+
+    @property
+    def order(self) -> int:
+        """Number of rows k of the Gram matrix: one per column used, and the constant's."""
+        return self.center.size + (self.constant > 0.0)
+
+    @property
+    def size(self) -> int:
+        """Entries of the upper triangle."""
+        return self.order * (self.order + 1) // 2
+
+    def sensitivity_squared(self, neighbors: Neighbors) -> int:
+        """Return 2 (5 R**2)**2 for replace, (5 R**2)**2 for add-remove."""
+        return (2 if neighbors == "replace" else 1) * (_DIAGONAL * GRAM_RADIUS**2) ** 2
+
+    def add(self, rows: Floats, total: NDArray[np.int64]) -> None:
+        """Add the Gram matrix of a tile."""
+        used, k = self.center.size, self.order
+        if self.index is not None:
+            rows = np.ascontiguousarray(rows[:, self.index])
+        steps = np.empty((rows.shape[0], k))
+        kernels.clipped_steps(
+            rows,
+            np.full(used, -np.inf) if self.lower is None else self.lower,
+            np.full(used, np.inf) if self.upper is None else self.upper,
+            self.center,
+            self._gain,
+            float(min(np.rint(self.constant * GRAM_RADIUS / self.radius), 2.0 * GRAM_RADIUS)),
+            float(GRAM_RADIUS),
+            steps,
+        )
+        product = (steps.T @ steps)[np.triu_indices(k)].astype(np.int64)
+        total += product * _weights(k)
+
+    def matrix(self, values: Floats) -> Floats:
+        """Return the (k, k) matrix, in the units of u, of a vector of this query."""
+        k = self.order
+        upper = np.zeros((k, k))
+        upper[np.triu_indices(k)] = values / _weights(k) * (self.radius / GRAM_RADIUS) ** 2
+        return upper + np.triu(upper, 1).T
+
+    def noise(self, std: float) -> tuple[float, float]:
+        """Return the noise of entries on and off the diagonal, of `std` in integer units."""
+        unit = std * (self.radius / GRAM_RADIUS) ** 2
+        return unit / _DIAGONAL, unit / _OTHER
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        constant = f", with a constant {self.constant:.6g}" if self.constant > 0.0 else ""
+        return (
+            f"Gram matrix of {self.center.size} centered, scaled columns{constant}, rows clipped "
+            f"to norm {self.radius:.6g}"
+        )
+
+
+def _weights(order: int) -> NDArray[np.int64]:
+    first, second = np.triu_indices(order)
+    return np.where(first == second, _DIAGONAL, _OTHER)
