@@ -1,4 +1,4 @@
-"""Audits of whole releases: one row moves from -1e9 to 1e9, or goes.
+"""Audits of whole releases: one row moves from -1e9 to 1e9, or goes; a basket is full, or empty.
 
 *Black box.* Each of two neighbors is released many times. The features are the release's
 estimate and every measurement behind it, in units of its noise. A linear test is fitted on
@@ -25,31 +25,62 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
 import prolate
 from prolate import Budget, curator
-from prolate.queries import ClippedSum, Histogram, KeyHistogram, Query
+from prolate.queries import ClippedSum, Histogram, KeyHistogram, NormHistogram, Query
+from prolate.sources import open_source
 
 FALSE_ALARM = 1e-11
 ROWS = np.random.default_rng(3).normal([20.0, 0.0, 5.0], [4.0, 1.0, 2.0], size=(300, 3))
 BOUNDS = ([0.0, -5.0, -5.0], [40.0, 5.0, 15.0])
 
 
-def with_row(value: float) -> np.ndarray:
-    rows = ROWS.copy()
+BASKETS = (np.random.default_rng(4).random((600, 40)) < 0.05).astype(float)
+ELLIPSE = {"method": "gaussian-ellipse", "center": [20.0, 0.0, 5.0], "scale": [4.0, 1.0, 2.0]}
+
+
+def with_row(value: float, rows: np.ndarray = ROWS) -> np.ndarray:
+    rows = rows.copy()
     rows[17] = value
     return rows
 
 
-# Both pairs of neighbors, by the relation.
+def without_row(rows: np.ndarray) -> np.ndarray:
+    return np.delete(rows, 17, axis=0)
+
+
+# Both pairs of neighbors, by the relation; and those of releases that have their own.
 NEIGHBORS = {
     "replace": (with_row(-1e9), with_row(1e9)),
-    "add-remove": (with_row(1e9), np.delete(ROWS, 17, axis=0)),
+    "add-remove": (with_row(1e9), without_row(ROWS)),
 }
+OF_BASKETS = {
+    "replace": (with_row(0.0, BASKETS), with_row(1.0, BASKETS)),
+    "add-remove": (with_row(1.0, BASKETS), without_row(BASKETS)),
+}
+OWN_NEIGHBORS = {
+    "baskets": OF_BASKETS,
+    "baskets, sparse": {
+        neighbors: (sparse.csr_array(rows), sparse.csr_array(other))
+        for neighbors, (rows, other) in OF_BASKETS.items()
+    },
+    "baskets, wild row": {
+        "replace": (with_row(-1e9, BASKETS), with_row(1e9, BASKETS)),
+        "add-remove": (with_row(1e9, BASKETS), without_row(BASKETS)),
+    },
+}
+
+
+def pair_of(name: str, neighbors: str) -> tuple[Any, Any]:
+    """Return the two neighbors of an audit."""
+    return OWN_NEIGHBORS.get(name, NEIGHBORS)[neighbors]
+
 
 Make = Callable[..., prolate.Release]
 RELEASES: dict[str, Make] = {
@@ -66,6 +97,9 @@ RELEASES: dict[str, Make] = {
     "plan-noscale": lambda rows, **options: prolate.mean(rows, method="plan-noscale", **options),
     "variance": prolate.variance,
     "quantile": lambda rows, **options: prolate.quantile(rows, [0.1, 0.5], **options),
+    "mean, ellipse": lambda rows, **options: prolate.mean(rows, **ELLIPSE, **options),
+    "sum, ellipse": lambda rows, **options: prolate.sum(rows, **ELLIPSE, **options),
+    **dict.fromkeys(OWN_NEIGHBORS, prolate.mean),
 }
 REPLACE_ONLY = ("plan", "plan-noscale")
 ONE_MEASUREMENT = ("sum", "sum, plain", "mean, gaussian")
@@ -228,17 +262,25 @@ def test_black_box_is_not_blind(monkeypatch) -> None:
 # Replay.
 
 
+def moved_by(query: Query, rows: Any, other: Any) -> int:
+    """Return the squared distance of a query's two answers, read as a release reads them."""
+    answers = [
+        open_source(side).collect(query, query.size).astype(object) for side in (rows, other)
+    ]
+    moved = answers[1] - answers[0]
+    return int(np.dot(moved, moved))
+
+
 def replay(
     name: str, neighbors: str, rho: float, patch: pytest.MonkeyPatch, *, swap: bool = False
 ) -> tuple[Fraction, int]:
     """Return the mu**2 that one run spends on this pair of neighbors, and its measurements."""
-    rows, other = NEIGHBORS[neighbors][:: -1 if swap else 1]
+    rows, other = pair_of(name, neighbors)[:: -1 if swap else 1]
     with recorded(patch) as seen:
         RELEASES[name](rows, budget=Budget(rho=rho), neighbors=neighbors)
     spent = Fraction(0)
     for query, measured in seen:
-        moved = query(rows).astype(object) - query(other).astype(object)
-        spent += Fraction(int(np.dot(moved, moved))) / Fraction(measured.std) ** 2
+        spent += Fraction(moved_by(query, rows, other)) / Fraction(measured.std) ** 2
     return spent, len(seen)
 
 
@@ -259,6 +301,16 @@ def test_replay(name, neighbors, rho, swap, monkeypatch) -> None:
     print(f"{name}, {neighbors}, rho = {rho:g}: {float(most / claimed):.3f} of mu**2 spent")
 
 
+@pytest.mark.parametrize("name", list(OWN_NEIGHBORS))
+@pytest.mark.parametrize("neighbors", list(NEIGHBORS))
+def test_baskets_are_replayed_where_rare_values_rule(name, neighbors) -> None:
+    for rows in pair_of(name, neighbors):
+        release = prolate.mean(rows, budget=Budget(rho=0.5), neighbors=neighbors, seed=1)
+        labels = {entry.label for entry in release.receipt}
+        assert {"farthest rare value", "first mean", "mean"} < labels
+        assert "tilt" not in labels  # which other rows have
+
+
 def test_replay_is_not_blind(monkeypatch) -> None:
     """The two rows are at opposite corners of the plain sum's ball: all of mu, but rounding."""
     spent, _ = replay("sum, plain", "replace", 0.5, monkeypatch)
@@ -274,31 +326,32 @@ def test_replay_is_not_blind(monkeypatch) -> None:
         ("mean, gaussian", "replace", ClippedSum),
         ("variance", "add-remove", Histogram),
         ("quantile", "replace", KeyHistogram),
+        ("mean, ellipse", "replace", ClippedSum),
+        ("sum, ellipse", "add-remove", ClippedSum),
+        ("baskets, sparse", "replace", NormHistogram),
     ],
 )
 def test_replay_finds_half_a_sensitivity(name, neighbors, query, monkeypatch) -> None:
     """In the measurement that is furthest from its share."""
     halve(query, monkeypatch)
     worst = Fraction(0)
+    rows, other = pair_of(name, neighbors)
     with recorded(monkeypatch) as seen:
-        RELEASES[name](NEIGHBORS[neighbors][0], budget=Budget(mu=1), neighbors=neighbors)
+        RELEASES[name](rows, budget=Budget(mu=1), neighbors=neighbors)
     for asked, measured in seen:
-        rows, other = NEIGHBORS[neighbors]
-        moved = asked(rows).astype(object) - asked(other).astype(object)
-        one = Fraction(int(np.dot(moved, moved))) / Fraction(measured.std) ** 2
+        one = Fraction(moved_by(asked, rows, other)) / Fraction(measured.std) ** 2
         worst = max(worst, one / Fraction(measured.share))
     assert worst > 1
 
 
 def test_every_measurement_by_itself_stays_within_its_share(monkeypatch) -> None:
     for name, neighbors in REPLAYED:
+        rows, other = pair_of(name, neighbors)
         with recorded(monkeypatch) as seen:
-            RELEASES[name](NEIGHBORS[neighbors][0], budget=Budget(mu=2), neighbors=neighbors)
-        rows, other = NEIGHBORS[neighbors]
+            RELEASES[name](rows, budget=Budget(mu=2), neighbors=neighbors)
         shares = Fraction(0)
         for query, measured in seen:
-            moved = query(rows).astype(object) - query(other).astype(object)
-            one = Fraction(int(np.dot(moved, moved))) / Fraction(measured.std) ** 2
+            one = Fraction(moved_by(query, rows, other)) / Fraction(measured.std) ** 2
             assert one <= 4 * Fraction(measured.share)
             shares += Fraction(measured.share)
         assert shares <= 1

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Measurer
 from prolate.estimators.clip import Norms, clipped_sum, safe_cell
+from prolate.estimators.shares import rows_changed
 from prolate.theory import effective_columns
 
 __all__ = ["Expected", "Tilt", "expect", "measure_tilt"]
@@ -153,8 +154,7 @@ def expect(
 ) -> Expected:
     """Return what error to expect of a mean with a share of mu**2."""
     unit = float(np.max(np.abs(spread)))
-    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
-    per_radius = sensitivity / curator.mu_of(share)
+    per_radius = rows_changed(curator.neighbors) / curator.mu_of(share)
     clipped = per_radius * np.sqrt(effective_columns(spread, scale))
     square = (spread / scale) ** 2
     square = square / np.max(square)

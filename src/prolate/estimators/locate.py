@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.pooling import pooled_posterior
+from prolate.estimators.shares import rows_changed
 from prolate.queries import Histogram, LinearGrid, MagnitudeGrid
 
 __all__ = ["SCALES", "Interval", "find_magnitudes", "locate", "significance"]
@@ -36,7 +37,7 @@ _BULK = 0.7  # a run of cells must hold this part of the column's rows
 _STILL = 0.5  # the same where a first run was a single cell: no second thoughts from noise
 _ENTERS, _LEAVES = 2.0, 3.0  # standard deviations of a count by which a value is single
 _ENOUGH = 6  # cells in a run that is resolved
-_RUN = 0.8
+_RUN = 0.8  # where noise allows no run so long: this part of the longest it allows
 _BITS = 27  # of zoom: centers up to a few million spreads away are found
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 _UNLIKELY = 1e-3  # posterior probability of a magnitude that is left aside
@@ -126,8 +127,7 @@ def locate(curator: Curator, rows: float, *, magnitude_share: float, share: floa
 
 def _clear_run(curator: Curator, rows: float, share: float) -> float:
     """Return how many cells a run may have whose `_BULK` still stands out of the noise."""
-    factor = 2.0 if curator.neighbors == "replace" else 1.0
-    noise = math.sqrt(factor * curator.dimension) / curator.mu_of(share)
+    noise = math.sqrt(rows_changed(curator.neighbors) * curator.dimension) / curator.mu_of(share)
     return (_BULK * rows / (noise * significance(curator.dimension * 1000))) ** 2
 
 

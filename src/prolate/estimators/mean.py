@@ -103,7 +103,7 @@ def mean(
 def clipped_mean(
     curator: Measurer, shape: Shape, scale: Floats, *, share: float, clip: Clip = "auto"
 ) -> tuple[Floats, Floats, dict[str, Any]]:
-    """Return steps 3 and 4 with a share of mu**2: the mean, its noise, and what was found."""
+    """Return steps 3 to 5 with a share of mu**2: the mean, its noise, and what was found."""
     if clip != "auto":
         return _fixed_clip(curator, shape, scale, share=share, fraction=clip)
     effective = effective_columns(shape.spread, scale)

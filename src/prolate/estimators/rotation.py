@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from prolate.budget import Neighbors
 from prolate.curator import Curator, Measurement
 from prolate.estimators.shape import Shape
+from prolate.estimators.shares import rows_changed
 from prolate.queries import ClippedSum, Products, Query, Turned
 
 __all__ = ["TurnedCurator", "find_rotation"]
@@ -75,8 +76,8 @@ def find_rotation(curator: Curator, shape: Shape) -> TurnedCurator | None:
         return None
     # The products of a normal row differ from their mean by about d; leave room for tails.
     radius = 1.5 * d + 3.0 * np.sqrt(d)
-    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
-    noise = sensitivity * radius / (curator.budget.mu * shape.rows) * np.sqrt(2.0 * d)
+    sensitivity = rows_changed(curator.neighbors) * radius
+    noise = sensitivity / (curator.budget.mu * shape.rows) * np.sqrt(2.0 * d)
     share = float((noise / _ERROR) ** 2)
     if share > _MOST:
         return None

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
+from prolate.estimators.first_mean import FirstMean, first_mean
 from prolate.estimators.locate import SCALES, Interval, find_magnitudes, locate
 from prolate.estimators.rare import common_spread, own_spread
-from prolate.estimators.rare_mean import FirstMean, first_mean
 from prolate.estimators.shares import Shares, count_rows, plan_shares
 from prolate.estimators.shrink import shrink
 from prolate.estimators.spread import SMALLEST, measure_scale

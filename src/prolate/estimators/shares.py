@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from prolate.budget import Neighbors
 from prolate.curator import Curator, Measurer
 from prolate.queries import Count
 
-__all__ = ["Shares", "count_rows", "plan_shares", "radius_share"]
+__all__ = ["Shares", "count_rows", "plan_shares", "radius_share", "rows_changed"]
 
 # Wanted noise of a column's counts, as a fraction of the rows, and the largest share.
 _MAGNITUDE = (0.05, 0.04)
@@ -24,12 +25,16 @@ _CENTER = (0.05, 0.03)
 _SCALE = (0.04, 0.03)
 _RARE = (0.002, 0.02)  # of a histogram over rows, not columns
 _LEAST = 0.0004
-# The same for the histogram of norms, or noise of this part of the rows that may be clipped.
+# The same for the histogram of norms; less is enough where one of its cells is noisy by no
+# more than a hundredth of the rows (which may cost 3 %), and by this part of the rows that
+# may be clipped.
 _RADIUS = (0.0005, 0.12)
-_RADIUS_ROWS = 0.67
 _RADIUS_CELL = (0.01, 0.03)
+_RADIUS_ROWS = 0.67
 _ROWS = 0.01  # for a private number of rows
-_SMALL = 0.05  # counts noisier than this are said to be noisy
+# Counts noisier than this are said to be noisy. Well above the noise that `_LOCATION` wants:
+# where rows are many it is just that, or 1/2 % more if `_ROWS` was spent on their number.
+_SMALL = 0.06
 
 
 @dataclass(frozen=True)
@@ -65,9 +70,9 @@ def _share(noise: float, wanted: float, most: float) -> float:
 
 def plan_shares(curator: Curator, rows: float) -> Shares:
     """Return the shares for searching `rows` rows."""
-    d, factor = curator.dimension, 2 if curator.neighbors == "replace" else 1
+    d, changed = curator.dimension, rows_changed(curator.neighbors)
     left = curator.remaining
-    one_row = math.sqrt(factor * d) / (curator.budget.mu * max(rows, 1.0))
+    one_row = math.sqrt(changed * d) / (curator.budget.mu * max(rows, 1.0))
 
     location = left * _share(one_row, *_LOCATION)
     return Shares(
@@ -83,14 +88,28 @@ def plan_shares(curator: Curator, rows: float) -> Shares:
 def radius_share(curator: Measurer, rows: float, effective: float) -> float:
     """Return the part of a sum's budget for the histogram of norms that it needs.
 
-    One of its cells is noisy by sqrt(factor / share) / mu rows, and about
-    factor sqrt(effective) / mu rows may be clipped (`safe_cell`).
+    With k of `rows_changed`, one of its cells is noisy by sqrt(k / share) / mu rows, and
+    about k sqrt(effective) / mu rows may be clipped (`safe_cell`).
     """
-    factor = 2 if curator.neighbors == "replace" else 1
-    one_row = math.sqrt(factor) / (curator.mu_of(curator.remaining) * max(rows, 1.0))
+    changed = rows_changed(curator.neighbors)
+    one_row = math.sqrt(changed) / (curator.mu_of(curator.remaining) * max(rows, 1.0))
     wanted, most = _RADIUS
-    enough = max(_share(one_row, *_RADIUS_CELL), 1.0 / (factor * effective * _RADIUS_ROWS**2))
+    enough = max(_share(one_row, *_RADIUS_CELL), 1.0 / (changed * effective * _RADIUS_ROWS**2))
     return _share(one_row, wanted, min(most, enough))
+
+
+def rows_changed(neighbors: Neighbors) -> int:
+    """Return how many rows differ between two neighbors: one goes, and under replace one comes.
+
+    If it is k, a sum of rows clipped to norm C has l2 sensitivity k C, and a histogram in
+    which each row counts once has sqrt(k).
+
+    Examples
+    --------
+    >>> rows_changed("replace"), rows_changed("add-remove")
+    (2, 1)
+    """
+    return 2 if neighbors == "replace" else 1
 
 
 def count_rows(curator: Curator) -> float:

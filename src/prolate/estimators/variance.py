@@ -14,7 +14,7 @@ from prolate.estimators.clip import measure_norms, safe_cell
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.mean import clipped_mean
 from prolate.estimators.shape import learn_shape
-from prolate.estimators.shares import radius_share
+from prolate.estimators.shares import radius_share, rows_changed
 from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
 
@@ -51,9 +51,8 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         share=radius_share(curator, rows, effective) * curator.remaining,
         about=mean,
     )
-    sensitivity = 2.0 if curator.neighbors == "replace" else 1.0
     share = curator.remaining
-    clipped = sensitivity * np.sqrt(effective) / curator.mu_of(share)
+    clipped = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share)
     radius = float(norms.edges[safe_cell(norms, clipped)])
     query = ClippedSum(size, scale, radius, about=mean)
     measured = curator.measure(query, share=share, label="variance")

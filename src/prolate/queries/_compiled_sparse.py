@@ -17,6 +17,7 @@ _DOUBT = 2.0**-51
 _LARGEST = float(np.finfo(np.float64).max)
 _ROUND = 1.5 * _EXACT / 2.0  # adding it rounds smaller numbers to the nearest integer
 _COLUMNS = 512  # columns at a time, in the first-level cache
+_ROWS = 1 << 28  # rows at a time: their steps, up to 2**24 each, are exact in a float
 
 
 @njit(nogil=True, cache=True)
@@ -70,14 +71,25 @@ def clipped_sum(
 
 @njit(nogil=True, cache=True)
 def rounded_sums(rest: Any, factors: Any) -> Any:
-    """Return the sum of rint(rest_j * factor) over the factors, in [-1, 1], for each j."""
-    total = np.zeros(rest.size)
-    for start in range(0, rest.size, _COLUMNS):
-        some, sums = rest[start : start + _COLUMNS], total[start : start + _COLUMNS]
-        for i in range(factors.size):
-            factor = factors[i]
+    """Return the sum of rint(rest_j * factor) over the factors, in [-1, 1], for each j.
+
+    Exact for any number of rows. A step rest_j is an integer within +-2**24 (`CAP`), so what a
+    row adds is, too, and floats add up `_ROWS` of them exactly, within 2**52. These sums are
+    added as integers, modulo 2**64: so whatever is in between, the query's total is right as
+    soon as it fits 64 bits itself.
+    """
+    total = np.zeros(rest.size, np.int64)
+    for first in range(0, factors.size, _ROWS):
+        rows = factors[first : first + _ROWS]
+        for start in range(0, rest.size, _COLUMNS):
+            some = rest[start : start + _COLUMNS]
+            sums = np.zeros(some.size)
+            for i in range(rows.size):
+                factor = rows[i]
+                for j in range(some.size):
+                    sums[j] += (some[j] * factor + _ROUND) - _ROUND
             for j in range(some.size):
-                sums[j] += (some[j] * factor + _ROUND) - _ROUND
+                total[start + j] += np.int64(sums[j])
     return total
 
 

@@ -1,0 +1,87 @@
+"""Private quantiles, several of several columns in one budget."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from numpy.typing import ArrayLike
+
+from prolate import estimators
+from prolate.arguments import Bounds, read_quantiles
+from prolate.budget import Budget, Neighbors
+from prolate.curator import Curator, Progress
+from prolate.estimators import Estimate
+from prolate.job import Columns, Job
+from prolate.ledger import Ledger
+from prolate.release import Release
+
+__all__ = ["quantile"]
+
+
+def quantile(
+    data: object,
+    q: ArrayLike,
+    *,
+    budget: Budget,
+    columns: Columns | None = None,
+    bounds: Bounds | None = None,
+    neighbors: Neighbors = "replace",
+    seed: int | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    progress: bool | Progress = False,
+) -> Release:
+    """Release private quantiles, several of several columns in one budget: no bounds needed.
+
+    Parameters
+    ----------
+    q : float or sequence of floats
+        Probabilities in [0, 1].
+    data, budget, columns, bounds, neighbors, seed, ledger, progress
+        As for `mean`.
+
+    Returns
+    -------
+    Release
+        `estimate` has shape (d,) for a single q and (len(q), d) for several. Missing
+        values do not count.
+
+    Raises
+    ------
+    InputError, BudgetError, LedgerError
+        As for `mean`.
+
+    Examples
+    --------
+    >>> import numpy as np, prolate
+    >>> rows = np.arange(10000.0).reshape(-1, 1)
+    >>> r = prolate.quantile(rows, [0.25, 0.5], budget=prolate.Budget(mu=1), seed=1)
+    >>> (r.estimate / 1000).round(1).tolist()
+    [[2.5], [5.0]]
+    """
+    probabilities, single = read_quantiles(q)
+
+    def estimate(curator: Curator) -> Estimate:
+        found = estimators.quantile(curator, probabilities)
+        details = {**found.details, "q": probabilities.tolist()}
+        if not single:
+            return replace(found, details=details)
+        return replace(
+            found,
+            value=found.value[0],
+            noise_std=found.noise_std[0],
+            sampling_std=None if found.sampling_std is None else found.sampling_std[0],
+            details=details,
+        )
+
+    job = Job(statistic="quantile", method="auto", error_norm=2.0, estimate=estimate)
+    return job.release(
+        data,
+        columns=columns,
+        bounds=bounds,
+        budget=budget,
+        neighbors=neighbors,
+        seed=seed,
+        ledger=ledger,
+        progress=progress,
+    )

@@ -1,0 +1,105 @@
+"""The private sum, of bounded rows or of rows clipped to a public ellipse."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from prolate import estimators
+from prolate.api.ellipse import check_ellipse
+from prolate.arguments import Bounds, Vector, check_clip, check_method, check_norm, read_vector
+from prolate.budget import Budget, Neighbors
+from prolate.curator import Curator, Progress
+from prolate.estimators import Estimate
+from prolate.job import Columns, Job
+from prolate.ledger import Ledger
+from prolate.release import Release
+
+__all__ = ["SUM_METHODS", "sum"]
+
+SUM_METHODS = ("auto", "gaussian", "gaussian-ellipse")
+
+
+def sum(  # noqa: A001  the name that users look for
+    data: object,
+    *,
+    budget: Budget,
+    bounds: Bounds | None = None,
+    columns: Columns | None = None,
+    error_norm: float = 2,
+    neighbors: Neighbors = "replace",
+    method: str = "auto",
+    clip: float | Literal["auto", "optimal"] = "auto",
+    center: Vector | None = None,
+    scale: Vector | None = None,
+    seed: int | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    progress: bool | Progress = False,
+) -> Release:
+    """Release the private sum of every column, by the elliptical Gaussian mechanism.
+
+    Parameters
+    ----------
+    bounds : (lower, upper) or {column: (lower, upper)}
+        Public bounds of every column, known without looking at the data. Values are cut
+        to them; a missing value counts as 0, or as the bound next to 0. Only
+        ``method="gaussian-ellipse"`` does without.
+    method : {"auto", "gaussian", "gaussian-ellipse"}
+        ``"auto"`` shapes the noise to the bounds, best for the l_p error (METHOD: Poulsen,
+        Algorithm 2; PLAN, Lemma C.2); ``"gaussian"`` is the plain Gaussian mechanism.
+        ``"gaussian-ellipse"`` clips rows around `center`, shaped to `scale`, instead
+        (Poulsen, Algorithm 3); a missing value then counts as the center.
+    clip, center, scale
+        As for `mean`, for ``method="gaussian-ellipse"``.
+    data, budget, columns, error_norm, neighbors, seed, ledger, progress
+        As for `mean`.
+
+    Returns
+    -------
+    Release
+        `estimate` has shape (d,); its intervals are for the sum of these rows.
+
+    Raises
+    ------
+    InputError, BudgetError, LedgerError
+        As for `mean`.
+
+    Examples
+    --------
+    >>> import numpy as np, prolate
+    >>> rows = np.array([[30.0, 1.0], [40.0, 0.0]] * 1000)
+    >>> r = prolate.sum(rows, bounds=([0, 0], [120, 1]), budget=prolate.Budget(mu=1), seed=1)
+    >>> [round(float(s), 1) for s in r.noise_std]
+    [120.5, 11.0]
+    """
+    p = check_norm(error_norm)
+    check_method(method, SUM_METHODS)
+    part = check_clip(clip)
+    check_ellipse(method, part, center, scale)
+
+    def estimate(curator: Curator) -> Estimate:
+        at = read_vector("center", center, curator.columns)
+        spread = read_vector("scale", scale, curator.columns, positive=True)
+        if at is not None and spread is not None:
+            return estimators.elliptical_sum(
+                curator, center=at, scale=spread, error_norm=p, clip=part
+            )
+        return estimators.bounded_sum(curator, error_norm=p, elliptical=method == "auto")
+
+    job = Job(
+        statistic="sum",
+        method=method,
+        error_norm=p,
+        estimate=estimate,
+        needs_bounds=method != "gaussian-ellipse",
+    )
+    return job.release(
+        data,
+        columns=columns,
+        bounds=bounds,
+        budget=budget,
+        neighbors=neighbors,
+        seed=seed,
+        ledger=ledger,
+        progress=progress,
+    )

@@ -1,0 +1,72 @@
+"""The private variance of every column."""
+
+from __future__ import annotations
+
+import os
+
+from prolate import estimators
+from prolate.arguments import Bounds, check_norm
+from prolate.budget import Budget, Neighbors
+from prolate.curator import Curator, Progress
+from prolate.estimators import Estimate
+from prolate.job import Columns, Job
+from prolate.ledger import Ledger
+from prolate.release import Release
+
+__all__ = ["variance"]
+
+
+def variance(
+    data: object,
+    *,
+    budget: Budget,
+    columns: Columns | None = None,
+    bounds: Bounds | None = None,
+    error_norm: float = 2,
+    neighbors: Neighbors = "replace",
+    seed: int | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    progress: bool | Progress = False,
+) -> Release:
+    """Release the private variance (divided by n) of every column: no bounds needed.
+
+    Parameters
+    ----------
+    data, budget, columns, bounds, error_norm, neighbors, seed, ledger, progress
+        As for `mean`; `error_norm` is that of the variances' error.
+
+    Returns
+    -------
+    Release
+        `estimate` has shape (d,), in squared units of the columns. The sampling part of
+        its intervals is that of normal data.
+
+    Raises
+    ------
+    InputError, BudgetError, LedgerError
+        As for `mean`.
+
+    Examples
+    --------
+    >>> import numpy as np, prolate
+    >>> rows = np.random.default_rng(1).normal(0, [1, 2], size=(20000, 2))
+    >>> r = prolate.variance(rows, budget=prolate.Budget(mu=1), seed=1)
+    >>> r.estimate.round().tolist()
+    [1.0, 4.0]
+    """
+    p = check_norm(error_norm)
+
+    def estimate(curator: Curator) -> Estimate:
+        return estimators.variance(curator, error_norm=p)
+
+    job = Job(statistic="variance", method="auto", error_norm=p, estimate=estimate)
+    return job.release(
+        data,
+        columns=columns,
+        bounds=bounds,
+        budget=budget,
+        neighbors=neighbors,
+        seed=seed,
+        ledger=ledger,
+        progress=progress,
+    )
