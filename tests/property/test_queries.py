@@ -150,6 +150,7 @@ MAKERS: dict[str, Callable[[int], Query]] = {
     "products": lambda d: Products(clipped(d * (d + 1) // 2), np.zeros(d), np.ones(d)),
     "gram": lambda d: Gram(np.zeros(d), np.logspace(-2, 2, d), 1.0),
     "gram with a constant": lambda d: Gram(np.zeros(d), np.ones(d), 3.0, constant=1.0),
+    "gram with a target": lambda d: Gram(np.zeros(d), np.ones(d), 3.0, constant=1.0, target=2.0),
     "gram of a column, cut": lambda d: Gram(
         np.ones(1),
         np.ones(1),
@@ -235,7 +236,7 @@ def adversarial_rows(d: int) -> np.ndarray:
 @pytest.mark.parametrize("name", MAKERS)
 def test_adversarial_rows(name, d) -> None:
     """Every row by itself has a vector of at most the add-remove sensitivity."""
-    d = min(d, {"products": 20, "nodes": 33, "gram": 65}.get(name, d))
+    d = min(d, {"products": 20, "nodes": 33, "gram": 65, "gram with a target": 65}.get(name, d))
     query, rows = MAKERS[name](d), adversarial_rows(d)
     if isinstance(query, Pairs | Gram):  # a Gram matrix is too large for the shortcut below
         for place in range(0, len(rows) - 1, 7):

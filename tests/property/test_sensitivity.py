@@ -76,6 +76,7 @@ QUERIES = {
     "products": Products(wide(D * (D + 1) // 2, 2.0), C, S),
     "gram": Gram(C, S, 1.5),
     "gram with a constant": Gram(C, S, 1.5, constant=0.8),
+    "gram with a target": Gram(C, S, 1.5, constant=0.4, target=1.1),
     "gram of some columns": Gram(
         C[:2], S[:2], 2.0, index=np.array([2, 0]), width=D, lower=C[:2] - 1, upper=C[:2] + 3
     ),
@@ -150,8 +151,11 @@ def test_wide_rows_of_a_gram_matrix_are_clipped_however_long(d, constant):
             values = query(rows)
             assert sum(int(v) ** 2 for v in values) <= query.sensitivity_squared("add-remove")
             trace = np.trace(query.matrix(values.astype(float)))
-            assert trace <= 1.0 + 1e-12, "a row is longer than the radius"
+            assert trace <= 1.0 + constant**2 + 1e-12, "a row is longer than the radius"
             assert values.max() <= 5 * GRAM_RADIUS**2
+            apart = Gram(np.zeros(d), np.ones(d), 1.0, constant=constant, target=0.7)
+            values = apart(rows)
+            assert sum(int(v) ** 2 for v in values) <= apart.sensitivity_squared("add-remove")
 
 
 def test_sensitivities_are_reached():

@@ -11,6 +11,7 @@ from prolate.errors import InputError
 from prolate.noise import FAN, LEVELS
 from prolate.queries import (
     CAP,
+    GRAM_RADIUS,
     RADIUS,
     ClippedSum,
     Count,
@@ -200,18 +201,25 @@ def test_mapped_queries() -> None:
 
 
 def test_gram_matrix() -> None:
-    query = Gram(np.array([1.0, 0.0]), np.array([1.0, 2.0]), 4.0, constant=1.0)
-    rows = np.array([[3.0, -2.0], [NAN, 4.0]])  # u = (1, 2, -1) and (1, 0, 2)
-    values = query(rows)
-    assert values.tolist() == [v * (1 << 24) for v in (10, 14, 7, 20, -14, 25)]  # 2**28 / 4**2
-    assert np.allclose(query.matrix(values.astype(float)), [[2, 2, 1], [2, 4, -2], [1, -2, 5]])
-    assert query.noise(5.0 * 7.0 * 2.0**24) == (7.0, 5.0)
-    # The whole row shrinks, the constant with it.
+    query = Gram(np.array([1.0, 0.0]), np.array([1.0, 2.0]), 4.0, constant=3.0)
+    rows = np.array([[3.0, -2.0], [NAN, 4.0]])  # u = (3, 2, -1) and (3, 0, 2); |u| <= 5
+    values = query(rows).astype(float)
+    assert np.allclose(query.matrix(values), [[18, 6, 3], [6, 4, -2], [3, -2, 5]], atol=0.01)
+    step = (5.0 / GRAM_RADIUS) ** 2
+    assert np.allclose(query.noise(35.0), (7.0 * step, 5.0 * step))
+    # Only the columns are clipped, and together.
     long = query.matrix(query(np.array([[1e300, 0.0]])).astype(float))
-    assert long[1, 1] > 0.7 * 16.0
-    assert np.trace(long) <= 16.0
+    assert np.allclose(long, [[9, 12, 0], [12, 16, 0], [0, 0, 0]], atol=0.01)
     some = Gram(np.zeros(1), np.ones(1), 4.0, index=np.array([1]), width=2)
     assert some.matrix(some(rows).astype(float)).tolist() == [[16.0 - 4.0 + 8.0]]
+
+
+def test_gram_matrix_with_a_target() -> None:
+    query = Gram(np.zeros(3), np.ones(3), 4.0, constant=2.0, target=4.0)
+    apart = query.matrix(query(np.array([[-3.0, 0.0, 900.0]])).astype(float))
+    assert np.allclose(apart, np.outer([2, -3, 0, 4], [2, -3, 0, 4]), atol=0.02)
+    both = query.matrix(query(np.array([[0.0, -12.0, -1.0]])).astype(float))
+    assert np.allclose(both, np.outer([2, 0, -4, -1], [2, 0, -4, -1]), atol=0.02)
 
 
 def test_node_histogram() -> None:
@@ -335,8 +343,10 @@ def clipped(**changes: object) -> ClippedSum:
         (lambda: KeyHistogram(2, np.array([0, 1]), np.array([0]), 3, 52), "first must be an"),
         (lambda: KeyHistogram(2, np.array([0]), np.array([0]), 3, -1), "shift must be"),
         (lambda: Turned(Count(2), np.zeros(2), np.zeros((2, 3))), "matrix must be made for 2"),
-        (lambda: Gram(np.zeros(2), np.ones(2), 0.0), "must be positive"),
+        (lambda: Gram(np.zeros(2), np.ones(2), 0.0), "radius positive"),
         (lambda: Gram(np.zeros(2), np.ones(2), 1.0, constant=INF), "must be finite"),
+        (lambda: Gram(np.zeros(2), np.zeros(2), 1.0), "must be positive"),
+        (lambda: Gram(np.zeros(9), np.ones(9), 1.0, target=6000.0), "radius is too small"),
         (lambda: Gram(np.zeros(2), np.ones(2), 1.0, index=np.array([0, 1])), "go together"),
         (
             lambda: Gram(np.zeros(1), np.ones(1), 1.0, index=np.array([1]), width=1),

@@ -86,24 +86,28 @@ def clipped_steps(
     gain: Any,
     constant: float,
     radius: float,
+    cap: float,
+    target: float,
     steps: Any,
 ) -> None:
-    d, k = center.size, steps.shape[1]
-    cap = 2.0 * radius
-    inner = (radius - 0.5 * np.sqrt(float(k))) * (1.0 - 2.0**-40)
+    d = center.size
+    first = steps.shape[1] - d
+    last = first + d - (1 if target >= 0.0 else 0)
+    inner = (radius - 0.5 * np.sqrt(float(last - first))) * (1.0 - 2.0**-40)
     for i in range(rows.shape[0]):
-        if k > d:
+        if first > 0:
             steps[i, 0] = constant
         for j in range(d):
             x = rows[i, j]
+            most = cap if first + j < last else target
             step = np.rint((min(max(x, lower[j]), upper[j]) - center[j]) * gain[j])
-            steps[i, j + k - d] = min(max(step, -cap), cap) if x - x == 0.0 else 0.0
+            steps[i, first + j] = min(max(step, -most), most) if x - x == 0.0 else 0.0
         square = 0.0
-        for start in range(0, k, _LANES):
-            square += _exact_square(steps[i], start, min(start + _LANES, k))
+        for start in range(first, last, _LANES):
+            square += _exact_square(steps[i], start, min(start + _LANES, last))
         if square > radius * radius:
             factor = inner / np.sqrt(square)
-            for j in range(k):
+            for j in range(first, last):
                 steps[i, j] = np.rint(steps[i, j] * factor)
 
 

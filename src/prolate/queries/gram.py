@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +18,7 @@ __all__ = ["GRAM_RADIUS", "Gram"]
 Floats = NDArray[np.float64]
 
 GRAM_RADIUS = 1 << 14
-"""The clipping radius in grid steps. Gram matrices of 2**31 rows sum up within 2**62."""
+"""The longest row in grid steps. Gram matrices of 2**31 rows sum up within 2**62."""
 
 _DIAGONAL, _OTHER = 5, 7  # weights of the entries; 7 / 5 is just below sqrt 2
 
@@ -28,23 +29,28 @@ def _zeros() -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Gram(Query):
-    """Sum over rows of u u', u = (constant, (x - center) / scale) clipped to l2 norm `radius`.
+    """Sum over rows of u u', u = (constant, (x - center) / scale clipped to l2 norm `radius`).
 
-    The constant comes first, if it is not zero; it is clipped with the row. The vector is
-    the upper triangle, row by row, of u u' in units of (radius / `GRAM_RADIUS`)**2, the
-    entries on the diagonal times 5, the others times 7. For each row,
+    The constant comes first, if it is not zero. With `target`, the last column is apart: it
+    is not part of the norm, but cut to [-target, target] by itself, so that a line may be
+    fitted to it. The vector is the upper triangle, row by row, of u u' in units of
+    (C / `GRAM_RADIUS`)**2 with C**2 = constant**2 + radius**2 + target**2; the entries on the
+    diagonal times 5, the others times 7. For each row,
 
     1. v_j = x_j of the columns `index`, in that order, cut to [lower_j, upper_j] where these
        are given;
-    2. r_j = (v_j - center_j) / scale_j in grid steps, rounded to the nearest integer and cut
-       to [-2 GRAM_RADIUS, 2 GRAM_RADIUS]; 0 for a missing x_j (NaN or infinite), and the
-       constant in grid steps, rounded and cut likewise, before them;
-    3. S = sum of r_j**2; if S <= GRAM_RADIUS**2 then q = r, else
-       q = round(r (GRAM_RADIUS - sqrt(k)/2) (1 - 2**-40) / sqrt(S)), of k entries;
+    2. r_j = (v_j - center_j) / scale_j in grid steps, rounded to the nearest integer; 0 for a
+       missing x_j (NaN or infinite); cut to [-t, t] for the target, t = target in grid steps,
+       rounded down, and to [-2 GRAM_RADIUS, 2 GRAM_RADIUS] for the others;
+    3. S = sum of r_j**2 but for the target; with p = radius in grid steps, rounded down, the
+       row is q = r if S <= p**2, else q_j = round(r_j (p - sqrt(d)/2) (1 - 2**-40) / sqrt(S))
+       for these d entries. Before them comes the constant in grid steps, rounded down;
     4. 5 q_j q_j and 7 q_j q_l for j < l.
 
-    Norm. |q| <= R = GRAM_RADIUS, by the proof in `ClippedSum`: the steps are the same, and
-    S < 2**53 is exact for up to 2**23 columns, more of which are refused.
+    Norm. |q| <= R = GRAM_RADIUS. The clipped entries are no longer than p, by the proof in
+    `ClippedSum`: the steps are the same, and S < 2**53 is exact for up to 2**23 columns, more
+    of which are refused, as is p < sqrt(d). The three parts, rounded down in grid steps, are orthogonal, and
+    their squares add up to at most R**2, which is checked in integers.
 
     Exact sums. The q of a tile are integers in doubles, and their products are added by the
     linear algebra library: every partial sum, in whatever order and with or without fused
@@ -67,7 +73,9 @@ class Gram(Query):
     width: int | None = None
     lower: Floats | None = None
     upper: Floats | None = None
+    target: float | None = None
     _gain: Floats = field(default_factory=_zeros, init=False, repr=False)
+    _parts: tuple[int, int, int] = field(default=(0, 0, 0), init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Work out the grid's gain, which must be a usable positive number."""
@@ -77,14 +85,17 @@ class Gram(Query):
         )
         if not np.all(np.isfinite(self.center)):
             raise InputError("center must be finite.")
+        parts = (self.constant, self.radius, 0.0 if self.target is None else self.target)
+        if not (all(0.0 <= part < np.inf for part in parts) and self.radius > 0.0):
+            raise InputError(
+                "constant, radius and target must be finite and not negative, radius positive."
+            )
         with np.errstate(all="ignore"):
-            gain = np.float64(GRAM_RADIUS) / self.radius / self.scale
+            gain = 1.0 / self.unit / self.scale
         if not (np.all(np.isfinite(gain)) and np.all(gain > 0.0)):
             raise InputError(
                 "scale and radius must be positive and within the range of floating point."
             )
-        if not 0.0 <= self.constant < np.inf:
-            raise InputError(f"constant must be finite and not negative; got {self.constant:g}.")
         if used > 1 << 23:
             raise InputError("A Gram matrix can have at most 2**23 columns.")
         if (self.index is None) != (self.width is None):
@@ -93,7 +104,19 @@ class Gram(Query):
             check_vectors(used, index=self.index)
             if np.any(self.index < 0) or np.any(self.index >= self.width):
                 raise InputError(f"index must point into the {self.width} columns.")
+        steps = [math.floor(part / self.unit) for part in parts]
+        while sum(step**2 for step in steps) > GRAM_RADIUS**2:
+            steps[int(np.argmax(steps))] -= 1
+        if steps[1] ** 2 < used:  # or rounding would make rows longer than the radius
+            raise InputError("radius is too small beside constant and target, or for the columns.")
         object.__setattr__(self, "_gain", gain)
+        object.__setattr__(self, "_parts", tuple(steps))
+
+    @property
+    def unit(self) -> float:
+        """What one grid step is worth in u."""
+        apart = 0.0 if self.target is None else self.target
+        return math.hypot(self.constant, self.radius, apart) / GRAM_RADIUS
 
     @property
     def columns(self) -> int:
@@ -116,41 +139,50 @@ class Gram(Query):
 
     def add(self, rows: Floats, total: NDArray[np.int64]) -> None:
         """Add the Gram matrix of a tile."""
-        used, k = self.center.size, self.order
+        steps = self.steps(rows)
+        product = (steps.T @ steps)[np.triu_indices(self.order)].astype(np.int64)
+        total += product * _weights(self.order)
+
+    def steps(self, rows: Floats) -> Floats:
+        """Return the clipped rows of a tile in grid steps: (m, k) integers, as doubles."""
+        used = self.center.size
         if self.index is not None:
             rows = np.ascontiguousarray(rows[:, self.index])
-        steps = np.empty((rows.shape[0], k))
+        out = np.empty((rows.shape[0], self.order))
+        constant, radius, target = self._parts
         kernels.clipped_steps(
             rows,
             np.full(used, -np.inf) if self.lower is None else self.lower,
             np.full(used, np.inf) if self.upper is None else self.upper,
             self.center,
             self._gain,
-            float(min(np.rint(self.constant * GRAM_RADIUS / self.radius), 2.0 * GRAM_RADIUS)),
-            float(GRAM_RADIUS),
-            steps,
+            float(constant),
+            float(radius),
+            2.0 * GRAM_RADIUS,
+            -1.0 if self.target is None else float(target),
+            out,
         )
-        product = (steps.T @ steps)[np.triu_indices(k)].astype(np.int64)
-        total += product * _weights(k)
+        return out
 
     def matrix(self, values: Floats) -> Floats:
         """Return the (k, k) matrix, in the units of u, of a vector of this query."""
         k = self.order
         upper = np.zeros((k, k))
-        upper[np.triu_indices(k)] = values / _weights(k) * (self.radius / GRAM_RADIUS) ** 2
+        upper[np.triu_indices(k)] = values / _weights(k) * self.unit**2
         return upper + np.triu(upper, 1).T
 
     def noise(self, std: float) -> tuple[float, float]:
         """Return the noise of entries on and off the diagonal, of `std` in integer units."""
-        unit = std * (self.radius / GRAM_RADIUS) ** 2
+        unit = std * self.unit**2
         return unit / _DIAGONAL, unit / _OTHER
 
     def describe(self) -> str:
         """Return one line for the receipt."""
-        constant = f", with a constant {self.constant:.6g}" if self.constant > 0.0 else ""
+        constant = f", a constant {self.constant:.6g} before them" if self.constant > 0.0 else ""
+        apart = "" if self.target is None else f", the last by itself to {self.target:.6g}"
         return (
             f"Gram matrix of {self.center.size} centered, scaled columns{constant}, rows clipped "
-            f"to norm {self.radius:.6g}"
+            f"to norm {self.radius:.6g}{apart}"
         )
 
 

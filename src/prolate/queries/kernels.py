@@ -107,11 +107,13 @@ def clipped_steps(
     gain: Floats,
     constant: float,
     radius: float,
+    cap: float,
+    target: float,
     steps: Floats,
 ) -> None:
     """Write every row's clipped integer vector into `steps`; see `Gram`."""
     kernel = _compiled("clipped_steps") or clipped_steps_numpy
-    kernel(rows, lower, upper, center, gain, constant, radius, steps)
+    kernel(rows, lower, upper, center, gain, constant, radius, cap, target, steps)
 
 
 def clipped_steps_numpy(
@@ -122,21 +124,26 @@ def clipped_steps_numpy(
     gain: Floats,
     constant: float,
     radius: float,
+    cap: float,
+    target: float,
     steps: Floats,
 ) -> None:
     """Twin of `clipped_steps`."""
-    d, k = center.size, steps.shape[1]
-    cap = 2.0 * radius
+    d = center.size
+    first = steps.shape[1] - d
+    last = first + d - (1 if target >= 0.0 else 0)
+    most = np.full(d, cap)
+    most[last - first :] = target
     with np.errstate(over="ignore", invalid="ignore"):
         value = np.rint((np.minimum(np.maximum(rows, lower), upper) - center) * gain)
-        steps[:, : k - d] = constant
-        steps[:, k - d :] = np.where(
-            np.isfinite(rows), np.minimum(np.maximum(value, -cap), cap), 0.0
-        )
-    square = np.sum(steps * steps, axis=1)
+        value = np.minimum(np.maximum(value, -most), most)
+    steps[:, :first] = constant
+    steps[:, first:] = np.where(np.isfinite(rows), value, 0.0)
+    norm = steps[:, first:last]
+    square = np.sum(norm * norm, axis=1)
     long = square > radius * radius
-    inner = (radius - 0.5 * np.sqrt(float(k))) * (1.0 - 2.0**-40)
-    steps[long] = np.rint(steps[long] * (inner / np.sqrt(square[long]))[:, None])
+    inner = (radius - 0.5 * np.sqrt(float(last - first))) * (1.0 - 2.0**-40)
+    norm[long] = np.rint(norm[long] * (inner / np.sqrt(square[long]))[:, None])
 
 
 def linear_histogram(rows: Floats, low: Floats, width: Floats, cells: int, total: Integers) -> None:
