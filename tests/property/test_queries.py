@@ -21,9 +21,11 @@ from prolate.noise import FAN, LEVELS
 from prolate.queries import (
     CAP,
     RADIUS,
+    Along,
     ClippedSum,
     Count,
     CountBelow,
+    Cross,
     Cut,
     Gram,
     Histogram,
@@ -160,6 +162,13 @@ MAKERS: dict[str, Callable[[int], Query]] = {
         lower=np.full(1, -2.0),
         upper=np.full(1, 1e308),
     ),
+    "cross": lambda d: Cross(MAKERS["gram"](d), d - 1, 0.5, 2.0),
+    "cross with its gram": lambda d: Cross(
+        MAKERS["gram with a constant"](d), 0, gram=True, coef=np.linspace(-3.0, 3.0, d + 1)
+    ),
+    "along": lambda d: Along(
+        MAKERS["gram with a constant"](d), np.full(d + 1, 1.0 / math.sqrt(d + 1.0))
+    ),
     "nodes": lambda d: NodeHistogram(
         np.full(d, -1e9), np.full(d, 2.0), np.arange(d), [(k % LEVELS, 0) for k in range(d)]
     ),
@@ -236,9 +245,20 @@ def adversarial_rows(d: int) -> np.ndarray:
 @pytest.mark.parametrize("name", MAKERS)
 def test_adversarial_rows(name, d) -> None:
     """Every row by itself has a vector of at most the add-remove sensitivity."""
-    d = min(d, {"products": 20, "nodes": 33, "gram": 65, "gram with a target": 65}.get(name, d))
+    d = min(
+        d,
+        {
+            "products": 20,
+            "nodes": 33,
+            "gram": 65,
+            "gram with a target": 65,
+            "cross with its gram": 65,
+        }.get(name, d),
+    )
     query, rows = MAKERS[name](d), adversarial_rows(d)
-    if isinstance(query, Pairs | Gram):  # a Gram matrix is too large for the shortcut below
+    if isinstance(
+        query, Pairs | Gram | Cross | Along
+    ):  # a Gram matrix is too large for the shortcut below
         for place in range(0, len(rows) - 1, 7):
             check_neighbors(query, rows, place, rows[-1 - place])
         return

@@ -18,9 +18,11 @@ from hypothesis.extra.numpy import arrays
 from prolate.queries import (
     GRAM_RADIUS,
     RADIUS,
+    Along,
     ClippedSum,
     Count,
     CountBelow,
+    Cross,
     Cut,
     Gram,
     Histogram,
@@ -51,6 +53,8 @@ def wide(d: int, radius: float, **options) -> ClippedSum:
     return ClippedSum(np.zeros(d), np.ones(d), radius, **options)
 
 
+FEATURES = Gram(C[:2], S[:2], 1.5, constant=0.5, index=np.array([0, 1]), width=D)
+
 QUERIES = {
     "count": Count(D),
     "below": CountBelow(C),
@@ -80,6 +84,10 @@ QUERIES = {
     "gram of some columns": Gram(
         C[:2], S[:2], 2.0, index=np.array([2, 0]), width=D, lower=C[:2] - 1, upper=C[:2] + 3
     ),
+    "cross": Cross(FEATURES, 2, 1.0, 2.0),
+    "cross with its gram": Cross(FEATURES, 2, gram=True),
+    "cross of a residual": Cross(FEATURES, 2, -1.0, 0.5, coef=np.array([1.0, -2.0, 1e199])),
+    "along": Along(FEATURES, np.array([0.6, -0.64, 0.48])),
     "rotated": Rotated(wide(4, 1.5), np.array([1.0, -1.0, -1.0, 1.0]), C),
     "magnitudes": Magnitudes(CountBelow(np.abs(C))),
     "norm of rows": Norms(CountBelow(np.array([1.0])), C, 1 / S),
@@ -172,6 +180,17 @@ def test_sensitivities_are_reached():
     gram = Gram(np.zeros(D), np.ones(D), 1.0)
     gap = distance_squared(gram(np.array([[5.0, 0, 0]])), gram(np.array([[0, 5.0, 0]])))
     assert gap >= 0.999 * gram.sensitivity_squared("replace")
+    features = Gram(np.zeros(2), np.ones(2), 1.0, index=np.arange(2), width=D)
+    cross = Cross(features, 2)
+    gap = distance_squared(cross(np.array([[5.0, 0, 5.0]])), cross(np.array([[5.0, 0, -5.0]])))
+    assert gap >= 0.999 * cross.sensitivity_squared("replace")
+    both = Cross(features, 2, gram=True)
+    # An angle whose cosine is 1/2 is the worst of all.
+    tip, turned = np.array([[1.0, 0, 1.0]]), np.array([[0.5, np.sqrt(0.75), -1.0]])
+    assert distance_squared(both(tip), both(turned)) >= 0.99 * both.sensitivity_squared("replace")
+    along = Along(features, np.array([1.0, 0.0]))
+    gap = distance_squared(along(np.array([[5.0, 0, 0]])), along(np.array([[0, 5.0, 0]])))
+    assert gap >= 0.999 * along.sensitivity_squared("replace")
     tilted = wide(D, 1.0, tilt=(0.2, 0.5))
     gap = distance_squared(tilted(np.array([[5.0, 0, 0]])), tilted(np.array([[-5.0, 0, 0]])))
     assert gap >= 0.999999 * tilted.sensitivity_squared("replace")

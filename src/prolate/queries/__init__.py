@@ -3,11 +3,12 @@
 from prolate.queries.base import Query
 from prolate.queries.clipped_sum import CAP, RADIUS, ClippedSum
 from prolate.queries.count import Count, CountBelow
+from prolate.queries.cross import Along, Cross
 from prolate.queries.cut import Cut
 from prolate.queries.gram import GRAM_RADIUS, Gram
 from prolate.queries.grids import LinearGrid, MagnitudeGrid
 from prolate.queries.histogram import Histogram, KeyHistogram
-from prolate.queries.mapped import Magnitudes, Norms, Rotated, rotate_back
+from prolate.queries.mapped import Magnitudes, Norms, Rotated, Selected, rotate_back
 from prolate.queries.norms import NormHistogram, NormsBelow
 from prolate.queries.pairs import Pairs
 from prolate.queries.ranks import Ranks
@@ -17,9 +18,11 @@ __all__ = [
     "CAP",
     "GRAM_RADIUS",
     "RADIUS",
+    "Along",
     "ClippedSum",
     "Count",
     "CountBelow",
+    "Cross",
     "Cut",
     "Gram",
     "Histogram",
@@ -35,6 +38,7 @@ __all__ = [
     "Query",
     "Ranks",
     "Rotated",
+    "Selected",
     "Turned",
     "rotate_back",
 ]
