@@ -8,12 +8,17 @@
 [100.0, 100.0, 100.0]
 """
 
+from typing import TYPE_CHECKING, Any
+
 from prolate.api import mean, quantile, sum, variance  # noqa: A004  the names users look for
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, LedgerError, ProlateError, ReleaseError
 from prolate.forecast import Forecast, expected_error
 from prolate.ledger import Ledger
 from prolate.release import Release, installed_version
+
+if TYPE_CHECKING:
+    from prolate.regression import LinearRegression
 
 __all__ = [
     "Budget",
@@ -22,6 +27,7 @@ __all__ = [
     "InputError",
     "Ledger",
     "LedgerError",
+    "LinearRegression",
     "ProlateError",
     "Release",
     "ReleaseError",
@@ -34,3 +40,12 @@ __all__ = [
 ]
 
 __version__ = installed_version()
+
+
+def __getattr__(name: str) -> Any:
+    """Load `LinearRegression` where it is first asked for: it brings scikit-learn along."""
+    if name == "LinearRegression":
+        from prolate.regression import LinearRegression
+
+        return LinearRegression
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

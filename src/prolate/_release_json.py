@@ -95,14 +95,20 @@ def read_array(value: Any, where: str) -> NDArray[np.float64]:
     return np.array(read_list(read_number)(value, where), dtype=np.float64)
 
 
-def read_fields(value: Any, where: str, readers: Mapping[str, Reader]) -> dict[str, Any]:
-    """Return an object that has exactly the fields of `readers`, each read."""
+def read_fields(
+    value: Any,
+    where: str,
+    readers: Mapping[str, Reader],
+    optional: Mapping[str, Reader] | None = None,
+) -> dict[str, Any]:
+    """Return an object that has the fields of `readers`, maybe `optional` ones, and no others."""
     given = read_mapping(value, where)
+    known = {**readers, **(optional or {})}
     for name in given:
-        if name not in readers:
+        if name not in known:
             raise ReleaseError(
                 f"The stored {where} has a field {name!r:.60} that this Prolate does not know."
-                f"{did_you_mean(name, readers)} Read it with the Prolate that wrote it."
+                f"{did_you_mean(name, known)} Read it with the Prolate that wrote it."
             )
     for name in readers:
         if name not in given:
@@ -110,7 +116,15 @@ def read_fields(value: Any, where: str, readers: Mapping[str, Reader]) -> dict[s
                 f"The stored {where} lacks its field {name!r}; it is not complete, "
                 "so make the release file again or get the whole of it."
             )
-    return {name: reader(given[name], f"{where}.{name}") for name, reader in readers.items()}
+    return {
+        name: reader(given[name], f"{where}.{name}")
+        for name, reader in known.items()
+        if name in given
+    }
+
+
+def _read_array_or_none(value: Any, where: str) -> NDArray[np.float64] | None:
+    return None if value is None else read_array(value, where)
 
 
 BUDGET_FIELDS = {"mu": read_number, "composition": read_text, "stated": read_mapping}
@@ -127,8 +141,8 @@ RELEASE_FIELDS = {
     "statistic": read_text,
     "estimate": read_array,
     "columns": read_list(read_text),
-    "noise_std": read_array,
-    "sampling_std": lambda value, where: None if value is None else read_array(value, where),
+    "noise_std": _read_array_or_none,
+    "sampling_std": _read_array_or_none,
     "n": read_number,
     "budget": read_mapping,
     "neighbors": read_text,
@@ -140,6 +154,7 @@ RELEASE_FIELDS = {
     "details": read_mapping,
     "prolate_version": read_text,
 }
+OPTIONAL_FIELDS: dict[str, Reader] = {"error_covariance": read_array}
 
 
 def plain(value: Any, where: str) -> Any:

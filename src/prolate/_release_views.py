@@ -52,12 +52,21 @@ def headline(release: Release) -> str:
     """Return the first line: what, of how much, at what budget, for which neighbors."""
     d = len(release.columns)
     what = release.statistic
+    if what == "regression":
+        d -= 1  # without the intercept
+        target = release.details.get("target")
+        what += f" of {printable(target)} on" if isinstance(target, str) else " on"
+        return _headline(release, f"{what} {d} feature{'' if d == 1 else 's'}")
     if release.estimate.ndim == 2:
         count = release.estimate.shape[0]
         what = f"{count} {what}{'' if count == 1 else 's'}"
+    return _headline(release, f"{what} of {d} column{'' if d == 1 else 's'}")
+
+
+def _headline(release: Release, what: str) -> str:
     private = "Private" if release.private else "NOT PRIVATE (seeded)"
     return (
-        f"{private} {what} of {d} column{'' if d == 1 else 's'}, {rows_in_words(release)}, "
+        f"{private} {what}, {rows_in_words(release)}, "
         f"{release.budget}, neighbors: {release.neighbors}"
     )
 
@@ -69,6 +78,11 @@ def interval_covers(release: Release) -> str:
         if release.method == "gaussian-ellipse":
             clipped = "each clipped to the ellipse around the center"
         return f"the sum of these rows, {clipped}, one column at a time (privacy noise only)"
+    if release.statistic == "regression":
+        return (
+            "the coefficients of least squares in the population that the rows were drawn from, "
+            "one at a time (privacy noise and sampling error together)"
+        )
     if release.noise_only:
         return (
             f"the {release.statistic} of these rows, one column at a time "
@@ -110,25 +124,31 @@ def guarantee(release: Release) -> str:
     )
 
 
-def cells(release: Release, level: float) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows of the printed table, as text."""
+def cells(
+    release: Release, level: float, *, intervals: bool = True
+) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of the printed table, as text; what is stated only."""
     with_q = release.estimate.ndim == 2
-    header = ["column", *(["q"] if with_q else []), release.statistic, "± noise"]
-    if release.sampling_std is not None:
-        header.append("± sampling")
-    header.append(f"{100 * level:.6g}% interval")
+    intervals = intervals and release.has_intervals
+    value = "coefficient" if release.statistic == "regression" else release.statistic
+    header = ["column", *(["q"] if with_q else []), value]
+    stds = {"noise_std": "± noise", "sampling_std": "± sampling"}
+    stated = [name for name in stds if getattr(release, name) is not None]
+    header += [stds[name] for name in stated]
+    if intervals:
+        header.append(f"{100 * level:.6g}% interval")
     rows = []
     for record in release.table(level):
-        noise, sampling = record["noise_std"], record["sampling_std"]
-        width = (record["upper"] - record["lower"]) / 2.0
-        error = min((e for e in (noise, sampling) if e), default=width)
+        ends = (record["lower"], record["upper"])
+        width = 0.0 if record["lower"] is None else (ends[1] - ends[0]) / 2.0
+        error = min((record[name] for name in stated if record[name]), default=width)
         row = [printable(record["column"])]
         if with_q:
             row.append(f"{record['q']:g}")
-        row += [round_to(record["estimate"], error), round_to(noise, noise)]
-        if release.sampling_std is not None:
-            row.append("" if sampling is None else round_to(sampling, sampling))
-        row.append(f"{round_to(record['lower'], error)} to {round_to(record['upper'], error)}")
+        row.append(round_to(record["estimate"], error))
+        row += [round_to(record[name], record[name]) for name in stated]
+        if intervals:
+            row.append(f"{round_to(ends[0], error)} to {round_to(ends[1], error)}")
         rows.append(row)
     return header, rows
 
@@ -190,9 +210,12 @@ def plot(release: Release, ax: Axes | None, level: float) -> Axes:
             "Release.plot needs matplotlib, which is not installed: pip install matplotlib."
         ) from error
     estimate = np.atleast_2d(release.estimate)
-    ends = release.interval(level)
-    half = np.atleast_2d(ends[..., 1] - ends[..., 0]) / 2.0
-    noise = np.atleast_2d(release.noise_std)
+    half = noise = np.zeros(estimate.shape)  # of what is not stated
+    if release.has_intervals:
+        ends = release.interval(level)
+        half = np.atleast_2d(ends[..., 1] - ends[..., 0]) / 2.0
+    if release.noise_std is not None:
+        noise = np.atleast_2d(release.noise_std)
     several, d = estimate.shape
     if ax is None:
         ax = plt.subplots(figsize=(6.4, max(2.0, 0.6 + 0.25 * d * several)))[1]

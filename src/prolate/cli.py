@@ -30,9 +30,10 @@ from prolate._cli_options import (
     shape_options,
     show_options,
 )
+from prolate._cli_regress import regress
+from prolate._cli_release import print_whole, release_and_print
 from prolate._cli_reproduce import reproduce
-from prolate._release_json import check_writable
-from prolate._release_views import NOT_PRIVATE, printable
+from prolate._release_views import printable
 from prolate.budget import Budget
 from prolate.errors import ProlateError, ReleaseError
 from prolate.ledger import Ledger
@@ -64,6 +65,7 @@ class _Group(click.Group):
         "prolate mean patients.parquet --epsilon 1 --delta 1e-6",
         "prolate sum sales.csv --bounds price=0:500 --rho 0.5 -c price",
         "prolate quantile patients.parquet -q 0.25 -q 0.5 -q 0.75 --mu 1",
+        "prolate regress patients.parquet --target cost --epsilon 1 --delta 1e-6",
         "prolate error --rows 20000 --columns 100 --epsilon 1 --delta 1e-6",
         "prolate ledger create patients.ledger --epsilon 1 --delta 1e-6",
     ),
@@ -71,7 +73,7 @@ class _Group(click.Group):
 @click.option("--version", is_flag=True, help="Print the version.")
 @click.pass_context
 def cli(ctx: click.Context, version: bool) -> None:
-    """Private sums, means, variances and quantiles of the rows of a file.
+    """Private sums, means, variances, quantiles and regressions of the rows of a file.
 
     FILE is Parquet, CSV or Arrow; several files, or a quoted glob, are one data set.
     """
@@ -178,7 +180,7 @@ def show(release: str, level: float, receipt: bool, as_json: bool) -> None:
         source = sys.stdin.read()
         if not source.lstrip().startswith("{"):
             raise ReleaseError("Standard input holds no release; pipe `prolate ... --json` to it.")
-    _print(Release.from_json(source), level=level, receipt=receipt, as_json=as_json)
+    print_whole(Release.from_json(source), level=level, receipt=receipt, as_json=as_json)
 
 
 @cli.command()
@@ -262,6 +264,7 @@ def ledger_limit(path: str, **budget: float | None) -> None:
     click.echo(f"The limit of {printable(path)} is now {limit}.")
 
 
+cli.add_command(regress)
 cli.add_command(error)
 cli.add_command(reproduce)
 
@@ -270,43 +273,16 @@ cli.add_command(reproduce)
 
 
 def _release(statistic: str, options: dict[str, Any], *positional: Any) -> None:
-    from prolate import terminal
-
-    budget = read_budget(*(options.pop(name) for name in ("epsilon", "delta", "rho", "mu")))
-    files, output = options.pop("files"), options.pop("output")
-    shown = {name: options.pop(name) for name in ("level", "receipt", "as_json")}
-    if output is not None:
-        check_writable(output)
-    if options["seed"] is not None:
-        click.echo(f"prolate: {NOT_PRIVATE}", err=True)
-
     import prolate
 
     face: Callable[..., Release] = getattr(prolate, statistic)
-    data = files[0] if len(files) == 1 else list(files)
     for name, usual in (("clip", "auto"), ("center", None), ("scale", None)):
         if name in options and options[name] == usual:
             del options[name]
-    with terminal.progress_bar() as progress:
-        release = face(data, *positional, budget=budget, progress=progress, **options)
-    if output is not None:
-        try:
-            release.to_json(output)
-        except ReleaseError as error:
-            click.echo(release.to_json(), nl=False)
-            raise ReleaseError(
-                f"{error} It is printed instead, because its budget is spent."
-            ) from error
-    _print(release, **shown)
-
-
-def _print(release: Release, *, level: float, receipt: bool, as_json: bool) -> None:
-    if as_json:
-        click.echo(release.to_json(), nl=False)
-        return
-    from prolate import terminal
-
-    terminal.print_release(release, level=level, receipt=receipt)
+    release_and_print(
+        lambda data, **given: face(data, *positional, **given),
+        options,
+    )
 
 
 # --- the way out -------------------------------------------------------------------------------

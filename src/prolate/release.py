@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from prolate import _release_views
 from prolate._release_json import (
     BUDGET_FIELDS,
+    OPTIONAL_FIELDS,
     RECEIPT_FIELDS,
     RELEASE_FIELDS,
     plain,
@@ -41,7 +42,7 @@ __all__ = ["SCHEMA_VERSION", "STATISTICS", "ReceiptEntry", "Release", "installed
 
 SCHEMA = "prolate.release"
 SCHEMA_VERSION = 1
-STATISTICS = ("mean", "sum", "variance", "quantile")
+STATISTICS = ("mean", "sum", "variance", "quantile", "regression")
 
 _OVERSPENT = 1e-9  # rounding allowed when the receipt is held against the budget
 
@@ -101,14 +102,16 @@ class Release:
 
     Attributes
     ----------
-    statistic : {"mean", "sum", "variance", "quantile"}
+    statistic : {"mean", "sum", "variance", "quantile", "regression"}
         What was estimated.
     estimate : ndarray of float64, shape (d,), or (q, d) for several quantiles
-        The private estimate, in the unit of the columns (squared for a variance).
+        The private estimate, in the unit of the columns (squared for a variance). Of a
+        regression: the coefficients, and the intercept after them.
     columns : tuple of str, length d
-        Their names.
+        Their names; of a regression, the features' and ``"intercept"``.
     noise_std : ndarray of float64, shape of `estimate`
-        Standard deviation of the privacy noise alone, in the unit of `estimate`.
+        Standard deviation of the privacy noise alone, in the unit of `estimate`. None for
+        a regression whose method cannot state it.
     sampling_std : ndarray of float64, shape of `estimate`, or None
         Standard deviation of the sampling error, from private scales; None where
         it cannot be stated.
@@ -132,6 +135,9 @@ class Release:
         More public or private-by-noise facts, such as ``{"q": [0.5]}``; JSON only.
     prolate_version : str
         The version that made it.
+    error_covariance : ndarray of float64, shape (d, d), or None
+        Of a regression, where its method states it: the covariance of the errors of
+        `estimate`, sampling and privacy noise together.
 
     Raises
     ------
@@ -142,7 +148,7 @@ class Release:
     statistic: str
     estimate: NDArray[np.float64]
     columns: tuple[str, ...]
-    noise_std: NDArray[np.float64]
+    noise_std: NDArray[np.float64] | None
     sampling_std: NDArray[np.float64] | None = None
     n: float
     budget: Budget
@@ -154,12 +160,13 @@ class Release:
     private: bool = True
     details: dict[str, Any] = field(default_factory=dict)
     prolate_version: str = field(default_factory=installed_version)
+    error_covariance: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        for name in ("estimate", "noise_std", "sampling_std"):
+        for name in ("estimate", "noise_std", "sampling_std", "error_covariance"):
             if getattr(self, name) is not None:
                 put(name, _frozen(name, getattr(self, name)))
         for name in ("columns", "receipt", "warnings"):
@@ -189,6 +196,7 @@ class Release:
             std = getattr(self, name)
             if std is not None and (std.shape != shape or np.any(std < 0.0)):
                 raise ReleaseError(f"{name} must have shape {shape} and no negative value.")
+        self._check_regression()
         if not math.isfinite(self.n) or not self.error_norm >= 1.0:
             raise ReleaseError("n must be finite and error_norm at least 1.")
         spent = math.fsum(entry.mu**2 for entry in self.receipt)
@@ -198,12 +206,32 @@ class Release:
                 f"mu = {self.budget.mu:.6g}; do not use this release."
             )
 
+    def _check_regression(self) -> None:
+        d = len(self.columns)
+        if self.statistic != "regression":
+            if self.noise_std is None or self.error_covariance is not None:
+                raise ReleaseError(
+                    f"A release of a {self.statistic} has a noise_std and no error_covariance."
+                )
+            return
+        if self.estimate.ndim != 1:
+            raise ReleaseError(f"A regression has one estimate for each of its {d} columns.")
+        covariance = self.error_covariance
+        if covariance is not None and (
+            covariance.shape != (d, d) or np.any(np.diagonal(covariance) < 0.0)
+        ):
+            raise ReleaseError(
+                f"error_covariance must have shape ({d}, {d}) and no negative number on its "
+                "diagonal."
+            )
+
     def interval(self, level: float = 0.95) -> NDArray[np.float64]:
         """Return a normal interval for each column by itself, at confidence `level`.
 
         It is ``estimate -+ z sqrt(noise_std**2 + sampling_std**2)``. For a sum, or
         where `sampling_std` is None, it holds the privacy noise only;
-        `interval_covers` says in words what that covers.
+        `interval_covers` says in words what that covers. For a regression it is
+        ``estimate -+ z sqrt(diagonal of error_covariance)``.
 
         Parameters
         ----------
@@ -219,6 +247,8 @@ class Release:
         ------
         InputError
             If `level` is not strictly between 0 and 1.
+        ReleaseError
+            If this is a regression by a method that states no errors.
         """
         from statistics import NormalDist
 
@@ -231,15 +261,35 @@ class Release:
                 f"level must lie strictly between 0 and 1, such as 0.95; got {level!r}."
             )
         z = -NormalDist().inv_cdf((1.0 - value) / 2.0)
-        std = self.noise_std
+        std = self._total_std()
         with np.errstate(over="ignore"):
-            if not self.noise_only and self.sampling_std is not None:
-                std = np.minimum(np.hypot(std, self.sampling_std), np.finfo(np.float64).max)
             return np.stack([self.estimate - z * std, self.estimate + z * std], axis=-1)
+
+    def _total_std(self) -> NDArray[np.float64]:
+        if self.error_covariance is not None:
+            return np.asarray(np.sqrt(np.diagonal(self.error_covariance)))
+        if self.noise_std is None or not self.has_intervals:
+            other = "" if self.method == "auto" else " Use method='auto'."
+            raise ReleaseError(
+                f"This regression by method {self.method!r} does not state the errors of its "
+                f"coefficients, so it has no intervals.{other}"
+            )
+        if self.noise_only or self.sampling_std is None:
+            return self.noise_std
+        with np.errstate(over="ignore"):
+            both = np.hypot(self.noise_std, self.sampling_std)
+        return np.asarray(np.minimum(both, np.finfo(np.float64).max))
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether `interval` can be stated; it cannot for some methods of regression."""
+        return self.statistic != "regression" or self.error_covariance is not None
 
     @property
     def noise_only(self) -> bool:
         """Whether `interval` holds the privacy noise only."""
+        if self.statistic == "regression":
+            return False
         return self.statistic == "sum" or self.sampling_std is None
 
     @property
@@ -255,6 +305,8 @@ class Release:
     def table(self, level: float = 0.95) -> list[dict[str, Any]]:
         """Return one record per number: column, (q,) estimate, stds, lower, upper.
 
+        What a method of regression does not state is None.
+
         Examples
         --------
         >>> r = Release(statistic="mean", estimate=[2.0], columns=("age",), noise_std=[0.5],
@@ -262,7 +314,7 @@ class Release:
         >>> r.table(0.95)[0]["column"], round(r.table(0.95)[0]["lower"], 3)
         ('age', 1.02)
         """
-        ends = self.interval(level)
+        ends = self.interval(level) if self.has_intervals else None
         with_q = self.estimate.ndim == 2
         records = []
         for index in np.ndindex(self.estimate.shape):
@@ -270,11 +322,11 @@ class Release:
             if with_q:
                 record["q"] = self.quantile_labels[index[0]]
             record["estimate"] = float(self.estimate[index])
-            record["noise_std"] = float(self.noise_std[index])
-            record["sampling_std"] = (
-                None if self.sampling_std is None else float(self.sampling_std[index])
-            )
-            record["lower"], record["upper"] = map(float, ends[index])
+            for name in ("noise_std", "sampling_std"):
+                std = getattr(self, name)
+                record[name] = None if std is None else float(std[index])
+            for side, name in enumerate(("lower", "upper")):
+                record[name] = None if ends is None else float(ends[index][side])
             records.append(record)
         return records
 
@@ -295,6 +347,8 @@ class Release:
             if isinstance(value, np.ndarray | tuple) and item.name != "receipt":
                 value = value.tolist() if isinstance(value, np.ndarray) else list(value)
             fields[item.name] = value
+        if self.error_covariance is None:
+            del fields["error_covariance"]
         fields["error_norm"] = "inf" if math.isinf(self.error_norm) else self.error_norm
         fields["budget"] = self.budget.to_dict()
         fields["receipt"] = [asdict(entry) for entry in self.receipt]
@@ -331,7 +385,7 @@ class Release:
                 f"({fields.get('prolate_version', 'unknown')!s:.40})."
             )
         body = {k: v for k, v in fields.items() if k not in ("schema", "schema_version")}
-        known = read_fields(body, "release", RELEASE_FIELDS)
+        known = read_fields(body, "release", RELEASE_FIELDS, OPTIONAL_FIELDS)
         known["receipt"] = tuple(
             ReceiptEntry(**read_fields(entry, f"receipt[{i}]", RECEIPT_FIELDS))
             for i, entry in enumerate(known["receipt"])

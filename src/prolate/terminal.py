@@ -71,29 +71,36 @@ def progress_bar() -> Iterator[Progress | bool]:
         yield report
 
 
-def print_release(release: Release, *, level: float, receipt: bool) -> None:
+def print_release(release: Release, *, level: float, receipt: bool, intervals: bool = True) -> None:
     """Print a release: its table, what the numbers mean, and on request the receipt."""
     out = console()
     out.print(headline(release), style="bold")
     if not release.private:
         out.print(NOT_PRIVATE, style="bold red", soft_wrap=True)
     out.print()
-    _print_table(out, *cells(release, level))
+    _print_table(out, *cells(release, level, intervals=intervals))
     out.print()
-    _print_notes(out, _notes(release, level))
+    _print_notes(out, _notes(release, level, intervals=intervals))
     if receipt:
         out.print()
         print_receipt(release, out)
 
 
-def _notes(release: Release, level: float) -> list[tuple[str, str]]:
+def _notes(release: Release, level: float, *, intervals: bool) -> list[tuple[str, str]]:
     method = release.method
-    if release.statistic != "quantile":
+    if release.statistic not in ("quantile", "regression"):
         method += f", noise shaped for the l{release.error_norm:g} error"
+    notes = []
+    if release.noise_std is not None:
+        notes.append(("± noise", "standard deviation of the privacy noise alone"))
+    if release.sampling_std is not None:
+        notes.append(("± sampling", "that of drawing the rows"))
+    if intervals and release.has_intervals:
+        notes.append((f"{100 * level:.6g}% interval", f"for {release.interval_covers}"))
+    elif intervals:
+        notes.append(("intervals", "none: this method does not state the errors"))
     return [
-        ("± noise", "standard deviation of the privacy noise alone"),
-        *([("± sampling", "that of drawing the rows")] if release.sampling_std is not None else []),
-        (f"{100 * level:.6g}% interval", f"for {release.interval_covers}"),
+        *notes,
         ("budget", str(release.budget)),
         ("guarantee", release.guarantee),
         ("method", method),

@@ -26,6 +26,7 @@ PUBLIC = [
     "InputError",
     "Ledger",
     "LedgerError",
+    "LinearRegression",
     "ProlateError",
     "Release",
     "ReleaseError",
@@ -36,7 +37,7 @@ PUBLIC = [
     "sum",
     "variance",
 ]
-LATE = ["matplotlib", "numba", "pandas", "pyarrow", "pyspark", "rich", "scipy"]
+LATE = ["matplotlib", "numba", "pandas", "pyarrow", "pyspark", "rich", "scipy", "sklearn"]
 
 
 @dataclass(frozen=True)

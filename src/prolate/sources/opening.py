@@ -36,7 +36,8 @@ def open_source(
         - a scipy.sparse array or matrix;
         - a path or a glob, or a list of them, of Parquet (.parquet, .pq), CSV (.csv,
           .tsv, also .gz) and Arrow (.arrow, .feather, .ipc) files; of a directory, the
-          data files directly in it.
+          data files directly in it;
+        - a `Source`, which is returned as it is.
     columns : str, int or list of them, optional
         Which columns, in which order; all of them if not given. Columns of arrays and
         sparse arrays are called x0, x1, ...; for these, an integer is a position.
@@ -63,6 +64,8 @@ def open_source(
     """
     if isinstance(block_bytes, bool) or not isinstance(block_bytes, int) or block_bytes < 1:
         raise InputError(f"block_bytes must be a positive whole number; got {block_bytes!r}.")
+    if isinstance(data, Source) and columns is None:
+        return data
     kinds = [(kind.__module__.split(".")[0], kind.__name__) for kind in type(data).__mro__]
     if any(room == "pyspark" for room, _ in kinds):
         raise InputError(

@@ -1,0 +1,66 @@
+"""The way of every command that makes a release: checks, the release, its file, its table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from prolate._cli_options import read_budget
+from prolate._release_json import check_writable
+from prolate._release_views import NOT_PRIVATE
+from prolate.errors import ReleaseError
+from prolate.release import Release
+
+__all__ = ["print_whole", "release_and_print"]
+
+
+def release_and_print(
+    make: Callable[..., Release], options: dict[str, Any], *, intervals: bool = True
+) -> None:
+    """Make a release, write it where that is asked for, and print it.
+
+    Parameters
+    ----------
+    make : callable
+        From the data, with the keywords budget and progress and what else `options` holds,
+        to the release.
+    options : dict
+        The options of the command.
+    intervals : bool
+        Whether the table has intervals.
+    """
+    from prolate import terminal
+
+    budget = read_budget(*(options.pop(name) for name in ("epsilon", "delta", "rho", "mu")))
+    files, output = options.pop("files"), options.pop("output")
+    shown = {name: options.pop(name) for name in ("level", "receipt", "as_json")}
+    if output is not None:
+        check_writable(output)
+    if options["seed"] is not None:
+        click.echo(f"prolate: {NOT_PRIVATE}", err=True)
+    data = files[0] if len(files) == 1 else list(files)
+    with terminal.progress_bar() as progress:
+        release = make(data, budget=budget, progress=progress, **options)
+    if output is not None:
+        try:
+            release.to_json(output)
+        except ReleaseError as error:
+            click.echo(release.to_json(), nl=False)
+            raise ReleaseError(
+                f"{error} It is printed instead, because its budget is spent."
+            ) from error
+    print_whole(release, intervals=intervals, **shown)
+
+
+def print_whole(
+    release: Release, *, level: float, receipt: bool, as_json: bool, intervals: bool = True
+) -> None:
+    """Print a release, for people or as JSON."""
+    if as_json:
+        click.echo(release.to_json(), nl=False)
+        return
+    from prolate import terminal
+
+    terminal.print_release(release, level=level, receipt=receipt, intervals=intervals)

@@ -1,0 +1,188 @@
+"""What makes an estimator one of scikit-learn's, and stands in for it where it is missing.
+
+`Regressor` is scikit-learn's base class where scikit-learn is installed, and otherwise a
+small one of its own with the same methods. The checks of feature names raise and warn in
+scikit-learn's words, because programs look for them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.errors import InputError
+
+__all__ = ["Plain", "Regressor", "check_count", "check_names", "feature_names", "need_fit", "r2"]
+
+_SHOWN = 5  # names in an error
+
+
+class Plain:
+    """Parameters by name, as scikit-learn's estimators have them, without scikit-learn."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the constructor and their values."""
+        names = inspect.signature(type(self).__init__).parameters
+        return {name: getattr(self, name) for name in names if name != "self"}
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters by name, and return the estimator."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise InputError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. Valid "
+                    f"parameters are: {', '.join(known)}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        usual = inspect.signature(type(self).__init__).parameters
+        given = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if repr(value) != repr(usual[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags; only scikit-learn asks."""
+        raise NotImplementedError
+
+
+class NotFittedError(InputError, AttributeError):
+    """An estimator that is used before it is fitted, where scikit-learn is missing."""
+
+
+if TYPE_CHECKING:
+    Regressor = Plain
+else:
+    try:
+        from sklearn.base import BaseEstimator, RegressorMixin
+    except ImportError:
+        Regressor = Plain
+    else:
+
+        class Regressor(RegressorMixin, BaseEstimator):
+            """The base class of regressions: scikit-learn's own."""
+
+
+def need_fit(estimator: object, attribute: str) -> None:
+    """Raise scikit-learn's `NotFittedError`, or one like it, unless the attribute is there."""
+    if hasattr(estimator, attribute):
+        return
+    kind: type[Exception] = NotFittedError
+    try:
+        from sklearn import exceptions
+    except ImportError:
+        pass
+    else:
+        kind = exceptions.NotFittedError
+    name = type(estimator).__name__
+    raise kind(f"This {name} instance is not fitted yet; call 'fit' before using it.")
+
+
+def warn_column(y: object) -> None:
+    """Warn, as scikit-learn does, of a target that is an array of one column."""
+    if not (isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1):
+        return
+    kind: type[Warning] = UserWarning
+    try:
+        from sklearn import exceptions
+    except ImportError:
+        pass
+    else:
+        kind = exceptions.DataConversionWarning
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of "
+        "y to (n_samples, ), for example using ravel().",
+        kind,
+        stacklevel=3,
+    )
+
+
+def feature_names(
+    X: object, columns: Sequence[str], *, named: bool = False
+) -> NDArray[np.object_] | None:
+    """Return the names of the columns of a table, or None if it names them by no text.
+
+    Parameters
+    ----------
+    X : object
+        What the user gave.
+    columns : sequence of str
+        The names of the columns of its rows.
+    named : bool
+        Whether they are known to be names, as those of files are.
+    """
+    labels = getattr(X, "columns", None)
+    if hasattr(X, "iloc") and labels is not None:  # pandas, whose labels may be of any kind
+        named = all(isinstance(label, str) for label in labels)
+    else:
+        named = named or labels is not None or hasattr(X, "__arrow_c_stream__")
+    return np.array(list(columns), dtype=object) if named else None
+
+
+def check_names(estimator: object, names: NDArray[np.object_] | None) -> None:
+    """Raise, or warn, if features have other names than when the estimator was fitted."""
+    fitted = getattr(estimator, "feature_names_in_", None)
+    kind = type(estimator).__name__
+    if fitted is None or names is None:
+        if fitted is not None:
+            words = f"X does not have valid feature names, but {kind} was fitted with feature names"
+        elif names is not None:
+            words = f"X has feature names, but {kind} was fitted without feature names"
+        else:
+            return
+        warnings.warn(words, UserWarning, stacklevel=3)
+        return
+    if list(fitted) == list(names):
+        return
+    lines = ["The feature names should match those that were passed during fit."]
+    unseen, missing = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))
+    if unseen:
+        lines += ["Feature names unseen at fit time:", *_bullets(unseen)]
+    if missing:
+        lines += ["Feature names seen at fit time, yet now missing:", *_bullets(missing)]
+    if not unseen and not missing:
+        lines.append("Feature names must be in the same order as they were in fit.")
+    raise InputError("\n".join(lines) + "\n")
+
+
+def check_count(estimator: object, count: int, expected: int) -> None:
+    """Raise unless there are as many features as when the estimator was fitted."""
+    if count != expected:
+        raise InputError(
+            f"X has {count} features, but {type(estimator).__name__} is expecting {expected} "
+            "features as input."
+        )
+
+
+def _bullets(names: Sequence[str]) -> list[str]:
+    return [f"- {name}" for name in names[:_SHOWN]] + ["- ..."] * (len(names) > _SHOWN)
+
+
+def r2(
+    target: NDArray[np.float64],
+    predicted: NDArray[np.float64],
+    weight: NDArray[np.float64] | None = None,
+) -> float:
+    """Return the coefficient of determination; 0 or 1 if the target is constant.
+
+    Examples
+    --------
+    >>> round(r2(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0])), 6)
+    0.5
+    """
+    w = np.ones_like(target) if weight is None else weight
+    left = float(np.sum(w * (target - predicted) ** 2))
+    whole = float(np.sum(w * (target - np.average(target, weights=w)) ** 2))
+    if whole == 0.0:
+        return 1.0 if left == 0.0 else 0.0
+    return 1.0 - left / whole

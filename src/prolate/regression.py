@@ -1,0 +1,435 @@
+"""Private linear regression, as an estimator of scikit-learn."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate._sklearn import (
+    Regressor,
+    check_count,
+    check_names,
+    feature_names,
+    need_fit,
+    r2,
+    warn_column,
+)
+from prolate.arguments import Bounds, check_method
+from prolate.budget import Budget, Neighbors
+from prolate.curator import Curator, Progress
+from prolate.errors import BudgetError, InputError
+from prolate.estimators import Estimate
+from prolate.estimators.linear_fit import LinearFit
+from prolate.job import Job
+from prolate.ledger import Ledger
+from prolate.release import Release
+from prolate.sources import Source, open_source
+from prolate.sources.paired import (
+    is_path,
+    is_table,
+    open_features,
+    open_pair,
+    open_table,
+    read_target,
+)
+
+__all__ = ["REGRESSION_METHODS", "SKLEARN_EXCEPTIONS", "LinearRegression"]
+
+REGRESSION_METHODS = ("auto", "ssp", "adassp", "adassp-fixed")
+
+SKLEARN_EXCEPTIONS = {
+    "check_supervised_y_no_nan": "whether a target is missing is private: it is no error",
+}
+"""Checks of scikit-learn's that `LinearRegression` with a seed is meant to fail, and why.
+
+Without a seed the noise is new in every fit, and checks that want the same fit twice fail, too.
+"""
+
+_EPSILON, _DELTA = 1.0, 1e-6
+
+
+class LinearRegression(Regressor):
+    """Linear regression under differential privacy: no bounds, no centering, no scaling needed.
+
+    An estimator of scikit-learn where that is installed; it works without it, too. Only `fit`
+    is private: what it stores may be published. `predict` and `score` use the rows that they
+    get as they are, so the score on private rows is not private.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        What a fit may cost. 1 and 1e-6 by default.
+    rho, mu : float, optional
+        The budget in another currency, in place of epsilon and delta.
+    method : {"auto", "ssp", "adassp", "adassp-fixed"}
+        ``"auto"`` is Prolate's own (`prolate.estimators.regression`). The others are honest
+        copies of published methods: sufficient statistics perturbation, and AdaSSP as Wang
+        (2018) wrote it and with the constants set right.
+    accounting : {"joint", "basic"}
+        For the published methods: all parts of a fit as one Gaussian release, or each with
+        its part of epsilon and delta as published.
+    bounds : (lower, upper) or {column: (lower, upper)}, optional
+        Public bounds of the features and, last, of the target. Values are cut to them. The
+        published methods take rows within the unit ball where none are given.
+    fit_intercept : bool
+        If False, the line goes through the origin.
+    neighbors : {"replace", "add-remove"}
+        As for `prolate.mean`.
+    alpha : float, optional
+        The penalty on the coefficients of ``method="auto"``, at least 0; chosen from the
+        private measurements by default.
+    ledger : Ledger or path, optional
+        Charged with the budget by every fit, before any private row is measured.
+    seed : int, optional
+        Makes fits repeatable, and not private.
+
+    Attributes
+    ----------
+    coef_ : float64 array of shape (k,)
+        Slopes, in the units of the data.
+    intercept_ : float
+    n_features_in_ : int
+    feature_names_in_ : array of str, shape (k,)
+        Where the features have names.
+    release_ : Release
+        The coefficients and, last, the intercept, with their noise, price and receipt.
+
+    Notes
+    -----
+    A missing value, or one that is not finite, is no error, in the target either: errors come
+    from schemas and arguments only. That is where scikit-learn's ``check_estimator`` wants
+    another thing; `SKLEARN_EXCEPTIONS` lists the checks that fail for it.
+
+    Examples
+    --------
+    >>> import numpy as np, prolate
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal([170, 70], [10, 15], size=(20_000, 2))
+    >>> y = X @ [2.0, -1.0] + 5 + rng.normal(size=20_000)
+    >>> model = prolate.LinearRegression(epsilon=1, delta=1e-6, seed=0).fit(X, y)
+    >>> model.coef_.shape, model.predict(X[:5]).shape, model.release_.columns
+    ((2,), (5,), ('x0', 'x1', 'intercept'))
+    >>> bool(model.score(X, y) > 0.8), model.release_.private
+    (True, False)
+    """
+
+    def __init__(
+        self,
+        epsilon: float | None = _EPSILON,
+        delta: float | None = _DELTA,
+        *,
+        rho: float | None = None,
+        mu: float | None = None,
+        method: str = "auto",
+        accounting: str = "joint",
+        bounds: Bounds | None = None,
+        fit_intercept: bool = True,
+        neighbors: Neighbors = "replace",
+        alpha: float | None = None,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
+        self.mu = mu
+        self.method = method
+        self.accounting = accounting
+        self.bounds = bounds
+        self.fit_intercept = fit_intercept
+        self.neighbors = neighbors
+        self.alpha = alpha
+        self.ledger = ledger
+        self.seed = seed
+
+    def fit(
+        self,
+        X: object,
+        y: object,
+        *,
+        features: str | Sequence[str] | None = None,
+        progress: bool | Progress = False,
+    ) -> LinearRegression:
+        """Fit a line to private rows, and pay for it.
+
+        Parameters
+        ----------
+        X : table
+            The features: an array, a data frame, a scipy.sparse matrix. Or a table, or the
+            path of files of any size, that has the target among its columns.
+        y : array of shape (n,), or str
+            The target's values; or the name of its column in X.
+        features : str or sequence of str, optional
+            Where y is the name of a column: the columns to use. All the others by default.
+        progress : bool or callable
+            As for `prolate.mean`.
+
+        Returns
+        -------
+        LinearRegression
+            Itself.
+
+        Raises
+        ------
+        InputError, BudgetError
+            If an argument, the schema or the budget will not do; never because of a value.
+        LedgerError
+            If the ledger refuses.
+        """
+        price, measure = self._budget(), self._estimator()
+        source: Source
+        if isinstance(y, str):
+            source = open_table(X, y, features)
+        else:
+            if features is not None:
+                raise InputError(
+                    "features goes with the name of the target's column; with y as an array, "
+                    "pass only the columns of X that are to be used."
+                )
+            warn_column(y)
+            source = open_pair(X, y)
+        names = feature_names(X, source.columns[:-1], named=is_path(X))
+        release, self._fit = _release(
+            source,
+            measure,
+            method=self.method,
+            needs_bounds=self.method != "auto" and self.bounds is not None,
+            details={"fit_intercept": bool(self.fit_intercept)},
+            bounds=self.bounds,
+            budget=price,
+            neighbors=self.neighbors,
+            seed=self.seed,
+            ledger=self.ledger,
+            progress=progress,
+        )
+        self.n_features_in_ = len(source.columns) - 1
+        self._target = y if isinstance(y, str) else None
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.release_ = release
+        self.coef_ = release.estimate[:-1].copy()
+        self.intercept_ = float(release.estimate[-1])
+        return self
+
+    def predict(self, X: object) -> NDArray[np.float64]:
+        """Return the line's values at rows of features.
+
+        A method that clips rows clips these rows, too, and takes a missing feature as no
+        deviation from the center; with the others it makes the value NaN.
+
+        Parameters
+        ----------
+        X : table
+            As for `fit`. From files, and after a fit of a table with the name of its target,
+            the features are taken by their names, whatever other columns there are.
+
+        Returns
+        -------
+        float64 array of shape (n,)
+
+        Raises
+        ------
+        InputError
+            If the features are others than in `fit`.
+        sklearn.exceptions.NotFittedError
+            If there was no `fit`.
+        """
+        need_fit(self, "coef_")
+        source = self._features_of(X)
+        line = replace(self._fit, coef=self.coef_, intercept=self.intercept_)
+        with np.errstate(all="ignore"):
+            parts = [line.predict(np.asarray(block, dtype=np.float64)) for block in source.blocks()]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
+        """Return R squared of the predictions: not private.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`.
+        sample_weight : array of shape (n,), optional
+        """
+        target = read_target(y) if not isinstance(y, str) else _column(X, y)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return r2(target[:, 0].astype(np.float64), self.predict(X), weight)
+
+    def intervals(self, level: float = 0.95) -> NDArray[np.float64]:
+        """Return intervals of the coefficients and, last, of the intercept.
+
+        They hold the sampling error and the privacy noise together; nothing private is read.
+
+        Parameters
+        ----------
+        level : float
+            Strictly between 0 and 1.
+
+        Returns
+        -------
+        float64 array of shape (k + 1, 2)
+
+        Raises
+        ------
+        InputError
+            If `level` is not strictly between 0 and 1.
+        ReleaseError
+            If the method states no errors.
+        """
+        need_fit(self, "coef_")
+        return self.release_.interval(level)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn needs to know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = self.seed is None
+        tags.regressor_tags.poor_score = True  # of a few rows, noise is most of it
+        return tags
+
+    def _features_of(self, X: object) -> Source:
+        fitted = getattr(self, "feature_names_in_", None)
+        if fitted is not None and (is_path(X) or (self._target is not None and is_table(X))):
+            return open_source(X, list(fitted))
+        source = open_features(X)
+        check_names(self, feature_names(X, source.columns))
+        check_count(self, len(source.columns), self.n_features_in_)
+        return source
+
+    def _budget(self) -> Budget:
+        if self.rho is None and self.mu is None:
+            return Budget(epsilon=self.epsilon, delta=self.delta)
+        if self.epsilon not in (None, _EPSILON) or self.delta not in (None, _DELTA):
+            raise BudgetError(
+                "State the budget once: as epsilon and delta, or as rho, or as mu; got "
+                f"epsilon={self.epsilon!r} and delta={self.delta!r} beside another."
+            )
+        return Budget(rho=self.rho, mu=self.mu)
+
+    def _estimator(self) -> Callable[[Curator], LinearFit]:
+        """Return what the parameters ask for, once they are all checked."""
+        method = check_method(self.method, REGRESSION_METHODS)
+        intercept = bool(self.fit_intercept)
+        if self.accounting not in ("joint", "basic"):
+            raise InputError(f"accounting must be 'joint' or 'basic'; got {self.accounting!r}.")
+        if method == "auto":
+            if self.accounting != "joint":
+                raise InputError(
+                    "accounting='basic' is for the published methods (ssp, adassp, "
+                    "adassp-fixed); method='auto' is one joint release."
+                )
+            alpha = _penalty(self.alpha)
+
+            def auto(curator: Curator) -> LinearFit:
+                from prolate.estimators.regression import regression
+
+                return regression(curator, fit_intercept=intercept, alpha=alpha)
+
+            return auto
+        if self.alpha is not None:
+            raise InputError(f"alpha is for method='auto'; got method={method!r}.")
+        if self.neighbors == "add-remove" and not intercept:
+            raise InputError(
+                "Without an intercept the published methods do not measure the number of rows, "
+                "which is private under neighbors='add-remove'; use fit_intercept=True."
+            )
+        accounting = self.accounting
+
+        def published(curator: Curator) -> LinearFit:
+            from prolate import rivals
+
+            center, scale = _unit_ball(curator)
+            given: dict[str, Any] = {"fit_intercept": intercept, "accounting": accounting}
+            if method == "ssp":
+                return rivals.ssp(curator, center=center, scale=scale, **given)
+            fixed = method == "adassp-fixed"
+            return rivals.adassp(curator, center=center, scale=scale, fixed=fixed, **given)
+
+        return published
+
+
+def _release(
+    source: Source,
+    measure: Callable[[Curator], LinearFit],
+    *,
+    method: str,
+    needs_bounds: bool,
+    details: dict[str, Any],
+    **options: Any,
+) -> tuple[Release, LinearFit]:
+    """Return the release of a fit, coefficients and then the intercept, and the fit."""
+    found: list[LinearFit] = []
+
+    def estimate(curator: Curator) -> Estimate:
+        fit = measure(curator)
+        found.append(fit)
+        value = np.append(fit.coef, fit.intercept)
+        noise = np.zeros(value.shape) if fit.noise_std is None else fit.noise_std
+        sampling = None
+        if fit.covariance is not None and fit.noise_std is not None:
+            sampling = np.sqrt(np.maximum(np.diagonal(fit.covariance) - noise**2, 0.0))
+        about = {"target": curator.columns[-1], **details, **fit.details}
+        return Estimate(value, noise, sampling, fit.rows, fit.warnings, about)
+
+    job = Job(
+        statistic="regression",
+        method=method,
+        error_norm=2.0,
+        estimate=estimate,
+        needs_bounds=needs_bounds,
+    )
+    release = job.release(source, columns=None, **options)
+    intercept = "intercept"
+    while intercept in source.columns:
+        intercept = f"({intercept})"
+    [fit] = found
+    covariance = fit.covariance
+    if covariance is not None:
+        largest = np.finfo(np.float64).max
+        covariance = np.nan_to_num(covariance, nan=0.0, posinf=largest, neginf=-largest)
+    signed = replace(
+        release,
+        columns=(*source.columns[:-1], intercept),
+        noise_std=None if fit.noise_std is None else release.noise_std,
+        error_covariance=covariance,
+    )
+    return signed, fit
+
+
+def _unit_ball(curator: Curator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the public center and scale that bring bounded rows into the unit ball.
+
+    The features together into the unit ball, the target into [-1, 1].
+    """
+    width = curator.dimension
+    if curator.bounds is None:
+        return np.zeros(width), np.ones(width)
+    lower, upper = curator.bounds
+    half = upper / 2.0 - lower / 2.0
+    scale = np.where(half > 0.0, half, 1.0)
+    scale[:-1] *= math.sqrt(width - 1)
+    return lower / 2.0 + upper / 2.0, scale
+
+
+def _penalty(alpha: object) -> float | None:
+    if alpha is None:
+        return None
+    try:
+        value = math.nan if isinstance(alpha, str | bool) else float(alpha)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        value = math.nan
+    if not 0.0 <= value < math.inf:
+        raise InputError(f"alpha must be a finite number, 0 or larger, or None; got {alpha!r}.")
+    return value
+
+
+def _column(data: object, name: str) -> NDArray[np.generic]:
+    return np.concatenate([np.zeros((0, 1)), *open_source(data, [name]).blocks()])

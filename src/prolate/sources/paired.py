@@ -1,0 +1,286 @@
+"""Rows of regression: the features first, in order, and the target as the last column.
+
+They come as features and a target side by side, which are joined one block at a time, or
+as one table that has the target among its columns. Nothing is copied as a whole, but for
+arrays of Python objects and a target that is not a NumPy array.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.errors import InputError
+from prolate.sources.arrays import ArraySource, as_array, check_numbers
+from prolate.sources.opening import open_source
+from prolate.sources.source import Block, Source, choose_columns
+
+__all__ = [
+    "PairedSource",
+    "is_path",
+    "is_table",
+    "open_features",
+    "open_pair",
+    "open_table",
+    "read_target",
+]
+
+_BLOCK_BYTES = 16 << 20
+_JOINED_BYTES = 1 << 20  # of an array: what is joined stays in the cache until it is read
+
+
+class EntryError(InputError, TypeError):
+    """An array of Python objects that holds something else than numbers."""
+
+
+class PairedSource(Source):
+    """Rows of features, each with the value of a target after them.
+
+    Parameters
+    ----------
+    features : Source
+        Of k columns; its number of rows is known.
+    target : Source
+        Of one column and as many rows, cut into blocks when it is read.
+    name : str
+        Of the target.
+
+    Examples
+    --------
+    >>> X, y = np.arange(6.0).reshape(3, 2), np.array([[7.0], [8.0], [9.0]])
+    >>> source = PairedSource(open_source(X), open_source(y), "y")
+    >>> source.columns, next(source.blocks()).tolist()
+    (('x0', 'x1', 'y'), [[0.0, 1.0, 7.0], [2.0, 3.0, 8.0], [4.0, 5.0, 9.0]])
+    """
+
+    def __init__(self, features: Source, target: Source, name: str) -> None:
+        super().__init__((*features.columns, name), features.n_rows, _JOINED_BYTES)
+        # Any even size of blocks makes the same pairs of neighboring rows.
+        if isinstance(features, ArraySource):
+            features.rows_per_block = self.rows_per_block
+        self.rows_per_block = target.rows_per_block = features.rows_per_block
+        self._features, self._target = features, target
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield blocks of float64, in the memory layout of the features."""
+        for rows, values in zip(self._features.blocks(), self._target.blocks(), strict=True):
+            by_column = rows.flags.f_contiguous and not rows.flags.c_contiguous
+            shape = (rows.shape[0], rows.shape[1] + 1)
+            block = np.empty(shape, order="F" if by_column else "C")
+            block[:, :-1] = rows
+            block[:, -1:] = values
+            yield block
+
+
+class ReorderedSource(Source):
+    """The columns of another source in another order, for streams that come only once."""
+
+    def __init__(self, source: Source, columns: Sequence[str]) -> None:
+        super().__init__(tuple(columns), source.n_rows, _BLOCK_BYTES)
+        self.rows_per_block = source.rows_per_block
+        self._source = source
+        self._index = [source.columns.index(name) for name in columns]
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield reordered copies of the blocks."""
+        for rows in self._source.blocks():
+            yield rows[:, self._index]
+
+
+def is_path(data: object) -> bool:
+    """Return whether `data` is a path, or a list of paths."""
+    if isinstance(data, list | tuple):
+        return bool(data) and all(isinstance(entry, str | os.PathLike) for entry in data)
+    return isinstance(data, str | os.PathLike)
+
+
+def is_table(data: object) -> bool:
+    """Return whether `data` is a table with named columns."""
+    return hasattr(data, "columns") or (
+        hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__")
+    )
+
+
+def open_features(X: object, what: str = "X") -> Source:
+    """Open the rows of a matrix or a table of features.
+
+    Beyond what `open_source` takes, an array of Python objects will do if all of them are
+    real numbers or None. For such an array, which has no schema, the types of the entries
+    are taken for one.
+
+    Raises
+    ------
+    InputError
+        If it is no table of numbers, or has no columns.
+    """
+    if is_path(X) or is_table(X):
+        return open_source(X)
+    if not hasattr(X, "tocsr"):
+        X = _array(X, what)
+    data: Any = X
+    if data.dtype.kind == "c":
+        raise InputError(
+            f"Complex data not supported: pass the real and imaginary parts of {what} as "
+            "features of their own."
+        )
+    if data.ndim != 2:
+        raise InputError(
+            f"{what} must have two dimensions, rows and features; it has {data.ndim}. Reshape "
+            "your data either using array.reshape(-1, 1) if it has a single feature, or "
+            "array.reshape(1, -1) if it is a single row."
+        )
+    if data.shape[1] == 0:
+        raise InputError(
+            f"{what} has 0 feature(s) (shape={data.shape}) while a minimum of 1 is required."
+        )
+    return open_source(data)
+
+
+def open_pair(X: object, y: object) -> PairedSource:
+    """Open features and a target that were given side by side.
+
+    Raises
+    ------
+    InputError
+        If either is not what it should be, or they differ in their numbers of rows.
+    """
+    if y is None:
+        raise InputError(
+            "This regression requires y to be passed, but the target y is None; give the "
+            "target's values, or the name of its column."
+        )
+    if is_path(X):
+        raise InputError(
+            "With files, y must be the name of the target's column, such as fit(path, 'y'); "
+            f"got {type(y).__name__}."
+        )
+    features = open_features(X)
+    target = read_target(y)
+    if features.n_rows != target.shape[0]:
+        raise InputError("X and y have different numbers of rows; every row of X needs its y.")
+    name = getattr(y, "name", None)
+    name = name if isinstance(name, str) and name else "y"
+    while name in features.columns:
+        name += "_target"
+    return PairedSource(features, ArraySource(target, None, _BLOCK_BYTES), name)
+
+
+def open_table(data: object, target: str, features: str | Sequence[str] | None) -> Source:
+    """Open a table that has the target among its columns; it is handed out as the last one.
+
+    Parameters
+    ----------
+    data : table
+        As for `open_source`.
+    target : str
+        The name of its column.
+    features : str or sequence of str, optional
+        The columns to use, in order; all the others by default.
+
+    Raises
+    ------
+    InputError
+        If a column is unknown or not numeric, or there is no feature.
+    """
+    if features is not None:
+        chosen = [features] if isinstance(features, str) else list(features)
+        if target in chosen:
+            raise InputError(f"The target {target!r} cannot be one of the features, too.")
+        if not chosen:
+            raise InputError("features=[] leaves nothing to work on; name at least one column.")
+        return _open_columns(data, [*chosen, target])
+    source = _open_columns(data, None)
+    if target not in source.columns:
+        choose_columns([target], source.columns, where="the data")  # says what there is instead
+    chosen = [name for name in source.columns if name != target]
+    if not chosen:
+        raise InputError(f"There is no column beside the target {target!r}; a feature is needed.")
+    if source.columns == (*chosen, target):
+        return source
+    from prolate.sources.arrow import ArrowSource
+
+    if isinstance(source, ArrowSource):  # it may be a stream, which comes only once
+        return ReorderedSource(source, [*chosen, target])
+    return open_source(data, [*chosen, target])
+
+
+def _open_columns(data: object, columns: list[str] | None) -> Source:
+    try:
+        return open_source(data, columns)
+    except InputError as error:
+        words = str(error).replace("columns=[", "features=[")
+        raise InputError(words.replace("columns asks", "features asks")) from None
+
+
+def read_target(y: object) -> NDArray[np.generic]:
+    """Return the values of a target as an array of shape (n, 1) and a real dtype.
+
+    Raises
+    ------
+    InputError
+        If it is not one number for each row.
+    """
+    if hasattr(y, "to_frame"):  # a series of pandas or polars
+        y = y.to_frame()
+    if is_table(y):
+        source = open_source(y)
+        _check_width(len(source.columns))
+        return np.concatenate([np.zeros((0, 1)), *source.blocks()])
+    if isinstance(y, str | bytes | dict | set | frozenset) or is_path(y):
+        raise InputError(f"y must be one number for each row; got {type(y).__name__}.")
+    array = _array(y, "y")
+    check_numbers(array.dtype)
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array
+    if array.ndim != 1:
+        _check_width(array.shape[1] if array.ndim == 2 else 0, array.ndim)
+    return array.reshape(-1, 1)
+
+
+def _check_width(width: int, dimensions: int = 2) -> None:
+    if dimensions == 2 and width == 1:
+        return
+    found = f"{width} columns" if dimensions == 2 else f"{dimensions} dimensions"
+    raise InputError(
+        f"y must be one number for each row, y should be a 1d array; it has {found}. Fit one "
+        "regression for each target; each spends a budget of its own."
+    )
+
+
+def _array(data: object, what: str) -> NDArray[np.generic]:
+    """Return what is no table as an array; Python objects that are numbers as float64."""
+    array: NDArray[Any]
+    if isinstance(data, np.ndarray):
+        array = data
+    else:
+        try:
+            array = np.asarray(data)
+        except Exception:  # noqa: BLE001 - whatever another library raises may quote values
+            array = as_array(data)  # raises, and says why
+    if array.dtype.kind != "O":
+        return array
+    bad = next(
+        (kind for kind in {type(v) for v in array.flat} if not issubclass(kind, _NUMBERS)), None
+    )
+    if bad is not None:
+        raise EntryError(
+            "Every entry of an array argument must be a number, not a string or another thing "
+            f"that is no number; {what} holds an entry of type {bad.__name__}."
+        )
+    return np.fromiter(map(_float, array.flat), np.float64, array.size).reshape(array.shape)
+
+
+_NUMBERS = (Real, Decimal, np.bool_, type(None))
+
+
+def _float(value: Any) -> float:
+    try:
+        return float("nan") if value is None else float(value)
+    except (OverflowError, ValueError):  # too large, or Decimal's signaling NaN
+        return float("nan")
