@@ -18,13 +18,14 @@ from prolate.errors import InputError
 
 __all__ = ["reproduce"]
 
-_ANCHORS, _DATA = Path("../shared/anchors"), Path("../shared/data/sparse")
+_ANCHORS, _DATA = Path("../shared/anchors"), Path("../shared/data")
 
 
 @click.command(
     epilog=(
         "\b\nExamples:\n  prolate reproduce --list\n  prolate reproduce plan-3a --quick\n"
-        "  prolate reproduce plan-5b --kosarak kosarak.dat --output-dir figures"
+        "  prolate reproduce plan-5b --kosarak kosarak.dat --output-dir figures\n"
+        "  prolate reproduce kalaja-4.2 --data uci"
     )
 )
 @click.argument("name", required=False, metavar="NAME")
@@ -45,7 +46,9 @@ _ANCHORS, _DATA = Path("../shared/anchors"), Path("../shared/data/sparse")
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON, no table.")
 @click.option("--anchors", metavar="DIR", help="Published numbers, to compare with.")
-@click.option("--data", metavar="DIR", help="Folder of basket files, for 5b, 5c and 9.")
+@click.option(
+    "--data", metavar="DIR", help="Folder of basket files (5b, 5c, 9), or of UCI sets (kalaja)."
+)
 @click.option("--kosarak", metavar="PATH", help="The Kosarak baskets, for 5b and 9.")
 @click.option("--pos", metavar="PATH", help="The point-of-sale baskets, for 5c and 9.")
 def reproduce(
@@ -80,7 +83,7 @@ def reproduce(
             quick=quick,
             jobs=min(2, os.cpu_count() or 1),
             anchors=_given_or_found(anchors, _ANCHORS),
-            data=_given_or_found(data, _DATA),
+            data=_given_or_found(data, _DATA / chosen.folder),
             kosarak=None if kosarak is None else Path(kosarak),
             pos=None if pos is None else Path(pos),
             progress=progress,

@@ -169,7 +169,7 @@ def test_an_interrupt_leaves_no_file_and_no_process(tmp_path: Path) -> None:
 def test_every_figure_is_quick(name: str, tmp_path: Path, shared_data: Path) -> None:
     start = time.monotonic()
     done = subprocess.run(
-        command(name, "--quick", "--data", str(shared_data / "sparse")),
+        command(name, "--quick", "--data", str(shared_data / papers.entry(name).folder)),
         cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from prolate.errors import InputError, did_you_mean
-from prolate.papers import figures, poulsen, poulsen_views
+from prolate.papers import figures, kalaja, poulsen, poulsen_views
 from prolate.papers.draw import draw_errors, draw_shapes, draw_variances, need_matplotlib
+from prolate.papers.kalaja_views import draw_sets, errors_by_set
 from prolate.papers.measure import Options, Progress
 from prolate.papers.poulsen_draw import (
     draw_clips,
@@ -51,11 +52,14 @@ class Entry:
         From that table to a PNG image, in bytes.
     show : callable
         From that table to tables for people.
+    folder : str
+        Where its data usually lie, among the shared ones.
     """
 
     measure: Callable[[Options], Table]
     draw: Callable[[Table], bytes]
     show: Callable[[Table], tuple[Table, ...]]
+    folder: str = "sparse"
 
     @property
     def summary(self) -> str:
@@ -66,6 +70,10 @@ class Entry:
 
 def _errors(measure: Callable[[Options], Table]) -> Entry:
     return Entry(measure, draw_errors, errors_by_setting)
+
+
+def _sets(measure: Callable[[Options], Table]) -> Entry:
+    return Entry(measure, draw_sets, errors_by_set, "uci")
 
 
 def _whole(table: Table) -> tuple[Table, ...]:
@@ -93,6 +101,15 @@ CATALOG: dict[str, Entry] = {
     "poulsen-2": Entry(poulsen.figure_2, draw_improvements, poulsen_views.improvements),
     "poulsen-clip": Entry(poulsen.clip_curves, draw_clips, poulsen_views.best_clips),
     "poulsen-constraint": Entry(poulsen.constraint_table, draw_constraint, poulsen_views.gains),
+    "kalaja-4.1": _sets(kalaja.figure_4_1),
+    "kalaja-4.2": _sets(kalaja.figure_4_2),
+    "kalaja-4.3": _sets(kalaja.figure_4_3),
+    "kalaja-4.4": _sets(kalaja.figure_4_4),
+    "kalaja-4.5": _sets(kalaja.figure_4_5),
+    "kalaja-4.6": _sets(kalaja.figure_4_6),
+    "kalaja-4.7": _sets(kalaja.figure_4_7),
+    "kalaja-4.8": _sets(kalaja.figure_4_8),
+    "kalaja-all": _sets(kalaja.every_set),
 }
 
 
