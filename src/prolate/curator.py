@@ -42,7 +42,7 @@ from prolate.noise import (
 from prolate.queries import Count, Cut, Query, Ranks
 from prolate.sources import Source
 
-__all__ = ["Curator", "Measurement", "Measurer", "Progress"]
+__all__ = ["Curator", "Measurement", "Measurer", "Progress", "Searcher"]
 
 _FINE = 34  # steps of 2**-33, or noise of about 2**33 steps: far below anything that matters
 
@@ -70,6 +70,18 @@ class Measurer(Protocol):
 
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
         """Charge, sum, add noise."""
+
+
+class Searcher(Measurer, Protocol):
+    """What the searches need: a curator, or a curator of some of its columns."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of columns d."""
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Public bounds, float64 arrays of shape (d,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +154,7 @@ class Curator:
         self._spent = Fraction(0)
         self._rows: int | None = None
         self._receipt: list[Measurement] = []
-        self.bounds = bounds
+        self._bounds = bounds
         self.budget = budget
         self.neighbors: Neighbors = neighbors
 
@@ -155,6 +167,11 @@ class Curator:
     def dimension(self) -> int:
         """Number of columns d."""
         return len(self._source.columns)
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Public bounds, float64 arrays of shape (d,), if there are any."""
+        return self._bounds
 
     @property
     def private(self) -> bool:

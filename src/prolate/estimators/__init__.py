@@ -1,5 +1,6 @@
 """What to ask of the rows, and what to make of the answers. Never sees a row."""
 
+from prolate.estimators.covariance import covariance
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.gaussian_ellipse import elliptical_mean, elliptical_sum
 from prolate.estimators.mean import mean
@@ -11,6 +12,7 @@ __all__ = [
     "Estimate",
     "bounded_mean",
     "bounded_sum",
+    "covariance",
     "elliptical_mean",
     "elliptical_sum",
     "mean",

@@ -30,6 +30,9 @@ class LinearFit:
         sampling and privacy noise together, where it can be stated.
     noise_std : float64 array of shape (k + 1,), optional
         Standard deviation of the privacy noise alone, in (coef, intercept).
+    clip : (center, scale, radius), optional
+        Rows were clipped to this l2 norm after (x - center) / scale, and are to be clipped
+        likewise before the line predicts them.
     warnings : tuple of str
         From public numbers only.
     details : dict
@@ -41,5 +44,16 @@ class LinearFit:
     rows: float
     covariance: NDArray[np.float64] | None = None
     noise_std: NDArray[np.float64] | None = None
+    clip: Any = None
     warnings: tuple[str, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
+
+    def predict(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the line's values at rows of shape (m, k)."""
+        if self.clip is None:
+            return np.asarray(rows @ self.coef + self.intercept)
+        center, scale, radius, cut, slopes, value = self.clip
+        away = np.where(np.isfinite(rows), np.clip((rows - center) / scale, -cut, cut), 0.0)
+        norm = np.linalg.norm(away, axis=1)
+        away *= np.minimum(1.0, radius / np.maximum(norm, 1e-300))[:, np.newaxis]
+        return np.asarray(away @ (scale * slopes) + value)

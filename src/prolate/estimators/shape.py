@@ -73,9 +73,9 @@ def learn_shape(
     if center is not None and scale is not None:
         return Shape(rows, center, scale, shares)
     if center is not None:
-        half, found = find_magnitudes(curator, rows, share=shares.magnitude, center=center)
+        half, far, found = find_magnitudes(curator, rows, share=shares.magnitude, center=center)
         nowhere = np.zeros(half.size, dtype=np.bool_)
-        interval = Interval(center, half, nowhere, found)
+        interval = Interval(center, half, nowhere, found, far)
         spread, _ = measure_scale(curator, rows, interval, reach=0.0, share=shares.scale)
         return Shape(rows, center, spread, shares, _warnings(curator, shares, found=found))
     interval = locate(curator, rows, magnitude_share=shares.magnitude, share=shares.location)

@@ -12,12 +12,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator
+from prolate.curator import Searcher
 from prolate.estimators.locate import SCALES, Interval, significance
 from prolate.estimators.pooling import pooled_posterior
 from prolate.queries import Histogram, MagnitudeGrid
 
-__all__ = ["LARGEST", "SMALLEST", "measure_scale"]
+__all__ = ["LARGEST", "SMALLEST", "half_normal_fit", "measure_scale"]
 
 SMALLEST, LARGEST = 1e-140, 1e140
 """Scales are kept within these, so that their squares are floats."""
@@ -37,18 +37,18 @@ _GOES_ON = 3.0 * math.sqrt(3.0)  # standard deviations of noise in three cells t
 
 
 def measure_scale(
-    curator: Curator, rows: float, interval: Interval, *, reach: float, share: float
+    curator: Searcher, rows: float, interval: Interval, *, reach: float | Floats, share: float
 ) -> tuple[Floats, Floats]:
     """Return each column's scale (about a standard deviation), and the size of rare values.
 
     Parameters
     ----------
-    curator : Curator
+    curator : Searcher
     rows : float
         Number of rows, or a private estimate of it.
     interval : Interval
         Where the columns' values are.
-    reach : float
+    reach : float, or float64 array of shape (d,)
         Where rare values of narrow columns are looked for: up to this far from the bulk.
     share : float
         Share of mu**2.
@@ -79,7 +79,7 @@ def measure_scale(
     bulk = np.ones(d)
     wide = ~interval.narrow
     if wide.any():
-        fit = _half_normal_fit(counts[wide], noise, rows, edges, scales)
+        fit = half_normal_fit(counts[wide], noise, rows, edges, scales)
         guess = interval.half[wide] / SCALES / unit[wide]
         octaves = np.log2(scales / guess[:, np.newaxis])
         fit[(octaves < _NARROWER) | (octaves > _WIDER)] = -np.inf
@@ -111,7 +111,7 @@ def measure_scale(
     return np.asarray(np.minimum(scale, LARGEST)), np.minimum(step, LARGEST)
 
 
-def _first_cells(interval: Interval, reach: float) -> Integers:
+def _first_cells(interval: Interval, reach: float | Floats) -> Integers:
     """Return an even first half octave for every column, so that all are cut at one mantissa."""
     top = np.where(interval.narrow, reach, interval.half)
     below = np.where(interval.narrow, _CELLS - 8, _BELOW)
@@ -119,7 +119,7 @@ def _first_cells(interval: Interval, reach: float) -> Integers:
     return np.asarray(np.maximum(pattern - below, 2))
 
 
-def _half_normal_fit(
+def half_normal_fit(
     counts: Floats, noise: float, rows: float, edges: Floats, scales: Floats
 ) -> Floats:
     """Return the log-likelihood of every scale, (d, scales), the number present profiled out."""

@@ -49,8 +49,8 @@ class Gram(Query):
 
     Norm. |q| <= R = GRAM_RADIUS. The clipped entries are no longer than p, by the proof in
     `ClippedSum`: the steps are the same, and S < 2**53 is exact for up to 2**23 columns, more
-    of which are refused, as is p < sqrt(d). The three parts, rounded down in grid steps, are orthogonal, and
-    their squares add up to at most R**2, which is checked in integers.
+    of which are refused, as is p < sqrt(d). The three parts, rounded down in grid steps, are
+    orthogonal, and their squares add up to at most R**2, which is checked in integers.
 
     Exact sums. The q of a tile are integers in doubles, and their products are added by the
     linear algebra library: every partial sum, in whatever order and with or without fused

@@ -20,7 +20,7 @@ from prolate.queries import kernels, sparse
 from prolate.queries.base import Query, check_vectors
 from prolate.sources.sparse_rows import SparseRows
 
-__all__ = ["Magnitudes", "Mapped", "Norms", "Rotated", "rotate_back"]
+__all__ = ["Magnitudes", "Mapped", "Norms", "Rotated", "Selected", "rotate_back"]
 
 Floats = NDArray[np.float64]
 
@@ -68,6 +68,36 @@ class Magnitudes(Mapped):
     def describe(self) -> str:
         """Return one line for the receipt."""
         return f"{self.query.describe()}, of absolute values"
+
+
+@dataclass(frozen=True, eq=False)
+class Selected(Mapped):
+    """`query` asked of some of the columns.
+
+    Sensitivity. That of `query`: each row is mapped by itself.
+    """
+
+    index: NDArray[np.int64]
+    width: int
+
+    def __post_init__(self) -> None:
+        """Check the shapes."""
+        check_vectors(self.query.columns, index=self.index)
+        if np.any(self.index < 0) or np.any(self.index >= self.width):
+            raise InputError(f"index must point into the {self.width} columns.")
+
+    @property
+    def columns(self) -> int:
+        """Number of columns to choose from."""
+        return self.width
+
+    def map(self, rows: Floats) -> Floats:
+        """Return the chosen columns."""
+        return np.asarray(rows[:, self.index])
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return f"{self.query.describe()}, of {self.index.size} of {self.width} columns"
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Turned(Mapped):
-    """`query` asked of (x - center) times an orthogonal matrix.
+    """`query` asked of (x - center) times a matrix, such as an orthogonal one.
 
     A value that is not finite counts as no deviation from the center.
 

@@ -1,0 +1,56 @@
+"""A curator of some of the columns, so that searches can be made for them alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Neighbors
+from prolate.curator import Curator, Measurement
+from prolate.queries import Query, Selected
+
+__all__ = ["SomeColumns"]
+
+
+@dataclass(frozen=True, eq=False)
+class SomeColumns:
+    """A curator that measures the columns `index`, in that order.
+
+    Its shares are those of the whole budget: a row counts once in every column asked, so
+    fewer columns have better counts for the same share.
+    """
+
+    curator: Curator
+    index: NDArray[np.int64]
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """Those of the curator."""
+        return self.curator.neighbors
+
+    @property
+    def remaining(self) -> float:
+        """That of the curator."""
+        return self.curator.remaining
+
+    @property
+    def dimension(self) -> int:
+        """Number of these columns."""
+        return self.index.size
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Public bounds of these columns."""
+        bounds = self.curator.bounds
+        return None if bounds is None else (bounds[0][self.index], bounds[1][self.index])
+
+    def mu_of(self, share: float) -> float:
+        """Return that of the curator."""
+        return self.curator.mu_of(share)
+
+    def measure(self, query: Query, *, share: float, label: str) -> Measurement:
+        """Measure `query` of these columns."""
+        chosen = Selected(query, self.index, self.curator.dimension)
+        return self.curator.measure(chosen, share=share, label=label)

@@ -1,0 +1,225 @@
+"""The private covariance, or correlation, matrix: no bounds needed.
+
+1. Find each column's center and spread (`learn_shape`), and divide by the spreads.
+2. Rounds of a rough covariance in coordinates in which the one before is the identity,
+   until it is known along every axis or nothing more can be learned: correlated columns
+   can have variances along some axes that are far below the noise of the first round.
+3. Where columns' or axes' spreads differ much, a covariance in coordinates of spreads
+   S**(1/4): best in Frobenius norm (`moment.py`).
+4. With the rest, a covariance in coordinates of one spread: best in Mahalanobis norm. The
+   answer is the average of the last two, by inverse variance, its eigenvalues without what
+   noise adds (`spectrum.py`), and none of them negative.
+
+Where the noise of d**2 products drowns all correlations at the first sight, steps 2 to 4
+give way to: the variances alone, with a part of the budget; all products, with the rest; and
+eigenvalues that are drawn together as far as they are noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Curator
+from prolate.estimators.estimate import Estimate
+from prolate.estimators.moment import Moment, Table, combine, gram_noise, measure_moment
+from prolate.estimators.shape import learn_shape
+from prolate.estimators.spectrum import Spectrum, shrunk_spectrum
+from prolate.queries import ClippedSum
+
+__all__ = ["covariance"]
+
+Floats = NDArray[np.float64]
+
+_SQUARABLE = (1e-70, 1e70)  # spreads whose fourth powers are floats
+_DROWNED = 0.5  # spread of the identity's eigenvalues by noise that leaves only variances
+_ROUGH = 0.2  # the same, wanted of a rough round, ...
+_LEAST, _MOST = 0.01, 0.08  # ... and its share of what the searches leave
+_ROUNDS = 5
+_GIVE_UP = 0.6  # spread of the last round's eigenvalues at which no more are made
+_KNOWN = 1.5  # eigenvalues are known if they are so many times as large as noise may be
+_WORTH = 1.5  # noise in Frobenius norm, over the least, at which step 3 is made
+_FROBENIUS = 0.2  # its share
+_BIAS = 0.3  # of what clipping took: may be wrong in the moment before the last
+_VARIANCES = 0.12  # share of the variances alone
+_CUT, _NORM = 3.0, 1.3  # spreads at which values are cut for them; radius over sqrt(d)
+
+
+def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
+    """Return the private covariance of every two columns (divided by n), shape (d, d).
+
+    Parameters
+    ----------
+    curator : Curator
+        All of its remaining budget is spent.
+    correlation : bool
+        Whether to return correlations instead.
+    """
+    shape = learn_shape(curator)
+    table = Table(curator, shape.rows, shape.center, np.clip(shape.spread, *_SQUARABLE))
+    d, left = shape.spread.size, curator.remaining
+    edge = 2.0 * np.sqrt(d) * d * gram_noise(curator, table.rows, left)
+    if edge > _DROWNED:
+        table, found = _drowned(table, share=_VARIANCES * left)
+        rounds, warnings = 0, (*shape.warnings, _few(edge))
+    else:
+        share = left * min(max((edge / _ROUGH) ** 2, _LEAST), _MOST)
+        known, rough, rounds = _rough(table, share)
+        found, warnings = _fine(table, known, rough), shape.warnings
+    estimate = _correlation if correlation else _covariance
+    value, noise_std, sampling_std = estimate(table, found)
+    return Estimate(
+        value=value,
+        noise_std=noise_std,
+        sampling_std=sampling_std,
+        rows=table.rows,
+        warnings=warnings,
+        details={
+            "rounds": rounds,
+            "radius": found.radius,
+            "moment_factor": found.factor,
+            "sampling": "as for normal data",
+        },
+    )
+
+
+def _few(edge: float) -> str:
+    return (
+        f"The rows are few for this budget and so many columns: noise spreads the eigenvalues of "
+        f"the correlations by {edge:.1f}, so correlations are mostly unknown and drawn towards "
+        "what they have in common. More rows, fewer columns or a larger budget would help."
+    )
+
+
+def _rough(table: Table, share: float) -> tuple[Spectrum, Moment, int]:
+    """Return what is known of the covariance after rounds of `share` each, the last and how many."""
+    d = table.spread.size
+    axes, variances, mean = np.eye(d), np.ones(d), np.zeros(d)
+    rounds = 0
+    while True:
+        rounds += 1
+        rough = measure_moment(
+            table, axes, variances, mean, share=share, label="rough covariance", lengths=False
+        )
+        known = _spectrum(rough)
+        edge = 2.0 * np.sqrt(d * rough.variance[0, 0])
+        if rounds == _ROUNDS or edge > _GIVE_UP or np.all(known.values > _KNOWN * known.edge):
+            return known, rough, rounds
+        axes, variances = _whitening(known)
+        mean = rough.mean
+
+
+def _whitening(known: Spectrum) -> tuple[Floats, Floats]:
+    """Return axes of one spread, as far as that is known, and the variances along them."""
+    size = np.hypot(known.values, known.edge)
+    return known.vectors / np.sqrt(size), np.maximum(known.values, 0.25 * known.edge) / size
+
+
+def _fine(table: Table, known: Spectrum, rough: Moment) -> Moment:
+    """Return the covariance measured with what is left of the budget."""
+    curator = table.curator
+    axes, variances = _whitening(known)
+    before, mean = rough, rough.mean
+    half = _half_whitening(table, known)
+    if half is not None:
+        share = _FROBENIUS * curator.remaining
+        before = measure_moment(
+            table, *half, mean, share=share, label="covariance, wide", lengths=False, wide=True
+        )
+        mean = before.mean
+    last = measure_moment(
+        table, axes, variances, mean, share=curator.remaining, label="covariance"
+    )
+    return combine(before, last, bias=_BIAS * (1.0 - before.factor))
+
+
+def _half_whitening(table: Table, known: Spectrum) -> tuple[Floats, Floats] | None:
+    """Return axes of spreads S**(1/4) in the data's units, and the variances along them.
+
+    None where they would not help.
+    """
+    spread = table.spread / table.spread.max()
+    size = np.hypot(known.values, known.edge)
+    root = spread[:, np.newaxis] * known.vectors * np.sqrt(size)
+    vectors, lengths, _ = np.linalg.svd(root)
+    lengths = np.maximum(lengths, 1e-12 * lengths[0])
+    if spread.size * np.sum(lengths**2) < _WORTH * np.sum(lengths) ** 2:
+        return None
+    axes = spread[:, np.newaxis] * vectors / np.sqrt(lengths)
+    likely = np.maximum(known.values, 0.25 * known.edge)
+    variances = np.sum((known.vectors.T @ axes) ** 2 * likely[:, np.newaxis], axis=0)
+    return axes, variances
+
+
+def _drowned(table: Table, *, share: float) -> tuple[Table, Moment]:
+    """Return better spreads, from the variances alone, and the products of all columns."""
+    curator, spread = table.curator, table.spread
+    d, square = spread.size, spread**2
+    query = ClippedSum(
+        square,
+        np.sqrt(2.0) * square,
+        _NORM * np.sqrt(d),
+        about=table.center,
+        lower=table.center - _CUT * spread,
+        upper=table.center + _CUT * spread,
+    )
+    measured = curator.measure(query, share=share, label="variances")
+    ratio = 1.0 + query.unit * measured.values / table.rows / square
+    noise = float(query.unit[0] * measured.std / table.rows / square[0])
+    ratio = np.maximum(ratio, min(noise, 1.0))
+    table = replace(table, spread=spread * np.sqrt(ratio))
+    every = measure_moment(
+        table, np.eye(d), np.ones(d), np.zeros(d), share=curator.remaining, label="covariance"
+    )
+    value, variance = every.matrix, every.variance / every.axes[0, 0] ** 4
+    # The variances are 1 in these units, up to their noise: they are better known from before.
+    before, here = (noise / ratio) ** 2, 2.0 * np.diag(variance)
+    weight = here / (before + here)
+    value[np.diag_indices(d)] = weight + (1.0 - weight) * np.diag(value)
+    return table, replace(every, axes=np.eye(d), value=value, variance=variance)
+
+
+def _spectrum(moment: Moment) -> Spectrum:
+    return shrunk_spectrum(moment.matrix, moment.variance, moment.axes.T)
+
+
+def _noise(moment: Moment) -> tuple[Floats, Floats]:
+    """Return the standard deviations of the noise of x's covariances, and K.
+
+    The noise of entries (i, j) and (k, l) goes together by K_ik K_jl + K_il K_jk: exactly
+    where the noise is even in the moment's own axes, else nearly.
+    """
+    back = moment.back
+    square = back**2
+    k = back.T @ (np.sqrt(np.diag(moment.variance))[:, np.newaxis] * back)
+    return np.sqrt(square.T @ moment.variance @ square + k**2), k
+
+
+def _covariance(table: Table, found: Moment) -> tuple[Floats, Floats, Floats]:
+    """Return covariances, their noise and their sampling error."""
+    value = _spectrum(found).matrix
+    variance = np.diag(value)
+    sampling = np.sqrt((np.outer(variance, variance) + value**2) / table.rows)
+    unit = np.outer(table.spread, table.spread)
+    noise = np.hypot(_noise(found)[0], found.doubt * value)
+    return unit * value, unit * noise, unit * sampling
+
+
+def _correlation(table: Table, found: Moment) -> tuple[Floats, Floats, Floats]:
+    """Return correlations, their noise (to first order) and their sampling error."""
+    value = _spectrum(found).matrix
+    variance = np.diag(value)
+    seen = variance > 0.0
+    scale = 1.0 / np.sqrt(np.where(seen, variance, 1.0))
+    both = np.outer(seen, seen)
+    r = np.where(both, np.clip(value * np.outer(scale, scale), -1.0, 1.0), 0.0)
+    np.fill_diagonal(r, 1.0)
+    k = _noise(found)[1] * np.outer(scale, scale)
+    own = np.diag(k)[:, np.newaxis]
+    square = own * own.T + k**2 + r**2 * (0.5 * (own**2 + own.T**2) + k**2)
+    square -= 2.0 * r * k * (own + own.T)
+    noise = np.where(both, np.minimum(np.sqrt(np.maximum(square, 0.0)), 1.0), 1.0)
+    np.fill_diagonal(noise, 0.0)
+    return r, noise, (1.0 - r**2) / np.sqrt(table.rows)

@@ -1,0 +1,140 @@
+"""A line from a noisy Gram matrix.
+
+The matrix holds, per row and in standard units, the covariance S of the clipped features, the
+covariance g of features and target, and their means. Noise of standard deviation s lies on
+every entry of S (sqrt 2 s on its diagonal) and s_g on those of g. So the normal equations
+S theta = g hold up to noise of standard deviation sqrt(s_g**2 + s**2 |theta|**2) in every
+direction. With a prior of the same size in every direction, the best theta shrinks along the
+eigenvectors of S: by p / (p**2 + c**2) instead of 1 / p, for an eigenvalue p, with
+c**2 = k s**2 + s_g**2 tr(S) / R2, where R2 is the part of the target's variance that the
+features explain: AdaSSP's lambda, per eigenvector, and without a release of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.queries import Gram
+
+__all__ = ["Line", "Moments", "fit_line", "read_moments"]
+
+Floats = NDArray[np.float64]
+
+_EXPLAINED = 0.5  # R2, as long as nothing is known
+_FLOOR = 0.5  # least eigenvalue, over c: noise alone makes them smaller, or negative
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Second moments of clipped features and target, per row, around their means.
+
+    Attributes
+    ----------
+    features : float64 array of shape (k, k)
+    both : float64 array of shape (k,)
+        Of features and target.
+    target : float
+    mean : float64 array of shape (k,)
+        Of the features.
+    target_mean : float
+    noise, noise_both, noise_target, noise_mean, noise_target_mean : float
+        Standard deviations: of `features` off the diagonal (sqrt 2 as much on it), of `both`,
+        and so on.
+    """
+
+    features: Floats
+    both: Floats
+    target: float
+    mean: Floats
+    target_mean: float
+    noise: float
+    noise_both: float
+    noise_target: float
+    noise_mean: float
+    noise_target_mean: float
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Slopes for standardized, clipped features.
+
+    Attributes
+    ----------
+    slopes : float64 array of shape (k,)
+    gain : float
+        By how much the mean square error is below the target's variance, as far as the noisy
+        moments tell (Stein's estimate: unbiased).
+    """
+
+    slopes: Floats
+    gain: float
+
+
+def read_moments(query: Gram, values: Floats, std: float, rows: float, weight: float) -> Moments:
+    """Return the moments that a Gram matrix with a constant and a target holds.
+
+    Parameters
+    ----------
+    query : Gram
+    values, std
+        Its measurement.
+    rows : float
+    weight : float
+        By which the standardized target was multiplied.
+    """
+    matrix = query.matrix(values) / rows
+    noise = query.noise(std)[1] / rows
+    mean = matrix[0, 1:] / query.constant
+    around = matrix[1:, 1:] - np.outer(mean, mean)
+    return Moments(
+        features=around[:-1, :-1],
+        both=around[:-1, -1] / weight,
+        target=around[-1, -1] / weight**2,
+        mean=mean[:-1],
+        target_mean=mean[-1] / weight,
+        noise=noise,
+        noise_both=noise / weight,
+        noise_target=query.noise(std)[0] / rows / weight**2,
+        noise_mean=noise / query.constant,
+        noise_target_mean=noise / query.constant / weight,
+    )
+
+
+def fit_line(moments: Moments, *, ridge: float | None = None) -> Line:
+    """Return the slopes, shrunk along the eigenvectors of the features' covariance.
+
+    Parameters
+    ----------
+    moments : Moments
+    ridge : float, optional
+        Shrink by 1 / (p + ridge) instead.
+    """
+    k = moments.mean.size
+    values, axes = np.linalg.eigh(moments.features)
+    along = axes.T @ moments.both
+    trace = max(float(np.sum(values)), 0.0)
+    square = k * moments.noise**2 + moments.noise_both**2 * trace / _EXPLAINED
+    floor = _FLOOR * np.sqrt(square)
+    raised = np.maximum(values, floor)
+    if ridge is None:
+        factor = raised / np.maximum(raised**2 + square, 1e-300)
+        slope = (square - raised**2) / np.maximum(raised**2 + square, 1e-300) ** 2
+    else:
+        raised = np.maximum(values, 0.0) + max(ridge, 1e-12 * trace / k)
+        factor, slope = 1.0 / raised, -1.0 / raised**2
+        floor = 0.0
+    slope = np.where(values > floor, slope, 0.0)
+    theta = factor * along
+    # Stein: what the same noise in the slopes and in the moments adds to the gain.
+    apart = values[:, np.newaxis] - values
+    same = np.abs(apart) <= 1e-9 * max(trace, 1e-300)
+    ratio = (factor[:, np.newaxis] - factor) / np.where(same, 1.0, apart)
+    ratio = np.where(same, slope[:, np.newaxis], ratio)
+    quadratic = float(theta @ (values * theta)) - 2.0 * moments.noise**2 * float(
+        np.sum(along * theta * (ratio.sum(axis=1) + np.diag(ratio)))
+    )
+    linear = float(theta @ along) - moments.noise_both**2 * float(factor.sum())
+    return Line(slopes=axes @ theta, gain=2.0 * linear - quadratic)

@@ -1,0 +1,207 @@
+"""One noisy covariance matrix, measured in given coordinates, and two of them together.
+
+In coordinates z = (x - center) @ matrix the rows are clipped to norm C, and the Gram matrix
+of u = (b, z) is one query. Its first row gives the mean of z, so how far the center is off;
+clipping is undone along each axis (`lengths.py`).
+
+Noise. A clip at C**2 = tr(M'SM) and a change back cost tr(M'SM) |(MM')**-1|_F in Frobenius
+norm, S being the covariance. Its least value is tr(S**(1/2))**2, at M = S**(-1/4), the same
+for coordinates of one spread (M = S**(-1/2)) and for none (M = I): d tr(S). In Mahalanobis
+norm M = S**(-1/2) is best, and costs d**2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Curator
+from prolate.estimators.clip import Norms, measure_norms
+from prolate.estimators.lengths import learn_lengths
+from prolate.estimators.rotation import TurnedCurator
+from prolate.estimators.shares import rows_changed
+from prolate.queries import Gram
+
+__all__ = ["Moment", "Table", "combine", "gram_noise", "measure_moment"]
+
+Floats = NDArray[np.float64]
+
+_CONSTANT = 0.06  # b**2, over the mean of |z|**2
+_DISTRUST, _MORE_DISTRUST = 0.15, 0.4  # where lengths were measured, and were not
+_UNLIKE = 0.5  # more where the lengths are not those of normal rows
+_NORMS_NOISE = 0.001  # wanted noise of a count of the histogram of norms, over the rows
+_LEAST_NORMS, _MOST_NORMS = 0.002, 0.2  # its part of the share, ...
+_FEW_COLUMNS = 2.3  # ... at most this over d**1.5, or ...
+_MANY_COLUMNS = 0.02
+_ALIKE = 2.0  # two moments of sizes that differ more are not averaged
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The rows: a curator of them, their number, and a first center and spread.
+
+    In what follows x is (row - center) / spread.
+    """
+
+    curator: Curator
+    rows: float
+    center: Floats
+    spread: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """A noisy covariance matrix of x @ axes.
+
+    Attributes
+    ----------
+    axes : float64 array of shape (d, d)
+        In columns.
+    value : float64 array of shape (d, d)
+    variance : float64 array of shape (d, d)
+        Of the noise of `value` off the diagonal; on it, twice as much.
+    mean : float64 array of shape (d,)
+        Of x.
+    radius, factor : float
+        Clipping radius, and the part of the variances that it left.
+    doubt : float
+        Standard deviation of an error in the size of `value`, which is not in `variance`.
+    """
+
+    axes: Floats
+    value: Floats
+    variance: Floats
+    mean: Floats
+    radius: float
+    factor: float
+    doubt: float
+
+    @property
+    def back(self) -> Floats:
+        """The inverse of the axes."""
+        return np.asarray(np.linalg.inv(self.axes))
+
+    @property
+    def matrix(self) -> Floats:
+        """The covariance matrix of x."""
+        back = self.back
+        return np.asarray(back.T @ self.value @ back)
+
+
+def gram_noise(curator: Curator, rows: float, share: float) -> float:
+    """Return the noise beside the diagonal of the mean of rows clipped to norm 1."""
+    changed = np.sqrt(rows_changed(curator.neighbors))
+    return float(5.0 / 7.0 * changed / (rows * curator.mu_of(share)))
+
+
+def measure_moment(
+    table: Table,
+    axes: Floats,
+    variances: Floats,
+    mean: Floats,
+    *,
+    share: float,
+    label: str,
+    lengths: bool = True,
+    wide: bool = False,
+) -> Moment:
+    """Measure the covariance of (x - mean) @ axes, for a share of mu**2.
+
+    Parameters
+    ----------
+    table : Table
+    axes : float64 array of shape (d, d)
+        In columns.
+    variances : float64 array of shape (d,)
+        Expected along them.
+    mean : float64 array of shape (d,)
+        Where x is expected.
+    share, label
+        As for `Curator.measure`.
+    lengths : bool
+        Whether to measure the rows' lengths first, for a part of the share; or to take
+        those of normal rows.
+    wide : bool
+        Whether the axes are those of spreads S**(1/4), for an error in Frobenius norm.
+    """
+    d, rows = variances.size, table.rows
+    center = table.center + table.spread * mean
+    turn = np.ascontiguousarray(axes / table.spread[:, np.newaxis])
+    turned = TurnedCurator(table.curator, center, turn, np.sqrt(variances))
+    norms: Norms | None = None
+    if lengths:
+        wanted = gram_noise(table.curator, rows, share) * 7.0 / 5.0 / _NORMS_NOISE
+        most = min(max(_FEW_COLUMNS / d**1.5, _MANY_COLUMNS), _MOST_NORMS)
+        part = min(max(wanted**2, _LEAST_NORMS), most) * share
+        norms = measure_norms(
+            turned,
+            center=np.zeros(d),
+            scale=np.ones(d),
+            spread=turned.spread,
+            share=part,
+        )
+        share = min(share - part, table.curator.remaining)
+    known = learn_lengths(variances, norms, rows)
+    # Noise and moments in the units in which their errors count: of x, or of even spreads.
+    relative = variances / variances.sum() if wide else np.full(d, 1.0 / d)
+    noise = gram_noise(table.curator, rows, share) * np.sqrt(1.0 + 1.0 / d)
+    size = float(np.sqrt(np.sum(relative**4)))
+    distrust = _MORE_DISTRUST if norms is None else _DISTRUST + _UNLIKE * known.unlike
+    clip = known.best_clip(noise, size, constant=np.sqrt(_CONSTANT), distrust=distrust)
+
+    constant = float(np.sqrt(_CONSTANT * known.variances.sum()))
+    gram = Gram(np.zeros(d), np.ones(d), clip.radius, constant)
+    measured = turned.measure(gram, share=share, label=label)
+    whole = gram.matrix(measured.values) / rows
+    off = gram.noise(measured.std)[1] / rows
+    moved, noise = whole[0, 1:] / (constant * clip.kept), off / (constant * clip.kept)
+    moved = moved * np.sqrt(max(0.0, 1.0 - d * noise**2 / max(float(moved @ moved), 1e-300)))
+    root = np.sqrt(clip.factors)
+    return Moment(
+        axes=axes * root,
+        value=whole[1:, 1:] - np.outer(moved * root, moved * root),
+        variance=np.full((d, d), off**2),
+        mean=mean + np.linalg.solve(axes.T, moved),
+        radius=clip.radius,
+        factor=clip.factor,
+        doubt=clip.doubt,
+    )
+
+
+def combine(first: Moment, second: Moment, *, bias: float) -> Moment:
+    """Return the average of two moments, each of even noise, by inverse variance.
+
+    There are axes in which the noise of both is independent between entries: those along
+    which the change from one moment's axes to the other's is orthogonal.
+
+    Parameters
+    ----------
+    first, second : Moment
+        The second in coordinates in which variances are about 1.
+    bias : float
+        Standard deviation of an error of `first` that is not noise, over the variances.
+    """
+    change = first.back @ second.axes
+    stretch, turn = np.linalg.eigh(change.T @ change)
+    stretch = np.maximum(stretch, 1e-300)
+    axes, to_first = second.axes @ turn, change @ turn
+    values = to_first.T @ first.value @ to_first, turn.T @ second.value @ turn
+    of_first = first.variance[0, 0] * np.outer(stretch, stretch) + bias**2
+    weight = of_first / (of_first + second.variance)  # of the second
+    # The first's size is less certain, because rows' lengths were not measured for it.
+    trust = 1.0 / np.diag(of_first + second.variance)
+    own, other = np.diag(values[0]), np.diag(values[1])
+    ratio = float(np.sum(trust * own * other) / max(np.sum(trust * own**2), 1e-300))
+    if not 1.0 / _ALIKE < ratio < _ALIKE:
+        ratio, weight = 1.0, np.ones_like(weight)
+    return Moment(
+        axes=axes,
+        value=(1.0 - weight) * ratio * values[0] + weight * values[1],
+        variance=weight * second.variance,
+        mean=second.mean,
+        radius=second.radius,
+        factor=second.factor,
+        doubt=second.doubt,
+    )

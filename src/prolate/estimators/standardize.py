@@ -1,0 +1,149 @@
+"""Where a column's values are and how far they deviate, for products of columns.
+
+A regression wants means and standard deviations, of skewed columns and of those that are
+mostly one value, too, and no column that by a scale far too small drowns all others. So
+here a scale is a root mean square deviation, as far out as rows are surely seen, and a
+column of which only a single value is seen gets a scale so large that it counts for nothing.
+
+1. Find each column's bulk (`locate`).
+2. A histogram of |x - center| in half octaves: its bulk is matched against the half-normal
+   shape, and its second moment is a lower bound of the noisy one (`_deviation`).
+3. A mean of values cut to `_REACH` deviations, then the mean square around it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Searcher
+from prolate.estimators.locate import SCALES, Interval, locate
+from prolate.estimators.pooling import pooled_posterior
+from prolate.estimators.shape import refine_center
+from prolate.estimators.spread import LARGEST, SMALLEST, half_normal_fit
+from prolate.queries import ClippedSum, Histogram, MagnitudeGrid
+
+__all__ = ["standardize"]
+
+Floats = NDArray[np.float64]
+
+_LEVELS = 4  # of zoom, at most
+_LOST = 0.02  # probability that noise alone makes a run of cells stand out
+_HALVES, _CELLS = 51, 160  # half octaves, by bit pattern, and how many
+_DOWN = 45  # octaves below the largest values seen at which the histogram begins
+_TINY = 1e-250
+_NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its interval says
+_CANDIDATES = 8  # scales tried per octave
+_WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
+_SURE, _LOWER = 4.5, 2.5  # standard deviations: a moment is seen; how far it is lowered
+_BEYOND = 3  # half octaves that rare values may reach beyond the last that are seen
+_REACH = 3.5  # deviations at which values are cut for the mean and the mean square
+_MOST = 10.0  # times by which the mean square may differ from what step 2 says
+_RADIUS = 1.5  # of the squares' norm, over that of normal rows
+
+
+def standardize(
+    view: Searcher, rows: float, *, share: float, rough: bool = False, target: bool = False
+) -> tuple[Floats, Floats]:
+    """Return the mean and the standard deviation of every column, roughly.
+
+    Parameters
+    ----------
+    view : Searcher
+        Its columns are asked.
+    rows : float
+        Number of rows, or a private estimate of it.
+    share : float
+        Share of mu**2 of every measurement: three to eight of them.
+    rough : bool
+        Leave out step 3.
+    target : bool
+        A column of which only a single value is seen gets a small scale instead.
+    """
+    interval = locate(
+        view, rows, magnitude_share=share, share=share, most_levels=_LEVELS, lost=_LOST
+    )
+    spread = _deviation(view, rows, interval, share=share)
+    spread = np.where(spread > 0.0, spread, interval.half / SCALES if target else LARGEST)
+    spread = np.clip(spread, SMALLEST, LARGEST)
+    if rough:
+        return interval.center, spread
+    center, _ = refine_center(view, rows, interval.center, spread, share=share)
+    return center, _mean_square(view, rows, center, spread, share=share)
+
+
+def _mean_square(
+    view: Searcher, rows: float, center: Floats, spread: Floats, *, share: float
+) -> Floats:
+    """Return the root mean square deviation of values cut to `_REACH` spreads."""
+    size = np.clip(spread, 1e-70, 1e70) ** 2
+    reach = _REACH * spread
+    query = ClippedSum(
+        size,
+        size,
+        _RADIUS * math.sqrt(2.0 * spread.size),
+        lower=center - reach,
+        upper=center + reach,
+        about=center,
+    )
+    measured = view.measure(query, share=share, label="scale again")
+    square = size + query.unit * measured.values / rows
+    return np.where(
+        size == spread**2, np.sqrt(np.clip(square, size / _MOST, size * _MOST)), spread
+    )
+
+
+def _deviation(view: Searcher, rows: float, interval: Interval, *, share: float) -> Floats:
+    """Return about the root mean square deviation from the intervals' centers; 0: not seen."""
+    d, rows, narrow = view.dimension, max(rows, 1.0), interval.narrow
+    first = _first_cells(interval)
+    grid = MagnitudeGrid(interval.center, first, _CELLS, _HALVES)
+    measured = view.measure(Histogram(grid), share=share, label="scale")
+    counts, noise = measured.values.reshape(d, _CELLS), measured.std
+
+    # Cell edges in units of 2**e_j, the same for every column.
+    index = np.arange(_CELLS + 1)
+    edges = np.where(index % 2 == 0, 1.0, 1.5) * 2.0 ** (index // 2)
+    edges[0] = 0.0
+    unit = np.ascontiguousarray(first << _HALVES).view(np.float64)
+    middle = np.sqrt(edges[:-1] * edges[1:])
+
+    bulk = np.zeros(d)
+    if not narrow.all():
+        wide = ~narrow
+        scales = 2.0 ** (np.arange(_CANDIDATES * (_CELLS // 2 - 2)) / _CANDIDATES)
+        fit = half_normal_fit(counts[wide], noise, rows, edges, scales)
+        guess = np.clip(interval.half[wide] / SCALES / unit[wide], scales[0], scales[-1])
+        octaves = np.log2(scales / guess[:, np.newaxis])
+        fit[(octaves < _NARROWER) | (octaves > _WIDER)] = -np.inf
+        offset = (first[wide] // 2) * _CANDIDATES  # first counts half octaves
+        bulk[wide] = pooled_posterior(fit, offset, width=_CANDIDATES - 1) @ scales
+
+    # The second moment up to each cell. The last holds whatever is beyond, and does not count,
+    # nor does the bulk of a narrow column, which is a single value.
+    single = narrow[:, np.newaxis] & (
+        middle * unit[:, np.newaxis] <= _WITHIN * interval.half[:, np.newaxis]
+    )
+    square = np.append(middle[:-1] ** 2, 0.0)
+    moment = np.cumsum(np.where(single, 0.0, counts) * square, axis=1)
+    doubt = noise * np.sqrt(np.cumsum(square**2))
+    lower = np.where(moment > _SURE * doubt, moment - _LOWER * doubt, 0.0)
+    seen = lower.max(axis=1)
+    # Of rare values the nearest are seen first: too large a scale does less harm than too
+    # small a one.
+    last = np.minimum(np.argmax(lower, axis=1) + _BEYOND, _CELLS - 2)
+    upper = (moment + doubt)[np.arange(d), last]
+    seen = np.where(narrow & (seen > 0.0), np.maximum(seen, upper), seen)
+    with np.errstate(over="ignore"):
+        return np.asarray(np.sqrt(np.maximum(bulk**2, seen / rows)) * unit)
+
+
+def _first_cells(interval: Interval) -> NDArray[np.int64]:
+    """Return an even first half octave for every column, so that all are cut at one mantissa."""
+    seen = np.where(interval.farthest > _TINY, interval.farthest, 1.0)
+    top = np.maximum(np.where(interval.narrow, 0.0, interval.half), seen)
+    pattern = (np.ascontiguousarray(top).view(np.int64) >> (_HALVES + 1)) << 1
+    most = ((1 << 63) - 1 >> _HALVES) - _CELLS - 4
+    return np.asarray(np.clip(pattern - 2 * _DOWN, 2, most // 2 * 2))
