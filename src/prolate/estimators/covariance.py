@@ -94,7 +94,7 @@ def _few(edge: float) -> str:
 
 
 def _rough(table: Table, share: float) -> tuple[Spectrum, Moment, int]:
-    """Return what is known of the covariance after rounds of `share` each, the last and how many."""
+    """Return what rounds of `share` each made known, the last of them, and how many."""
     d = table.spread.size
     axes, variances, mean = np.eye(d), np.ones(d), np.zeros(d)
     rounds = 0
@@ -129,9 +129,7 @@ def _fine(table: Table, known: Spectrum, rough: Moment) -> Moment:
             table, *half, mean, share=share, label="covariance, wide", lengths=False, wide=True
         )
         mean = before.mean
-    last = measure_moment(
-        table, axes, variances, mean, share=curator.remaining, label="covariance"
-    )
+    last = measure_moment(table, axes, variances, mean, share=curator.remaining, label="covariance")
     return combine(before, last, bias=_BIAS * (1.0 - before.factor))
 
 
@@ -194,7 +192,9 @@ def _noise(moment: Moment) -> tuple[Floats, Floats]:
     back = moment.back
     square = back**2
     k = back.T @ (np.sqrt(np.diag(moment.variance))[:, np.newaxis] * back)
-    return np.sqrt(square.T @ moment.variance @ square + k**2), k
+    k = 0.5 * (k + k.T)
+    first = square.T @ moment.variance @ square
+    return np.sqrt(0.5 * (first + first.T) + k**2), k
 
 
 def _covariance(table: Table, found: Moment) -> tuple[Floats, Floats, Floats]:

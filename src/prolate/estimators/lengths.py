@@ -6,9 +6,10 @@ nearly. Other rows, if they are elliptical, differ in these three numbers, which
 histogram of lengths shows well: the answer is an average over a grid of them, weighted by
 how they explain the counts.
 
-Clipping z to the norm C multiplies each product by f**2 = min(1, C**2 / |z|**2). So E f**2 z_i**2 = h_i w_i, where for elliptical rows h_i is the mean of f**2 over rows of
-which the i-th normal has three degrees of freedom in place of one, and nu is less by two:
-weighting a chi-square variable by itself adds two degrees of freedom.
+Clipping z to the norm C multiplies each product by f**2 = min(1, C**2 / |z|**2). So
+E f**2 z_i**2 = h_i w_i, where for elliptical rows h_i is the mean of f**2 over rows of which
+the i-th normal has three degrees of freedom in place of one, and nu is less by two: weighting
+a chi-square variable by itself adds two degrees of freedom.
 """
 
 from __future__ import annotations
@@ -141,9 +142,7 @@ class Lengths:
         seen = float(self._mass @ np.sqrt(kept))
         return Clip(radius, factors, factor, seen, self._doubt(kept) / factor)
 
-    def best_clip(
-        self, noise: float, size: float, *, constant: float, distrust: float
-    ) -> Clip:
+    def best_clip(self, noise: float, size: float, *, constant: float, distrust: float) -> Clip:
         """Return the clip of least expected error of the second moments.
 
         Parameters

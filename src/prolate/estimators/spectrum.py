@@ -45,7 +45,8 @@ class Spectrum:
     @property
     def matrix(self) -> Floats:
         """The positive semidefinite matrix."""
-        return np.asarray((self.vectors * self.values) @ self.vectors.T)
+        matrix = (self.vectors * self.values) @ self.vectors.T
+        return np.asarray(0.5 * (matrix + matrix.T))
 
 
 def shrunk_spectrum(matrix: Floats, variance: Floats, basis: Floats | None = None) -> Spectrum:
@@ -71,7 +72,7 @@ def shrunk_spectrum(matrix: Floats, variance: Floats, basis: Floats | None = Non
     True
     """
     values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
-    turned = (vectors if basis is None else np.linalg.solve(basis, np.eye(len(values))).T @ vectors)
+    turned = vectors if basis is None else np.linalg.solve(basis, np.eye(len(values))).T @ vectors
     square = turned**2
     noise = square.T @ variance @ square
     gap = values[:, np.newaxis] - values
