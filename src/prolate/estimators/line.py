@@ -12,6 +12,7 @@ features explain: AdaSSP's lambda, per eigenvector, and without a release of its
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from prolate.queries import Gram
 
-__all__ = ["Line", "Moments", "fit_line", "read_moments"]
+__all__ = ["Line", "Moments", "fit_line", "read_moments", "spread_of_noise"]
 
 Floats = NDArray[np.float64]
 
@@ -74,7 +75,7 @@ class Line:
 
 
 def read_moments(query: Gram, values: Floats, std: float, rows: float, weight: float) -> Moments:
-    """Return the moments that a Gram matrix with a constant and a target holds.
+    """Return the moments that a Gram matrix with a target holds: around 0 without a constant.
 
     Parameters
     ----------
@@ -87,8 +88,12 @@ def read_moments(query: Gram, values: Floats, std: float, rows: float, weight: f
     """
     matrix = query.matrix(values) / rows
     noise = query.noise(std)[1] / rows
-    mean = matrix[0, 1:] / query.constant
-    around = matrix[1:, 1:] - np.outer(mean, mean)
+    if query.constant > 0.0:
+        mean, noise_mean = matrix[0, 1:] / query.constant, noise / query.constant
+        matrix = matrix[1:, 1:]
+    else:
+        mean, noise_mean = np.zeros(matrix.shape[0]), 0.0
+    around = matrix - np.outer(mean, mean)
     return Moments(
         features=around[:-1, :-1],
         both=around[:-1, -1] / weight,
@@ -98,9 +103,16 @@ def read_moments(query: Gram, values: Floats, std: float, rows: float, weight: f
         noise=noise,
         noise_both=noise / weight,
         noise_target=query.noise(std)[0] / rows / weight**2,
-        noise_mean=noise / query.constant,
-        noise_target_mean=noise / query.constant / weight,
+        noise_mean=noise_mean,
+        noise_target_mean=noise_mean / weight,
     )
+
+
+def spread_of_noise(moments: Moments) -> float:
+    """Return c: eigenvalues below it are hidden by noise."""
+    trace = max(float(np.trace(moments.features)), 0.0)
+    square = moments.mean.size * moments.noise**2 + moments.noise_both**2 * trace / _EXPLAINED
+    return max(math.sqrt(square), 1e-150)
 
 
 def fit_line(moments: Moments, *, ridge: float | None = None) -> Line:
@@ -116,12 +128,12 @@ def fit_line(moments: Moments, *, ridge: float | None = None) -> Line:
     values, axes = np.linalg.eigh(moments.features)
     along = axes.T @ moments.both
     trace = max(float(np.sum(values)), 0.0)
-    square = k * moments.noise**2 + moments.noise_both**2 * trace / _EXPLAINED
-    floor = _FLOOR * np.sqrt(square)
+    hidden = spread_of_noise(moments)
+    floor = _FLOOR * hidden
     raised = np.maximum(values, floor)
     if ridge is None:
-        factor = raised / np.maximum(raised**2 + square, 1e-300)
-        slope = (square - raised**2) / np.maximum(raised**2 + square, 1e-300) ** 2
+        factor = raised / (raised**2 + hidden**2)
+        slope = (hidden**2 - raised**2) / (raised**2 + hidden**2) ** 2
     else:
         raised = np.maximum(values, 0.0) + max(ridge, 1e-12 * trace / k)
         factor, slope = 1.0 / raised, -1.0 / raised**2

@@ -8,7 +8,54 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LinearFit"]
+__all__ = ["ClippedLine", "LinearFit"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClippedLine:
+    """A line for rows that are first drawn towards a center.
+
+    Deviations from the center, in units of `scale`, are cut to -+ `cut` in each feature, then
+    shortened to at most `radius`. A feature that is missing or not finite counts as its center.
+
+    Attributes
+    ----------
+    center, scale : float64 arrays of shape (k,)
+    cut, radius : float
+    slopes : float64 array of shape (k,)
+        In the data's units.
+    value : float
+        At the center.
+    """
+
+    center: Floats
+    scale: Floats
+    cut: float
+    radius: float
+    slopes: Floats
+    value: float
+
+    def predict(self, rows: Floats) -> Floats:
+        """Return the line's values at rows of shape (m, k)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            away = np.clip((rows - self.center) / self.scale, -self.cut, self.cut)
+        away = np.where(np.isfinite(rows), away, 0.0)
+        norm = np.linalg.norm(away, axis=1, keepdims=True)
+        away *= np.minimum(1.0, self.radius / np.maximum(norm, 1e-300))
+        return np.asarray(away @ (self.scale * self.slopes) + self.value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its numbers, for JSON."""
+        return {
+            "center": self.center.tolist(),
+            "scale": self.scale.tolist(),
+            "cut": self.cut,
+            "radius": self.radius,
+            "slopes": self.slopes.tolist(),
+            "value": self.value,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,30 +77,25 @@ class LinearFit:
         sampling and privacy noise together, where it can be stated.
     noise_std : float64 array of shape (k + 1,), optional
         Standard deviation of the privacy noise alone, in (coef, intercept).
-    clip : (center, scale, radius), optional
-        Rows were clipped to this l2 norm after (x - center) / scale, and are to be clipped
-        likewise before the line predicts them.
+    clipped : ClippedLine, optional
+        What predicts best, if that is not the line.
     warnings : tuple of str
-        From public numbers only.
+        From public numbers and noisy counts only.
     details : dict
         Of JSON values.
     """
 
-    coef: NDArray[np.float64]
+    coef: Floats
     intercept: float
     rows: float
-    covariance: NDArray[np.float64] | None = None
-    noise_std: NDArray[np.float64] | None = None
-    clip: Any = None
+    covariance: Floats | None = None
+    noise_std: Floats | None = None
+    clipped: ClippedLine | None = None
     warnings: tuple[str, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
 
-    def predict(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the line's values at rows of shape (m, k)."""
-        if self.clip is None:
-            return np.asarray(rows @ self.coef + self.intercept)
-        center, scale, radius, cut, slopes, value = self.clip
-        away = np.where(np.isfinite(rows), np.clip((rows - center) / scale, -cut, cut), 0.0)
-        norm = np.linalg.norm(away, axis=1)
-        away *= np.minimum(1.0, radius / np.maximum(norm, 1e-300))[:, np.newaxis]
-        return np.asarray(away @ (scale * slopes) + value)
+    def predict(self, rows: Floats) -> Floats:
+        """Return predictions at rows of shape (m, k)."""
+        if self.clipped is not None:
+            return self.clipped.predict(rows)
+        return np.asarray(rows @ self.coef + self.intercept)

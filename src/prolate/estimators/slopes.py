@@ -1,0 +1,198 @@
+"""Slopes of unclipped rows from moments of clipped ones, and how sure they are.
+
+Least squares on features T = clip(z) has other slopes than on z: theta = E[T T']^-1 E[T z'] b
+for slopes b. For normal rows the eigenvectors stay what they are, because the clip is round,
+and along each of them theta is b times E[T_i z_i] / E[T_i**2], a number above one that
+`_normal_axes` works out. How long the rows really are is known from the histogram of norms;
+where it surely tells another factor than normal rows would have, that is taken, for all axes
+in proportion.
+
+The covariance has three parts: noise, as if the noisy matrix were the true one (first order);
+an allowance for what the correction may be wrong by; and sampling error, with the same
+residual variance for all rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.estimators.clip import Norms
+from prolate.estimators.line import Moments, spread_of_noise
+
+__all__ = ["Slopes", "attenuation", "average", "mean_square", "true_slopes"]
+
+Floats = NDArray[np.float64]
+
+_DRAWS = 4096
+_ROUNDS = 60
+_CLOSE = 1e-6
+_MOST = 0.98  # of the squared radius, that clipped variances add up to
+_EXPLAINED = 0.5
+_LEAST = 0.02  # of the target's variance, that is always left unexplained
+_WRONG = 0.15  # part of the correction by which it may be wrong
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """Slopes for standardized features, and the target at their center.
+
+    Attributes
+    ----------
+    value : float64 array of shape (k + 1,)
+    noise : float64 array of shape (k + 1, k + 1)
+        Covariance of privacy noise, and of what clipping may have done.
+    sampling : float64 array of shape (k + 1, k + 1)
+        Covariance of the sampling error.
+    """
+
+    value: Floats
+    noise: Floats
+    sampling: Floats
+
+
+def attenuation(norms: Norms, radius: float, longest: float) -> float:
+    """Return E |z| |T| / E |T|**2 of the rows, T = z clipped to `radius`, |z| <= `longest`."""
+    middle, part = _lengths(norms, longest)
+    clipped = np.minimum(middle, radius)
+    return float(np.sum(part * middle * clipped) / np.sum(part * clipped**2))
+
+
+def mean_square(norms: Norms, radius: float, longest: float) -> float:
+    """Return E |T|**2."""
+    middle, part = _lengths(norms, longest)
+    return float(np.sum(part * np.minimum(middle, radius) ** 2))
+
+
+def true_slopes(
+    moments: Moments, *, rows: float, radius: float, cut: float, norms: Norms, longest: float
+) -> Slopes:
+    """Return the slopes of unclipped rows.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of features clipped to `radius`, and a target cut to -+ `cut`.
+    rows : float
+    radius, cut : float
+    norms : Norms
+        Of the features.
+    longest : float
+        No row is longer.
+    """
+    k = moments.mean.size
+    values, axes = np.linalg.eigh(moments.features)
+    doubt = spread_of_noise(moments)
+    raised = np.maximum(values, doubt)
+    along = axes.T @ moments.both
+    theta = along / raised
+    explained = 2.0 * theta @ along - theta @ (values * theta)
+    variance = max(moments.target, _LEAST)
+    left = max(variance - max(explained, 0.0), _LEAST * variance)
+    square = float(theta @ theta)
+
+    factor = _correction(raised, norms, radius, longest, rows) * _kept(variance, cut)
+    turn = axes / factor
+    noise = moments.noise_both**2 + moments.noise**2 * square
+    spread = (noise * np.eye(k) + moments.noise**2 * np.outer(theta, theta)) / np.outer(
+        raised, raised
+    )
+    # Along axes that noise hides, the slope is as likely as those of the others.
+    hidden = 1.0 - np.maximum(values, 0.0) / raised
+    prior = _EXPLAINED * variance / max(float(np.sum(raised)), 1e-300)
+    spread += np.diag(prior * hidden**2 + (_WRONG * (factor - 1.0)) ** 2 * square / k)
+    slopes = turn @ theta
+
+    # Where rows lie, if they are symmetric; else clipping moves their mean.
+    place = float(np.mean(factor)) * moments.mean
+    value = np.append(slopes, moments.target_mean - place @ slopes)
+    level = np.vstack([np.eye(k), -place])
+    moved = min(1.0, 2.0 - 2.0 / float(np.mean(factor))) * np.linalg.norm(place * slopes)
+    noise_level = moments.noise_target_mean**2 + moments.noise_mean**2 * square + moved**2
+    noisy = level @ (turn @ spread @ turn.T) @ level.T
+    noisy[k, k] += noise_level
+    sampling = level @ ((turn * (left / rows / raised)) @ turn.T) @ level.T
+    sampling[k, k] += left / rows
+    return Slopes(value=value, noise=noisy, sampling=sampling)
+
+
+def average(found: Sequence[Slopes]) -> Slopes:
+    """Return the average with the least noise; the sampling error is that of the last."""
+    if len(found) == 1:
+        return found[0]
+    precisions = [np.linalg.pinv(one.noise, hermitian=True) for one in found]
+    noise = np.linalg.pinv(np.sum(precisions, axis=0), hermitian=True)
+    value = noise @ np.sum([p @ one.value for p, one in zip(precisions, found, strict=True)], axis=0)
+    return Slopes(value=value, noise=noise, sampling=found[-1].sampling)
+
+
+def _correction(
+    variances: Floats, norms: Norms, radius: float, longest: float, rows: float
+) -> Floats:
+    """Return by how much the slopes of clipped rows are too large, along each axis."""
+    along, lengths = _normal_axes(variances, radius)
+    edges = np.concatenate([[0.0], norms.edges, [np.inf]])
+    like = np.histogram(lengths, edges)[0] / lengths.size
+    middle, part = _lengths(norms, longest)
+    clipped = np.minimum(middle, radius)
+
+    def ratio(weight: Floats) -> float:
+        return float(np.sum(weight * middle * clipped) / np.sum(weight * clipped**2))
+
+    away = ratio(part) / ratio(like) - 1.0
+    there = middle < longest
+    terms = np.where(there, middle * clipped - ratio(part) * clipped**2, 0.0)
+    doubt = norms.noise / rows * np.linalg.norm(terms) / np.sum(part * clipped**2)
+    return along * (1.0 + away * away**2 / (away**2 + doubt**2))
+
+
+def _normal_axes(variances: Floats, radius: float) -> tuple[Floats, Floats]:
+    """Return E[T_i z_i] / E[T_i**2] of normal rows, and their lengths.
+
+    Parameters
+    ----------
+    variances : float64 array of shape (k,)
+        E[T_i**2] along the principal axes; those of z are found from them.
+    """
+    squares = np.random.default_rng(0).standard_normal((_DRAWS, variances.size)) ** 2
+    squares /= squares.mean(axis=0)
+    wanted = variances * min(1.0, _MOST * radius**2 / float(variances.sum()))
+    free = wanted
+    for _ in range(_ROUNDS):
+        length = np.sqrt(squares @ free)
+        kept = np.minimum(1.0, radius / np.maximum(length, 1e-300))
+        step = wanted * _DRAWS / np.maximum(free * (kept**2 @ squares), 1e-300)
+        free = free * np.clip(step, 0.5, 2.0)
+        if np.all(np.abs(step - 1.0) < _CLOSE):
+            break
+    return (kept @ squares) / (kept**2 @ squares), length
+
+
+def _kept(variance: float, cut: float) -> float:
+    """Return E[clip(y) y] / E[y**2] of a normal y whose cut values have this variance."""
+    from scipy.special import erf
+
+    spread = math.sqrt(variance)
+    for _ in range(10):
+        ratio = cut / spread / math.sqrt(2.0)
+        inside = float(erf(ratio))
+        square = inside - 2.0 / math.sqrt(math.pi) * ratio * math.exp(-(ratio**2))
+        square += 2.0 * ratio**2 * (1.0 - inside)
+        spread = min(math.sqrt(variance / max(square, 0.1)), 2.0 * cut)
+    return inside
+
+
+def _lengths(norms: Norms, longest: float) -> tuple[Floats, Floats]:
+    """Return a length in the middle of each cell, and what part of the rows has it."""
+    edges = norms.edges
+    middle = np.concatenate([[0.7 * edges[0]], np.sqrt(edges[:-1] * edges[1:]), [1.2 * edges[-1]]])
+    counts = np.where(middle < longest, norms.counts, 0.0)
+    above = np.append(np.cumsum(counts[::-1])[::-1], 0.0)
+    falling = np.minimum.accumulate(np.maximum(above, 0.0))
+    part = -np.diff(falling)
+    total = float(part.sum())
+    return middle, part / total if total > 0.0 else np.full(middle.size, 1.0 / middle.size)
