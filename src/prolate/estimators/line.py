@@ -24,7 +24,7 @@ __all__ = ["Line", "Moments", "fit_line", "read_moments", "spread_of_noise"]
 
 Floats = NDArray[np.float64]
 
-_EXPLAINED = 0.5  # R2, as long as nothing is known
+_EXPLAINED = 1.0  # R2, as long as nothing is known
 _FLOOR = 0.5  # least eigenvalue, over c: noise alone makes them smaller, or negative
 
 
@@ -66,12 +66,15 @@ class Line:
     ----------
     slopes : float64 array of shape (k,)
     gain : float
-        By how much the mean square error is below the target's variance, as far as the noisy
-        moments tell (Stein's estimate: unbiased).
+        By how much the mean square error is below the cut target's variance, as a part of it,
+        as far as the noisy moments tell (Stein's estimate of it: unbiased).
+    doubt : float
+        Standard deviation of the noise in `gain`.
     """
 
     slopes: Floats
     gain: float
+    doubt: float
 
 
 def read_moments(query: Gram, values: Floats, std: float, rows: float, weight: float) -> Moments:
@@ -149,4 +152,9 @@ def fit_line(moments: Moments, *, ridge: float | None = None) -> Line:
         np.sum(along * theta * (ratio.sum(axis=1) + np.diag(ratio)))
     )
     linear = float(theta @ along) - moments.noise_both**2 * float(factor.sum())
-    return Line(slopes=axes @ theta, gain=2.0 * linear - quadratic)
+    square = float(theta @ theta)
+    doubt = math.hypot(
+        2.0 * moments.noise_both * math.sqrt(square), math.sqrt(2.0) * moments.noise * square
+    )
+    whole = max(moments.target, moments.noise_target)
+    return Line(slopes=axes @ theta, gain=(2.0 * linear - quadratic) / whole, doubt=doubt / whole)

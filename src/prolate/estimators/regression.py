@@ -44,20 +44,22 @@ Floats = NDArray[np.float64]
 
 # Shares of the searches: enough for counts as fine as the first number (a fraction of the
 # rows), if that costs no more than the second; else as fine as the third, at most the fourth.
-_TARGET = (0.004, 0.03, 0.07, 0.12)
-_FEATURES = (0.004, 0.03, 0.07, 0.06)
+_TARGET = (0.004, 0.03, 0.1, 0.1)
+_FEATURES = (0.004, 0.045, 0.07, 0.06)
 _NORMS = (0.004, 0.01, 0.02, 0.03)
 _LEAST = 0.0004
 _ROUGH = 0.09  # noise of the target's counts that leaves no budget to refine them
 _ROUGH_FEATURES = 0.1
-_HOPELESS = 0.15  # noise of the features' counts that hides where they are
+_LEVELS = 2
+_HOPELESS = 0.12  # noise of the features' counts that hides where they are
 
-_FRACTION = 0.6  # of the rows is clipped to the small radius
+_FRACTION = 0.8  # of the rows is clipped to the small radius
 _CUT, _TARGET_CUT = 3.0, 2.5  # deviations at which features and the target are cut, ...
 _FAR_CUT, _FAR_TARGET_CUT = 8.0, 4.5  # ... where the radius is large
-_WEIGHT, _CONSTANT = 0.9, 0.35  # of the cut target and the constant, over the radius
-_LARGE = 0.3  # part of the sums' budget for the large radius, ...
+_WEIGHT, _CONSTANT = 0.9, 0.45  # of the cut target and the constant, over the radius
+_LARGE = 0.25  # part of the sums' budget for the large radius, ...
 _TWO = 1.5  # ... if it is so many times the small one
+_SURELY = 1.0  # standard deviations by which the large radius must predict better
 _BIAS = 0.4  # part of a radius' attenuation that counts as an error of the slopes
 
 
@@ -80,11 +82,24 @@ def regression(
     target = SomeColumns(curator, np.array([k]))
     features = SomeColumns(curator, np.arange(k))
     share, noise = _share(curator, rows, 1, _TARGET)
-    middle, spread = standardize(target, rows, share=share, rough=noise > _ROUGH, target=True)
+    middle, spread = standardize(
+        target,
+        rows,
+        share=share,
+        rough=noise > _ROUGH,
+        levels=2 if noise > _ROUGH else 4,
+        target=True,
+    )
     share, noise = _share(curator, rows, k, _FEATURES)
     if noise > _HOPELESS:
         return _mean_only(curator, target, rows, middle, spread, fit_intercept)
-    centers, spreads = standardize(features, rows, share=share, rough=noise > _ROUGH_FEATURES)
+    centers, spreads = standardize(
+        features,
+        rows,
+        share=share,
+        rough=noise > _ROUGH_FEATURES,
+        levels=_LEVELS if noise > _ROUGH_FEATURES else 4,
+    )
     center, scale = np.append(centers, middle), np.append(spreads, spread)
     if not fit_intercept:
         center, scale = np.zeros(k + 1), np.minimum(np.hypot(scale, center), LARGEST)
@@ -198,7 +213,7 @@ def _fit(curator: Curator, sums: _Sums, norms: Norms, alpha: float | None) -> Li
         share = (1.0 - _LARGE) * left if first else curator.remaining
         moments = sums.measure(radius, cut, target_cut, share, "regression" if first else "slopes")
         line = fit_line(moments, ridge=alpha)
-        lines.append((line.gain, sums.clipped_line(line, moments, radius, cut)))
+        lines.append((line, sums.clipped_line(line, moments, radius, cut)))
         slopes.append(
             true_slopes(
                 moments,
@@ -209,7 +224,11 @@ def _fit(curator: Curator, sums: _Sums, norms: Norms, alpha: float | None) -> Li
                 longest=_longest(norms),
             )
         )
-    best = max(lines, key=lambda one: one[0])[1]
+    best = lines[0][1]
+    if two:
+        here, there = lines[0][0], lines[1][0]
+        if there.gain - here.gain > _SURELY * math.hypot(here.doubt, there.doubt):
+            best = lines[1][1]
     found = average(slopes)
     units = sums.units
     value = units @ found.value

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator
+from prolate.curator import Curator, Measurer
 from prolate.estimators.first_mean import FirstMean, first_mean
 from prolate.estimators.locate import SCALES, Interval, find_magnitudes, locate
 from prolate.estimators.rare import common_spread, own_spread
@@ -144,7 +144,7 @@ def _warnings(curator: Curator, shares: Shares, *, found: bool) -> tuple[str, ..
 
 
 def refine_center(
-    curator: Curator, rows: float, center: Floats, spread: Floats, *, share: float
+    curator: Measurer, rows: float, center: Floats, spread: Floats, *, share: float
 ) -> tuple[Floats, Floats]:
     """Return the mean of values cut to `_CUT` spreads around `center`, and its noise.
 

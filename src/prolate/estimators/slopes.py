@@ -126,7 +126,9 @@ def average(found: Sequence[Slopes]) -> Slopes:
         return found[0]
     precisions = [np.linalg.pinv(one.noise, hermitian=True) for one in found]
     noise = np.linalg.pinv(np.sum(precisions, axis=0), hermitian=True)
-    value = noise @ np.sum([p @ one.value for p, one in zip(precisions, found, strict=True)], axis=0)
+    value = noise @ np.sum(
+        [p @ one.value for p, one in zip(precisions, found, strict=True)], axis=0
+    )
     return Slopes(value=value, noise=noise, sampling=found[-1].sampling)
 
 
@@ -147,7 +149,7 @@ def _correction(
     there = middle < longest
     terms = np.where(there, middle * clipped - ratio(part) * clipped**2, 0.0)
     doubt = norms.noise / rows * np.linalg.norm(terms) / np.sum(part * clipped**2)
-    return along * (1.0 + away * away**2 / (away**2 + doubt**2))
+    return np.asarray(along * (1.0 + away * away**2 / (away**2 + doubt**2)))
 
 
 def _normal_axes(variances: Floats, radius: float) -> tuple[Floats, Floats]:

@@ -29,7 +29,6 @@ __all__ = ["standardize"]
 
 Floats = NDArray[np.float64]
 
-_LEVELS = 4  # of zoom, at most
 _LOST = 0.02  # probability that noise alone makes a run of cells stand out
 _HALVES, _CELLS = 51, 160  # half octaves, by bit pattern, and how many
 _DOWN = 45  # octaves below the largest values seen at which the histogram begins
@@ -39,13 +38,19 @@ _CANDIDATES = 8  # scales tried per octave
 _WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
 _SURE, _LOWER = 4.5, 2.5  # standard deviations: a moment is seen; how far it is lowered
 _BEYOND = 3  # half octaves that rare values may reach beyond the last that are seen
-_REACH = 3.5  # deviations at which values are cut for the mean and the mean square
+_REACH = 8.0  # deviations at which values are cut for the mean square
 _MOST = 10.0  # times by which the mean square may differ from what step 2 says
-_RADIUS = 1.5  # of the squares' norm, over that of normal rows
+_RADIUS = 3.0  # of the squares' norm, over that of normal rows
 
 
 def standardize(
-    view: Searcher, rows: float, *, share: float, rough: bool = False, target: bool = False
+    view: Searcher,
+    rows: float,
+    *,
+    share: float,
+    rough: bool = False,
+    levels: int = 4,
+    target: bool = False,
 ) -> tuple[Floats, Floats]:
     """Return the mean and the standard deviation of every column, roughly.
 
@@ -59,19 +64,22 @@ def standardize(
         Share of mu**2 of every measurement: three to eight of them.
     rough : bool
         Leave out step 3.
+    levels : int
+        Of zoom in step 1, at most.
     target : bool
         A column of which only a single value is seen gets a small scale instead.
     """
     interval = locate(
-        view, rows, magnitude_share=share, share=share, most_levels=_LEVELS, lost=_LOST
+        view, rows, magnitude_share=share, share=share, most_levels=levels, lost=_LOST
     )
     spread = _deviation(view, rows, interval, share=share)
     spread = np.where(spread > 0.0, spread, interval.half / SCALES if target else LARGEST)
     spread = np.clip(spread, SMALLEST, LARGEST)
     if rough:
         return interval.center, spread
+    spread = _mean_square(view, rows, interval.center, spread, share=share)
     center, _ = refine_center(view, rows, interval.center, spread, share=share)
-    return center, _mean_square(view, rows, center, spread, share=share)
+    return center, spread
 
 
 def _mean_square(
@@ -90,9 +98,7 @@ def _mean_square(
     )
     measured = view.measure(query, share=share, label="scale again")
     square = size + query.unit * measured.values / rows
-    return np.where(
-        size == spread**2, np.sqrt(np.clip(square, size / _MOST, size * _MOST)), spread
-    )
+    return np.where(size == spread**2, np.sqrt(np.clip(square, size / _MOST, size * _MOST)), spread)
 
 
 def _deviation(view: Searcher, rows: float, interval: Interval, *, share: float) -> Floats:
