@@ -19,6 +19,7 @@ the release is then rho-zCDP, not mu-GDP.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,14 +34,15 @@ from prolate.errors import BudgetError, InputError
 from prolate.noise import (
     MAX_SCALE,
     Cell,
+    RandomBits,
     choose_cell,
     choose_cells,
     falling_weights,
     random_bits,
     rounded_gaussian,
 )
-from prolate.queries import Count, Cut, Query, Ranks
-from prolate.sources import Source
+from prolate.queries import Count, Cut, Query, Ranks, Together
+from prolate.sources import KeptRows, Source
 
 __all__ = ["Curator", "Measurement", "Measurer", "Progress", "Searcher"]
 
@@ -111,6 +113,15 @@ class Measurement:
     sensitivity: float
 
 
+@dataclass
+class _Account:
+    """What a curator and its samples have spent together."""
+
+    spent: Fraction
+    receipt: list[Measurement]
+    charge: Callable[[], object] | None
+
+
 class Curator:
     """Rows and a budget, behind one door.
 
@@ -148,12 +159,11 @@ class Curator:
             raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
         self._source = source
         self._bits = random_bits(seed)
-        self._charge = charge
         self._progress = progress
         self._mu_squared = Fraction(budget.mu) ** 2
-        self._spent = Fraction(0)
+        self._account = _Account(Fraction(0), [], charge)
         self._rows: int | None = None
-        self._receipt: list[Measurement] = []
+        self._fraction = 1.0
         self._bounds = bounds
         self.budget = budget
         self.neighbors: Neighbors = neighbors
@@ -181,14 +191,14 @@ class Curator:
     @property
     def remaining(self) -> float:
         """The share of mu**2 that is left, rounded down."""
-        left = 1 - self._spent
+        left = 1 - self._account.spent
         value = float(left)
         return value if Fraction(value) <= left else math.nextafter(value, 0.0)
 
     @property
     def receipt(self) -> tuple[Measurement, ...]:
         """Every measurement so far, in order."""
-        return tuple(self._receipt)
+        return tuple(self._account.receipt)
 
     def public_rows(self) -> int:
         """Return the number of rows, which is public under ``"replace"`` only."""
@@ -226,27 +236,106 @@ class Curator:
         InputError
             If the query does not fit the columns or the neighbor relation.
         """
-        query = self._fit(query)
-        squared = query.sensitivity_squared(self.neighbors)
-        scale, shift = self._noise_scale(squared, share)
-        self._spend(share)
-        total = self._sum(query, label)
-        noise = rounded_gaussian(scale, query.size, self._bits)
-        # The sum, in steps of 2**-shift, plus the noise, exactly; rounding that to a double
-        # is post-processing.
-        whole = total + (noise >> shift)
-        part = noise & ((1 << shift) - 1)
-        measurement = Measurement(
-            values=whole.astype(np.float64) + np.ldexp(part.astype(np.float64), -shift),
-            std=math.ldexp(scale, -shift),
-            label=label,
-            query=query.describe(),
-            share=share,
-            mu=self.mu_of(share),
-            sensitivity=math.sqrt(squared),
-        )
-        self._receipt.append(measurement)
-        return measurement
+        return self.measure_together([(query, share, label)])[0]
+
+    def measure_together(
+        self, wanted: Sequence[tuple[Query, float, str]]
+    ) -> tuple[Measurement, ...]:
+        """Measure several queries in one pass over the rows; see `measure`.
+
+        Parameters
+        ----------
+        wanted : sequence of (query, share, label)
+
+        Returns
+        -------
+        tuple of Measurement
+
+        Raises
+        ------
+        BudgetError, InputError
+            As for `measure`; then nothing is measured.
+        """
+        queries = [self._fit(query) for query, _, _ in wanted]
+        squares = [query.sensitivity_squared(self.neighbors) for query in queries]
+        shares = [share for _, share, _ in wanted]
+        scales = [
+            self._noise_scale(square, share) for square, share in zip(squares, shares, strict=True)
+        ]
+        self._spend(*shares)
+        together = Together(tuple(queries))
+        alone = len(queries) == 1
+        total = self._sum(queries[0] if alone else together, wanted[0][2])
+        found = []
+        for k, part in enumerate(together.parts(total)):
+            scale, shift = scales[k]
+            noise = rounded_gaussian(scale, part.size, self._bits)
+            # The sum, in steps of 2**-shift, plus the noise, exactly; rounding that to a
+            # double is post-processing.
+            whole = part + (noise >> shift)
+            rest = noise & ((1 << shift) - 1)
+            found.append(
+                Measurement(
+                    values=whole.astype(np.float64) + np.ldexp(rest.astype(np.float64), -shift),
+                    std=math.ldexp(scale, -shift),
+                    label=wanted[k][2],
+                    query=queries[k].describe() + self._sampled_words(),
+                    share=shares[k],
+                    mu=self.mu_of(shares[k]),
+                    sensitivity=math.sqrt(squares[k]),
+                )
+            )
+        self._account.receipt.extend(found)
+        return tuple(found)
+
+    @property
+    def fraction(self) -> float:
+        """The probability with which each row was kept: 1 but for samples."""
+        return self._fraction
+
+    def sampled(self, wanted: float, rows: float) -> Curator:
+        """Return a curator of a random sample of the rows, with the same account.
+
+        Searches on it cost one pass over the rows in all, and their noise is larger
+        compared with the sample than it would be compared with all rows.
+
+        Parameters
+        ----------
+        wanted : float
+            At least so many rows, if there are.
+        rows : float
+            How many there are: public, or a private estimate.
+
+        Returns
+        -------
+        Curator
+            Itself, where `wanted` is more than half of `rows`.
+
+        Notes
+        -----
+        Each row is kept with probability 2**-j by secret fair bits of its own. Given the
+        bits of all rows, neighbors have samples that are neighbors or equal, so that a
+        measurement of the sample is as private as one of all rows with the same
+        sensitivity; and a mixture over bits that do not depend on the rows is no less
+        private (hockey-stick divergences are jointly convex). This holds for any order of
+        the rows: the bits can be assigned to a row wherever it stands. No amplification
+        is claimed. The size of the sample is not looked at.
+        """
+        steps = math.floor(math.log2(rows / wanted)) if rows > wanted > 0.0 else 0
+        if steps < 1:
+            return self
+        self._book()
+        bits = _ThinBits(self._bits, min(steps, 16))
+        sample = copy.copy(self)
+        sample._source = KeptRows(self._source, bits.keep, self._report("sample"))
+        sample._rows = None
+        sample._fraction = self._fraction * 2.0 ** -min(steps, 16)
+        return sample
+
+    def _sampled_words(self) -> str:
+        if self._fraction == 1.0:
+            return ""
+        return f", of a random sample of one row in {round(1.0 / self._fraction)}"
 
     def select(self, ranks: Ranks, *, share: float, label: str) -> Measurement:
         """Charge `share` of rho, then choose values of given ranks: the exponential mechanism.
@@ -315,7 +404,7 @@ class Curator:
             mu=mu,
             sensitivity=sensitivity,
         )
-        self._receipt.append(measurement)
+        self._account.receipt.append(measurement)
         return measurement
 
     def _fit(self, query: Query) -> Query:
@@ -342,26 +431,51 @@ class Curator:
             )
         return scale, shift
 
-    def _spend(self, share: float) -> None:
-        if self._spent + Fraction(share) > 1:
+    def _spend(self, *shares: float) -> None:
+        account, price = self._account, sum(map(Fraction, shares), Fraction(0))
+        if account.spent + price > 1:
             raise BudgetError(
-                f"This measurement wants {share:.6g} of the budget and only "
+                f"This measurement wants {float(price):.6g} of the budget and only "
                 f"{self.remaining:.6g} is left."
             )
-        self._spent += Fraction(share)
-        if self._charge is not None:
-            self._charge()
-            self._charge = None
+        account.spent += price
+        self._book()
+
+    def _book(self) -> None:
+        """Charge the whole budget elsewhere, once, before any row is read."""
+        if self._account.charge is not None:
+            self._account.charge()
+            self._account.charge = None
 
     def _sum(self, query: Query, label: str) -> NDArray[np.int64]:
-        report: Callable[[int], None] | None = None
-        if self._progress is not None:
-            progress, rows = self._progress, self._source.n_rows
+        return self._source.collect(query, query.size, self._report(label))
 
-            def report(done: int) -> None:
-                progress(label, done, rows)
+    def _report(self, label: str) -> Callable[[int], None] | None:
+        if self._progress is None:
+            return None
+        progress, rows = self._progress, self._source.n_rows
 
-        return self._source.collect(query, query.size, report)
+        def report(done: int) -> None:
+            progress(label, done, rows)
+
+        return report
+
+
+class _ThinBits:
+    """Which rows to keep: those whose first `steps` of 16 fair bits are all zero."""
+
+    def __init__(self, bits: RandomBits, steps: int) -> None:
+        self._bits, self._mask = bits, np.uint16((1 << steps) - 1)
+        self._left = np.zeros(0, dtype=np.uint16)
+
+    def keep(self, count: int) -> NDArray[np.bool_]:
+        """Return the choice for the next `count` rows, the same for any size of blocks."""
+        missing = count - self._left.size
+        if missing > 0:
+            words = self._bits.words(-(-missing // 4)).view(np.uint16)
+            self._left = np.concatenate([self._left, words])
+        chosen, self._left = self._left[:count], self._left[count:]
+        return np.asarray(chosen & self._mask == 0)
 
 
 def _check_share(share: float) -> None:

@@ -40,6 +40,8 @@ from prolate.queries import (
     Products,
     Query,
     Rotated,
+    Selected,
+    Together,
     Turned,
     kernels,
 )
@@ -169,6 +171,8 @@ MAKERS: dict[str, Callable[[int], Query]] = {
     "along": lambda d: Along(
         MAKERS["gram with a constant"](d), np.full(d + 1, 1.0 / math.sqrt(d + 1.0))
     ),
+    "selected": lambda d: Selected(clipped(1), np.array([d - 1]), d),
+    "together": lambda d: Together((Count(d), clipped(d))),
     "nodes": lambda d: NodeHistogram(
         np.full(d, -1e9), np.full(d, 2.0), np.arange(d), [(k % LEVELS, 0) for k in range(d)]
     ),

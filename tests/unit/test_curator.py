@@ -443,3 +443,83 @@ class Twice(Query):
 
     def describe(self) -> str:
         return "twice"
+
+
+def test_measured_together_is_as_measured_one_by_one() -> None:
+    query = ClippedSum(np.zeros(3), np.ones(3), 2.0)
+    both = curator().measure_together([(COUNT, 0.25, "a"), (query, 0.5, "b")])
+    one = curator()
+    alone = (one.measure(COUNT, share=0.25, label="a"), one.measure(query, share=0.5, label="b"))
+    for here, there in zip(both, alone, strict=True):
+        assert np.array_equal(here.values, there.values)
+        assert (here.std, here.label, here.query, here.share) == (
+            there.std,
+            there.label,
+            there.query,
+            there.share,
+        )
+
+
+def test_together_reads_once_and_never_overspends() -> None:
+    events: list[str] = []
+    door = Curator(Recording(ROWS, events), Budget(mu=1.0), charge=lambda: events.append("charge"))
+    with pytest.raises(BudgetError, match=r"wants 1\.2 of the budget"):
+        door.measure_together([(COUNT, 0.6, "a"), (COUNT, 0.6, "b")])
+    assert (events, door.receipt, door.remaining) == ([], (), 1.0)
+    door.measure_together([(COUNT, 0.6, "a"), (COUNT, 0.4, "b")])
+    assert events == ["charge", "read"]
+    assert door.remaining == 0.0
+
+
+def test_a_sample_is_charged_first_and_shares_the_account() -> None:
+    events: list[str] = []
+    door = Curator(
+        Recording(ROWS, events), Budget(mu=1.0), seed=1, charge=lambda: events.append("charge")
+    )
+    sample = door.sampled(200, 1000)
+    assert events == ["charge", "read"]
+    assert sample.fraction == 0.25
+    sample.measure(COUNT, share=0.5, label="on the sample")
+    assert events == ["charge", "read"]  # the sample is held in memory
+    assert door.remaining == sample.remaining == 0.5
+    assert "of a random sample of one row in 4" in door.receipt[0].query
+    door.measure(COUNT, share=0.5, label="on all rows")
+    with pytest.raises(BudgetError):
+        sample.measure(COUNT, share=0.1, label="too much")
+
+
+def test_a_sample_is_fair_and_does_not_depend_on_blocks() -> None:
+    rows = np.arange(40_000.0).reshape(-1, 1)
+    source = open_source(rows)
+    source.rows_per_block = 997
+
+    def kept(one: Curator) -> np.ndarray:
+        return np.concatenate([np.array(block) for block in one._source.blocks()])[:, 0]
+
+    first = kept(Curator(source, Budget(mu=1.0), seed=5).sampled(9000, 40_000))
+    again = kept(curator(rows, seed=5).sampled(9000, 40_000))
+    assert np.array_equal(first, again)
+    # 10,000 expected, standard deviation 87: false alarm below 1e-9 at 6.2 of them.
+    assert abs(first.size - 10_000) < 540
+    assert abs(np.mean(first < 20_000) - 0.5) < 6.2 * 0.5 / math.sqrt(first.size)
+    other = kept(curator(rows, seed=None).sampled(9000, 40_000))
+    assert not np.array_equal(first, other)
+
+
+def test_few_rows_are_not_sampled() -> None:
+    door = curator()
+    assert door.sampled(501, 1000) is door
+    assert door.sampled(1e9, 1000) is door
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_samples_of_neighbors_are_neighbors(neighbors) -> None:
+    """With the same bits a replaced row is in both samples or in none."""
+    rows, other = np.arange(4000.0).reshape(-1, 2), np.arange(4000.0).reshape(-1, 2)
+    other[777] = [-1e9, 1e9]
+    here = curator(rows, neighbors=neighbors, seed=2).sampled(400, 2000)
+    there = curator(other, neighbors=neighbors, seed=2).sampled(400, 2000)
+    first = np.concatenate(list(here._source.blocks()))
+    second = np.concatenate(list(there._source.blocks()))
+    assert first.shape == second.shape
+    assert np.count_nonzero(np.any(first != second, axis=1)) <= 1

@@ -21,7 +21,7 @@ lambda from the noisy matrix, and clipping (Kalaja, 3.8 and 3.9) around private 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,9 @@ _TARGET = (0.004, 0.03, 0.1, 0.1)
 _FEATURES = (0.004, 0.045, 0.07, 0.06)
 _NORMS = (0.004, 0.01, 0.02, 0.03)
 _LEAST = 0.0004
+# Where rows are many, a sample is searched: at least so many rows, and as many as make the
+# fine counts cost no more than this share.
+_SAMPLE, _TINY_SHARE = 200_000, 0.002
 _ROUGH = 0.09  # noise of the target's counts that leaves no budget to refine them
 _ROUGH_FEATURES = 0.1
 _LEVELS = 2
@@ -78,9 +81,11 @@ def regression(
         Ridge penalty, per row and on standardized features; chosen from the noise if not
         given.
     """
-    rows, k = count_rows(curator), curator.dimension - 1
-    target = SomeColumns(curator, np.array([k]))
-    features = SomeColumns(curator, np.arange(k))
+    all_rows, k = count_rows(curator), curator.dimension - 1
+    search = curator.sampled(_sample_size(curator), all_rows)
+    rows = all_rows * search.fraction
+    target = SomeColumns(search, np.array([k]))
+    features = SomeColumns(search, np.arange(k))
     share, noise = _share(curator, rows, 1, _TARGET)
     middle, spread = standardize(
         target,
@@ -105,7 +110,7 @@ def regression(
         center, scale = np.zeros(k + 1), np.minimum(np.hypot(scale, center), LARGEST)
 
     share, _ = _share(curator, rows, 1, _NORMS)
-    sums = _Sums(curator, rows, center, scale, fit_intercept)
+    sums = _Sums(curator, all_rows, center, scale, fit_intercept)
     norms = measure_norms(
         features,
         center=center[:-1],
@@ -113,7 +118,13 @@ def regression(
         spread=np.where(scale[:-1] < LARGEST, scale[:-1], 0.0),
         share=share,
     )
-    return _fit(curator, sums, norms, alpha)
+    counts = norms.counts / search.fraction
+    return _fit(
+        curator,
+        sums,
+        replace(norms, counts=counts, noise=norms.noise / search.fraction),
+        alpha,
+    )
 
 
 def _mean_only(
@@ -153,14 +164,11 @@ class _Sums:
     scale: Floats
     fit_intercept: bool
 
-    def measure(
-        self, radius: float, cut: float, target_cut: float, share: float, label: str
-    ) -> Moments:
-        """Return the moments of rows clipped to `radius`, measured for a share."""
-        weight = _WEIGHT * radius / target_cut
-        scale = np.append(self.scale[:-1], self.scale[-1] / weight)
+    def query(self, radius: float, cut: float, target_cut: float) -> Gram:
+        """Return the Gram matrix of rows clipped to `radius`."""
+        scale = np.append(self.scale[:-1], self.scale[-1] / self.weight(radius, target_cut))
         reach = np.append(np.minimum(cut * self.scale[:-1], LARGEST), np.inf)
-        query = Gram(
+        return Gram(
             self.center,
             scale,
             radius,
@@ -169,8 +177,11 @@ class _Sums:
             lower=self.center - reach,
             upper=self.center + reach,
         )
-        measured = self.curator.measure(query, share=share, label=label)
-        return read_moments(query, measured.values, measured.std, self.rows, weight)
+
+    @staticmethod
+    def weight(radius: float, target_cut: float) -> float:
+        """Return what the standardized target is multiplied by."""
+        return _WEIGHT * radius / target_cut
 
     def clipped_line(self, line: Line, moments: Moments, radius: float, cut: float) -> ClippedLine:
         """Return a line in the data's units."""
@@ -197,6 +208,17 @@ class _Sums:
         return matrix
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A radius, the cuts of features and target, and what its measurement may cost."""
+
+    radius: float
+    cut: float
+    target_cut: float
+    share: float
+    label: str
+
+
 def _fit(curator: Curator, sums: _Sums, norms: Norms, alpha: float | None) -> LinearFit:
     """Return the line from one or two radii, with all that is left."""
     rows, k = sums.rows, sums.scale.size - 1
@@ -205,21 +227,24 @@ def _fit(curator: Curator, sums: _Sums, norms: Norms, alpha: float | None) -> Li
     large = _large_radius(curator, norms, k, rows, _LARGE * left)
     two = large > _TWO * small
 
-    cuts = [(small, _CUT, _TARGET_CUT)]
-    cuts += [(large, _FAR_CUT, _FAR_TARGET_CUT)] if two else []
+    asked = [_Asked(small, _CUT, _TARGET_CUT, (1.0 - _LARGE) * left if two else left, "regression")]
+    asked += [_Asked(large, _FAR_CUT, _FAR_TARGET_CUT, _LARGE * left, "slopes")] if two else []
+    queries = [sums.query(one.radius, one.cut, one.target_cut) for one in asked]
+    measured = curator.measure_together(
+        [(query, one.share, one.label) for query, one in zip(queries, asked, strict=True)]
+    )
     lines, slopes = [], []
-    for radius, cut, target_cut in cuts:
-        first = two and radius == small
-        share = (1.0 - _LARGE) * left if first else curator.remaining
-        moments = sums.measure(radius, cut, target_cut, share, "regression" if first else "slopes")
+    for one, query, answer in zip(asked, queries, measured, strict=True):
+        weight = sums.weight(one.radius, one.target_cut)
+        moments = read_moments(query, answer.values, answer.std, rows, weight)
         line = fit_line(moments, ridge=alpha)
-        lines.append((line, sums.clipped_line(line, moments, radius, cut)))
+        lines.append((line, sums.clipped_line(line, moments, one.radius, one.cut)))
         slopes.append(
             true_slopes(
                 moments,
                 rows=rows,
-                radius=radius,
-                cut=target_cut,
+                radius=one.radius,
+                cut=one.target_cut,
                 norms=norms,
                 longest=_longest(norms),
             )
@@ -252,6 +277,12 @@ def _share(
     fine, most_fine, coarse, most = wanted
     share = max(min(cost / fine**2, most_fine), min(cost / coarse**2, most), _LEAST)
     return share, math.sqrt(cost / share)
+
+
+def _sample_size(curator: Curator) -> float:
+    """Return how many rows make the searches as fine as they should be for a tiny share."""
+    cost = rows_changed(curator.neighbors) * curator.dimension / curator.budget.mu**2
+    return max(_SAMPLE, math.sqrt(cost / _TINY_SHARE) / _FEATURES[0])
 
 
 def _longest(norms: Norms) -> float:

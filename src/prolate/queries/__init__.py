@@ -12,6 +12,7 @@ from prolate.queries.mapped import Magnitudes, Norms, Rotated, Selected, rotate_
 from prolate.queries.norms import NormHistogram, NormsBelow
 from prolate.queries.pairs import Pairs
 from prolate.queries.ranks import Ranks
+from prolate.queries.together import Together
 from prolate.queries.turned import Products, Turned
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Ranks",
     "Rotated",
     "Selected",
+    "Together",
     "Turned",
     "rotate_back",
 ]
