@@ -102,6 +102,11 @@ class LinearRegression(Regressor):
 
     Notes
     -----
+    `coef_` and `intercept_` are the line through the unclipped rows. `predict` does more where
+    it has measured that more predicts better: features far out are drawn in as they were in
+    the fit (at a few standard deviations each, and to a norm in all), and the slopes are those
+    of rows so clipped. ``release_.details["predicts"]`` holds its numbers.
+
     A missing value, or one that is not finite, is no error, in the target either: errors come
     from schemas and arguments only. That is where scikit-learn's ``check_estimator`` wants
     another thing; `SKLEARN_EXCEPTIONS` lists the checks that fail for it.

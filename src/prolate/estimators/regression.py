@@ -265,7 +265,11 @@ def _fit(curator: Curator, sums: _Sums, norms: Norms, alpha: float | None) -> Li
         covariance=noise + units @ found.sampling @ units.T,
         noise_std=np.sqrt(np.maximum(np.diag(noise), 0.0)),
         clipped=best,
-        details={"radius": small, "large_radius": large if two else None, **best.to_dict()},
+        details={
+            "radius": small,
+            "large_radius": large if two else None,
+            "predicts": best.to_dict(),
+        },
     )
 
 
