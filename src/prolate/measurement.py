@@ -1,0 +1,78 @@
+"""What a curator hands out, and what estimators ask of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Neighbors
+from prolate.queries import Query
+
+__all__ = ["Measurement", "Measurer", "Progress", "Searcher"]
+
+
+class Progress(Protocol):
+    """Called as rows are read: what for, how many so far, of how many (if known)."""
+
+    def __call__(self, label: str, rows_done: int, rows_total: int | None) -> None:
+        """Report progress."""
+
+
+class Measurer(Protocol):
+    """What a sum of rows needs: a curator, or a curator seen in other coordinates."""
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """What is hidden."""
+
+    @property
+    def remaining(self) -> float:
+        """The share of mu**2 that is left."""
+
+    def mu_of(self, share: float) -> float:
+        """Return the mu that `share` of the budget makes."""
+
+    def measure(self, query: Query, *, share: float, label: str) -> Measurement:
+        """Charge, sum, add noise."""
+
+
+class Searcher(Measurer, Protocol):
+    """What the searches need: a curator, or a curator of some of its columns."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of columns d."""
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Public bounds, float64 arrays of shape (d,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """A query's noisy answer, with what it cost.
+
+    Attributes
+    ----------
+    values : float64 array of shape (size,)
+        Sum over rows plus noise, in the query's integer units.
+    std : float
+        Standard deviation of the noise, same units.
+    label, query : str
+        What it was for, and what was asked.
+    share, mu : float
+        Share of mu**2 of the budget, and the mu that it makes.
+    sensitivity : float
+        l2 sensitivity, same units.
+    """
+
+    values: NDArray[np.float64]
+    std: float
+    label: str
+    query: str
+    share: float
+    mu: float
+    sensitivity: float
