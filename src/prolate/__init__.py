@@ -10,7 +10,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from prolate.api import mean, quantile, sum, variance  # noqa: A004  the names users look for
+from prolate.api import covariance, mean, quantile, sum, variance  # noqa: A004  users look for sum
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, LedgerError, ProlateError, ReleaseError
 from prolate.forecast import Forecast, expected_error
@@ -32,6 +32,7 @@ __all__ = [
     "Release",
     "ReleaseError",
     "__version__",
+    "covariance",
     "expected_error",
     "mean",
     "quantile",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from prolate.release import Release
 
 _SHOWN_ROWS = 20
+_SHOWN_COLUMNS = 8  # of a matrix; larger ones are listed number by number
 NOT_PRIVATE = "NOT PRIVATE: made with a seed. For tests only; do not publish."
 
 
@@ -57,7 +58,7 @@ def headline(release: Release) -> str:
         target = release.details.get("target")
         what += f" of {printable(target)} on" if isinstance(target, str) else " on"
         return _headline(release, f"{what} {d} feature{'' if d == 1 else 's'}")
-    if release.estimate.ndim == 2:
+    if release.second_label == "q":
         count = release.estimate.shape[0]
         what = f"{count} {what}{'' if count == 1 else 's'}"
     return _headline(release, f"{what} of {d} column{'' if d == 1 else 's'}")
@@ -83,13 +84,14 @@ def interval_covers(release: Release) -> str:
             "the coefficients of least squares in the population that the rows were drawn from, "
             "one at a time (privacy noise and sampling error together)"
         )
+    one = "number" if release.is_matrix else "column"
     if release.noise_only:
         return (
-            f"the {release.statistic} of these rows, one column at a time "
+            f"the {release.statistic} of these rows, one {one} at a time "
             "(privacy noise only: sampling error is not included)"
         )
     return (
-        f"the {release.statistic} of the population that the rows were drawn from, one column "
+        f"the {release.statistic} of the population that the rows were drawn from, one {one} "
         "at a time (privacy noise and sampling error together)"
     )
 
@@ -124,14 +126,21 @@ def guarantee(release: Release) -> str:
     )
 
 
+def shown_as_matrix(release: Release) -> bool:
+    """Whether the printed table is a matrix, with the noise but no intervals."""
+    return release.is_matrix and len(release.columns) <= _SHOWN_COLUMNS
+
+
 def cells(
     release: Release, level: float, *, intervals: bool = True
 ) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of the printed table, as text; what is stated only."""
-    with_q = release.estimate.ndim == 2
+    if shown_as_matrix(release):
+        return _matrix_cells(release)
+    second = release.second_label
     intervals = intervals and release.has_intervals
     value = "coefficient" if release.statistic == "regression" else release.statistic
-    header = ["column", *(["q"] if with_q else []), value]
+    header = ["column", *([second] if second else []), value]
     stds = {"noise_std": "± noise", "sampling_std": "± sampling"}
     stated = [name for name in stds if getattr(release, name) is not None]
     header += [stds[name] for name in stated]
@@ -143,14 +152,30 @@ def cells(
         width = 0.0 if record["lower"] is None else (ends[1] - ends[0]) / 2.0
         error = min((record[name] for name in stated if record[name]), default=width)
         row = [printable(record["column"])]
-        if with_q:
-            row.append(f"{record['q']:g}")
+        if second is not None:
+            label = record[second]
+            row.append(printable(label) if isinstance(label, str) else f"{label:g}")
         row.append(round_to(record["estimate"], error))
         row += [round_to(record[name], record[name]) for name in stated]
         if intervals:
             row.append(f"{round_to(ends[0], error)} to {round_to(ends[1], error)}")
         rows.append(row)
     return header, rows
+
+
+def _matrix_cells(release: Release) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of a small matrix: every number with its noise."""
+    names = [printable(name) for name in release.columns]
+    noise = np.zeros(release.estimate.shape) if release.noise_std is None else release.noise_std
+    rows = []
+    for name, values, stds in zip(names, release.estimate, noise, strict=True):
+        pairs = zip(values, stds, strict=True)
+        shown = [
+            f"{round_to(value, std)} ± {round_to(std, std)}" if std > 0.0 else f"{value:g}"
+            for value, std in pairs
+        ]
+        rows.append([name, *shown])
+    return [release.statistic, *names], rows
 
 
 def middle_out(rows: list[list[str]], limit: int) -> list[list[str]]:
@@ -195,7 +220,7 @@ def frame(release: Release, level: float) -> pd.DataFrame:
             "Release.to_frame needs pandas, which is not installed: pip install pandas. "
             "Release.table() gives the same records without it."
         ) from error
-    names = ["column", *(["q"] if release.estimate.ndim == 2 else [])]
+    names = ["column", *([release.second_label] if release.second_label else [])]
     names += ["estimate", "noise_std", "sampling_std", "lower", "upper"]
     result = pd.DataFrame.from_records(release.table(level), columns=names)
     return result.astype(dict.fromkeys(names[-5:], np.float64))
@@ -209,6 +234,8 @@ def plot(release: Release, ax: Axes | None, level: float) -> Axes:
         raise ImportError(
             "Release.plot needs matplotlib, which is not installed: pip install matplotlib."
         ) from error
+    if release.is_matrix:
+        return _plot_matrix(release, plt.subplots()[1] if ax is None else ax)
     estimate = np.atleast_2d(release.estimate)
     half = noise = np.zeros(estimate.shape)  # of what is not stated
     if release.has_intervals:
@@ -236,4 +263,17 @@ def plot(release: Release, ax: Axes | None, level: float) -> Axes:
     ax.set_title("private" if release.private else "NOT PRIVATE (seeded)")
     if several > 1:
         ax.legend()
+    return ax
+
+
+def _plot_matrix(release: Release, ax: Axes) -> Axes:
+    """Draw a matrix as colors: covariances in units of the standard deviations."""
+    variance = np.maximum(np.diagonal(release.estimate), np.finfo(float).tiny)
+    unit = np.sqrt(np.outer(variance, variance))
+    colors = ax.imshow(release.estimate / unit, vmin=-1.0, vmax=1.0, cmap="RdBu_r")
+    names = [printable(name) for name in release.columns]
+    ax.set_xticks(range(len(names)), names, rotation=90)
+    ax.set_yticks(range(len(names)), names)
+    ax.figure.colorbar(colors, ax=ax, label="correlation")
+    ax.set_title("private" if release.private else "NOT PRIVATE (seeded)")
     return ax

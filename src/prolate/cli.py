@@ -20,6 +20,7 @@ from typing import Any
 
 import click
 
+from prolate._cli_covariance import covariance
 from prolate._cli_error import error
 from prolate._cli_options import (
     budget_options,
@@ -73,7 +74,7 @@ class _Group(click.Group):
 @click.option("--version", is_flag=True, help="Print the version.")
 @click.pass_context
 def cli(ctx: click.Context, version: bool) -> None:
-    """Private sums, means, variances, quantiles and regressions of the rows of a file.
+    """Private sums, means, variances, covariances, quantiles and regressions of the rows of a file.
 
     FILE is Parquet, CSV or Arrow; several files, or a quoted glob, are one data set.
     """
@@ -264,6 +265,7 @@ def ledger_limit(path: str, **budget: float | None) -> None:
     click.echo(f"The limit of {printable(path)} is now {limit}.")
 
 
+cli.add_command(covariance)
 cli.add_command(regress)
 cli.add_command(error)
 cli.add_command(reproduce)

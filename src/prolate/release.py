@@ -42,7 +42,8 @@ __all__ = ["SCHEMA_VERSION", "STATISTICS", "ReceiptEntry", "Release", "installed
 
 SCHEMA = "prolate.release"
 SCHEMA_VERSION = 1
-STATISTICS = ("mean", "sum", "variance", "quantile", "regression")
+STATISTICS = ("mean", "sum", "variance", "quantile", "regression", "covariance", "correlation")
+MATRICES = ("covariance", "correlation")
 
 _OVERSPENT = 1e-9  # rounding allowed when the receipt is held against the budget
 
@@ -102,9 +103,9 @@ class Release:
 
     Attributes
     ----------
-    statistic : {"mean", "sum", "variance", "quantile", "regression"}
+    statistic : {"mean", "sum", "variance", "quantile", "regression", "covariance", "correlation"}
         What was estimated.
-    estimate : ndarray of float64, shape (d,), or (q, d) for several quantiles
+    estimate : ndarray of float64, shape (d,), or (q, d) for several quantiles, or (d, d)
         The private estimate, in the unit of the columns (squared for a variance). Of a
         regression: the coefficients, and the intercept after them.
     columns : tuple of str, length d
@@ -192,6 +193,8 @@ class Release:
                 f"estimate must have one value per column, shape (d,) or (q, d) with "
                 f"d = {len(self.columns)}; got shape {shape}."
             )
+        if self.is_matrix and shape != (len(self.columns),) * 2:
+            raise ReleaseError(f"The estimate of a {self.statistic} must be a square matrix.")
         for name in ("noise_std", "sampling_std"):
             std = getattr(self, name)
             if std is not None and (std.shape != shape or np.any(std < 0.0)):
@@ -303,9 +306,10 @@ class Release:
         return _release_views.guarantee(self)
 
     def table(self, level: float = 0.95) -> list[dict[str, Any]]:
-        """Return one record per number: column, (q,) estimate, stds, lower, upper.
+        """Return one record per number: column, (q or with,) estimate, stds, lower, upper.
 
-        What a method of regression does not state is None.
+        A covariance or correlation is that of ``column`` with the column ``with``. What a
+        method of regression does not state is None.
 
         Examples
         --------
@@ -315,12 +319,13 @@ class Release:
         ('age', 1.02)
         """
         ends = self.interval(level) if self.has_intervals else None
-        with_q = self.estimate.ndim == 2
+        second = self.second_label
+        labels = self.columns if self.is_matrix else self.quantile_labels if second else ()
         records = []
         for index in np.ndindex(self.estimate.shape):
             record: dict[str, Any] = {"column": self.columns[index[-1]]}
-            if with_q:
-                record["q"] = self.quantile_labels[index[0]]
+            if second is not None:
+                record[second] = labels[index[0]]
             record["estimate"] = float(self.estimate[index])
             for name in ("noise_std", "sampling_std"):
                 std = getattr(self, name)
@@ -329,6 +334,18 @@ class Release:
                 record[name] = None if ends is None else float(ends[index][side])
             records.append(record)
         return records
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether `estimate` has one row and one column for each of the columns."""
+        return self.statistic in MATRICES
+
+    @property
+    def second_label(self) -> str | None:
+        """What the rows of `estimate` differ in, where it has several: ``"q"`` or ``"with"``."""
+        if self.is_matrix:
+            return "with"
+        return "q" if self.estimate.ndim == 2 else None
 
     @property
     def quantile_labels(self) -> list[float]:
@@ -422,7 +439,8 @@ class Release:
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
         """Return a pandas DataFrame: column, estimate, noise_std, sampling_std, lower, upper.
 
-        Several quantiles of one column get one row each, with ``q`` beside ``column``.
+        Several quantiles of one column get one row each, with ``q`` beside ``column``, as do
+        the covariances of one column, with ``with`` beside it.
         """
         return _release_views.frame(self, level)
 

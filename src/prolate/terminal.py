@@ -21,6 +21,7 @@ from prolate._release_views import (
     middle_out,
     printable,
     round_to,
+    shown_as_matrix,
 )
 from prolate.budget import Budget
 from prolate.ledger import Ledger
@@ -88,14 +89,17 @@ def print_release(release: Release, *, level: float, receipt: bool, intervals: b
 
 def _notes(release: Release, level: float, *, intervals: bool) -> list[tuple[str, str]]:
     method = release.method
-    if release.statistic not in ("quantile", "regression"):
+    if not release.is_matrix and release.statistic not in ("quantile", "regression"):
         method += f", noise shaped for the l{release.error_norm:g} error"
     notes = []
     if release.noise_std is not None:
         notes.append(("± noise", "standard deviation of the privacy noise alone"))
-    if release.sampling_std is not None:
+    matrix = shown_as_matrix(release)
+    if release.sampling_std is not None and not matrix:
         notes.append(("± sampling", "that of drawing the rows"))
-    if intervals and release.has_intervals:
+    if matrix:
+        notes.append(("intervals", "in the release's table and JSON"))
+    elif intervals and release.has_intervals:
         notes.append((f"{100 * level:.6g}% interval", f"for {release.interval_covers}"))
     elif intervals:
         notes.append(("intervals", "none: this method does not state the errors"))

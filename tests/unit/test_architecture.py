@@ -31,6 +31,7 @@ PUBLIC = [
     "Release",
     "ReleaseError",
     "__version__",
+    "covariance",
     "expected_error",
     "mean",
     "quantile",

@@ -4,10 +4,10 @@
 2. Rounds of a rough covariance in coordinates in which the one before is the identity,
    until it is known along every axis or nothing more can be learned: correlated columns
    can have variances along some axes that are far below the noise of the first round.
-3. Where columns' or axes' spreads differ much, a covariance in coordinates of spreads
+3. Where columns' or axes' spreads differ much, and axes are many, a covariance in coordinates of spreads
    S**(1/4): best in Frobenius norm (`moment.py`).
 4. With the rest, a covariance in coordinates of one spread: best in Mahalanobis norm. The
-   answer is the average of the last two, by inverse variance, its eigenvalues without what
+   answer is the average of the last two measurements, by inverse variance, its eigenvalues without what
    noise adds (`spectrum.py`), and none of them negative.
 
 Where the noise of d**2 products drowns all correlations at the first sight, steps 2 to 4
@@ -38,9 +38,10 @@ _DROWNED = 0.5  # spread of the identity's eigenvalues by noise that leaves only
 _ROUGH = 0.2  # the same, wanted of a rough round, ...
 _LEAST, _MOST = 0.01, 0.08  # ... and its share of what the searches leave
 _ROUNDS = 5
-_GIVE_UP = 0.6  # spread of the last round's eigenvalues at which no more are made
+_GIVE_UP = 1.0  # spread of the last round's eigenvalues at which no more are made
 _KNOWN = 1.5  # eigenvalues are known if they are so many times as large as noise may be
 _WORTH = 1.5  # noise in Frobenius norm, over the least, at which step 3 is made
+_FEWEST = 5.0  # effective axes: of fewer, lengths differ, and the clip takes too much
 _FROBENIUS = 0.2  # its share
 _BIAS = 0.3  # of what clipping took: may be wrong in the moment before the last
 _VARIANCES = 0.12  # share of the variances alone
@@ -143,7 +144,8 @@ def _half_whitening(table: Table, known: Spectrum) -> tuple[Floats, Floats] | No
     root = spread[:, np.newaxis] * known.vectors * np.sqrt(size)
     vectors, lengths, _ = np.linalg.svd(root)
     lengths = np.maximum(lengths, 1e-12 * lengths[0])
-    if spread.size * np.sum(lengths**2) < _WORTH * np.sum(lengths) ** 2:
+    effective = np.sum(lengths) ** 2 / np.sum(lengths**2)
+    if not _FEWEST < effective < spread.size / _WORTH:
         return None
     axes = spread[:, np.newaxis] * vectors / np.sqrt(lengths)
     likely = np.maximum(known.values, 0.25 * known.edge)

@@ -1,0 +1,77 @@
+"""The private covariance, or correlation, matrix."""
+
+from __future__ import annotations
+
+import os
+
+from prolate import estimators
+from prolate.arguments import Bounds
+from prolate.budget import Budget, Neighbors
+from prolate.curator import Curator, Progress
+from prolate.estimators import Estimate
+from prolate.job import Columns, Job
+from prolate.ledger import Ledger
+from prolate.release import Release
+
+__all__ = ["covariance"]
+
+
+def covariance(
+    data: object,
+    *,
+    budget: Budget,
+    columns: Columns | None = None,
+    bounds: Bounds | None = None,
+    correlation: bool = False,
+    neighbors: Neighbors = "replace",
+    seed: int | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    progress: bool | Progress = False,
+) -> Release:
+    """Release the private covariance (divided by n) of every two columns: no bounds needed.
+
+    Parameters
+    ----------
+    correlation : bool
+        Whether to release correlations instead.
+    data, budget, columns, bounds, neighbors, seed, ledger, progress
+        As for `mean`.
+
+    Returns
+    -------
+    Release
+        `estimate` has shape (d, d), is symmetric and positive semidefinite. Eigenvalues
+        that are mostly noise are drawn to where the others are
+        (`prolate.estimators.spectrum`); `noise_std` is the noise before that. The sampling
+        part of the intervals is that of normal data.
+
+    Raises
+    ------
+    InputError, BudgetError, LedgerError
+        As for `mean`.
+
+    Examples
+    --------
+    >>> import numpy as np, prolate
+    >>> x = np.random.default_rng(1).normal(size=(20000, 2))
+    >>> rows = np.column_stack([x[:, 0], x[:, 0] + 2 * x[:, 1]])
+    >>> r = prolate.covariance(rows, budget=prolate.Budget(mu=1), seed=1)
+    >>> r.estimate.round().tolist()
+    [[1.0, 1.0], [1.0, 5.0]]
+    """
+
+    def estimate(curator: Curator) -> Estimate:
+        return estimators.covariance(curator, correlation=correlation)
+
+    statistic = "correlation" if correlation else "covariance"
+    job = Job(statistic=statistic, method="auto", error_norm=2.0, estimate=estimate)
+    return job.release(
+        data,
+        columns=columns,
+        bounds=bounds,
+        budget=budget,
+        neighbors=neighbors,
+        seed=seed,
+        ledger=ledger,
+        progress=progress,
+    )
