@@ -125,7 +125,7 @@ def fit_line(moments: Moments, *, ridge: float | None = None) -> Line:
     ----------
     moments : Moments
     ridge : float, optional
-        Shrink by 1 / (p + ridge) instead.
+        Shrink by 1 / (p + ridge) instead, p raised to what noise hides.
     """
     k = moments.mean.size
     values, axes = np.linalg.eigh(moments.features)
@@ -138,9 +138,8 @@ def fit_line(moments: Moments, *, ridge: float | None = None) -> Line:
         factor = raised / (raised**2 + hidden**2)
         slope = (hidden**2 - raised**2) / (raised**2 + hidden**2) ** 2
     else:
-        raised = np.maximum(values, 0.0) + max(ridge, 1e-12 * trace / k)
-        factor, slope = 1.0 / raised, -1.0 / raised**2
-        floor = 0.0
+        factor = 1.0 / (raised + ridge)
+        slope = -(factor**2)
     slope = np.where(values > floor, slope, 0.0)
     theta = factor * along
     # Stein: what the same noise in the slopes and in the moments adds to the gain.

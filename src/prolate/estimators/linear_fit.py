@@ -43,7 +43,7 @@ class ClippedLine:
             away = np.clip((rows - self.center) / self.scale, -self.cut, self.cut)
         away = np.where(np.isfinite(rows), away, 0.0)
         norm = np.linalg.norm(away, axis=1, keepdims=True)
-        away *= np.minimum(1.0, self.radius / np.maximum(norm, 1e-300))
+        away *= self.radius / np.maximum(norm, self.radius)
         return np.asarray(away @ (self.scale * self.slopes) + self.value)
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,4 +98,5 @@ class LinearFit:
         """Return predictions at rows of shape (m, k)."""
         if self.clipped is not None:
             return self.clipped.predict(rows)
-        return np.asarray(rows @ self.coef + self.intercept)
+        used = self.coef != 0.0  # a feature that does not count may be missing
+        return np.asarray(rows[:, used] @ self.coef[used] + self.intercept)

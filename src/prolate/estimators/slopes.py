@@ -149,7 +149,8 @@ def _correction(
     there = middle < longest
     terms = np.where(there, middle * clipped - ratio(part) * clipped**2, 0.0)
     doubt = norms.noise / rows * np.linalg.norm(terms) / np.sum(part * clipped**2)
-    return np.asarray(along * (1.0 + away * away**2 / (away**2 + doubt**2)))
+    sure = away**2 / max(away**2 + doubt**2, 1e-300)
+    return np.asarray(along * (1.0 + away * sure))
 
 
 def _normal_axes(variances: Floats, radius: float) -> tuple[Floats, Floats]:
