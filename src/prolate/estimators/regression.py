@@ -31,12 +31,12 @@ from prolate.estimators.clip import Norms, fraction_radius, measure_norms
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.line import Line, Moments, fit_line, read_moments
 from prolate.estimators.linear_fit import ClippedLine, LinearFit
-from prolate.estimators.shape import refine_center
+from prolate.estimators.place import place
 from prolate.estimators.shares import count_rows, rows_changed
 from prolate.estimators.slopes import attenuation, average, mean_square, true_slopes
 from prolate.estimators.spread import LARGEST
 from prolate.estimators.standardize import standardize
-from prolate.queries import Gram
+from prolate.queries import ClippedSum, Gram
 
 __all__ = ["regression"]
 
@@ -53,10 +53,16 @@ _ROUGH_FEATURES = 0.1
 _LEVELS = 2
 _HOPELESS = 0.12  # noise of the features' counts that hides where they are
 
+_MAGNITUDE, _PLACE = (0.18, 0.25), (0.12, 0.15)
+_CELLS, _ZOOMS = 12, 4
+_OFF = 0.3  # how far the target's mean may be from its center, in its deviations
+
 _FRACTION = 0.8  # of the rows is clipped to the small radius
 _CUT, _TARGET_CUT = 3.0, 2.5  # deviations at which features and the target are cut, ...
+_LEAST_CUT, _MOST_ROWS = 1.3, 33.0  # the target is cut to so little, for so little rows times mu
 _FAR_CUT, _FAR_TARGET_CUT = 8.0, 4.5  # ... where the radius is large
 _WEIGHT, _CONSTANT = 0.9, 0.45  # of the cut target and the constant, over the radius
+_FEW = 60.0  # rows times mu that do not pay for a large radius
 _LARGE = 0.25  # part of the sums' budget for the large radius, ...
 _TWO = 1.5  # ... if it is so many times the small one
 _SURELY = 1.0  # standard deviations by which the large radius must predict better
@@ -82,17 +88,22 @@ def regression(
     target = SomeColumns(curator, np.array([k]))
     features = SomeColumns(curator, np.arange(k))
     share, noise = _share(curator, rows, 1, _TARGET)
-    middle, spread = standardize(
-        target,
-        rows,
-        share=share,
-        rough=noise > _ROUGH,
-        levels=2 if noise > _ROUGH else 4,
-        target=True,
-    )
+    if noise > _ROUGH:
+        here = place(
+            target,
+            rows,
+            magnitude_share=_coarse(curator, rows, 1, _MAGNITUDE),
+            share=_coarse(curator, rows, 1, _PLACE),
+            cells=_CELLS,
+            levels=_ZOOMS,
+        )
+        middle, spread, off = here.center, here.spread, max(float(here.doubt[0]), _OFF)
+    else:
+        middle, spread = standardize(target, rows, share=share, target=True)
+        off = _OFF
     share, noise = _share(curator, rows, k, _FEATURES)
     if noise > _HOPELESS:
-        return _mean_only(curator, target, rows, middle, spread, fit_intercept)
+        return _mean_only(curator, target, rows, middle, spread, off, fit_intercept)
     centers, spreads = standardize(
         features,
         rows,
@@ -105,7 +116,7 @@ def regression(
         center, scale = np.zeros(k + 1), np.minimum(np.hypot(scale, center), LARGEST)
 
     share, _ = _share(curator, rows, 1, _NORMS)
-    sums = _Sums(curator, rows, center, scale, fit_intercept)
+    sums = _Sums(curator, rows, center, scale, fit_intercept, off)
     norms = measure_norms(
         features,
         center=center[:-1],
@@ -122,14 +133,20 @@ def _mean_only(
     rows: float,
     middle: Floats,
     spread: Floats,
+    off: float,
     fit_intercept: bool,
 ) -> LinearFit:
     """Return the private mean of the target, with all that is left."""
     k = curator.dimension - 1
     noise = np.zeros(k + 1)
     if fit_intercept:
-        mean, std = refine_center(target, rows, middle, spread, share=curator.remaining)
-        noise[k] = std[0]
+        reach = _near(curator, rows) * spread
+        query = ClippedSum(middle, spread, float(reach[0] / spread[0]))
+        measured = target.measure(query, share=curator.remaining, label="center")
+        std = query.unit * measured.std / rows
+        keep = (off * spread) ** 2 / ((off * spread) ** 2 + std**2)
+        mean = middle + keep * np.clip(query.unit * measured.values / rows, -reach, reach)
+        noise[k] = float(np.sqrt(keep)[0] * std[0])
     few = (
         f"The rows are too few for this budget to see where the {k} features are: all slopes are "
         "zero. More rows, fewer features, a larger budget or bounds would help."
@@ -152,6 +169,7 @@ class _Sums:
     center: Floats
     scale: Floats
     fit_intercept: bool
+    off: float
 
     def measure(
         self, radius: float, cut: float, target_cut: float, share: float, label: str
@@ -170,7 +188,7 @@ class _Sums:
             upper=self.center + reach,
         )
         measured = self.curator.measure(query, share=share, label=label)
-        return read_moments(query, measured.values, measured.std, self.rows, weight)
+        return read_moments(query, measured.values, measured.std, self.rows, weight, self.off)
 
     def clipped_line(self, line: Line, moments: Moments, radius: float, cut: float) -> ClippedLine:
         """Return a line in the data's units."""
@@ -203,9 +221,9 @@ def _fit(curator: Curator, sums: _Sums, norms: Norms, alpha: float | None) -> Li
     small = fraction_radius(norms, _FRACTION, rows)
     left = curator.remaining
     large = _large_radius(curator, norms, k, rows, _LARGE * left)
-    two = large > _TWO * small
+    two = large > _TWO * small and _enough(curator, rows) > _FEW
 
-    cuts = [(small, _CUT, _TARGET_CUT)]
+    cuts = [(small, _CUT, _near(curator, rows))]
     cuts += [(large, _FAR_CUT, _FAR_TARGET_CUT)] if two else []
     lines, slopes = [], []
     for radius, cut, target_cut in cuts:
@@ -252,6 +270,22 @@ def _share(
     fine, most_fine, coarse, most = wanted
     share = max(min(cost / fine**2, most_fine), min(cost / coarse**2, most), _LEAST)
     return share, math.sqrt(cost / share)
+
+
+def _near(curator: Curator, rows: float) -> float:
+    """Return the deviations at which the target is cut: the noisier, the nearer."""
+    enough = _enough(curator, rows)
+    return min(max(_LEAST_CUT * (enough / _MOST_ROWS) ** 0.25, _LEAST_CUT), _TARGET_CUT)
+
+
+def _enough(curator: Curator, rows: float) -> float:
+    return rows * curator.mu_of(curator.remaining) * math.sqrt(2.0 / rows_changed(curator.neighbors))
+
+
+def _coarse(curator: Curator, rows: float, columns: int, wanted: tuple[float, float]) -> float:
+    """Return the share that makes counts noisy by this part of the rows, or the most."""
+    cost = rows_changed(curator.neighbors) * columns / (curator.budget.mu * max(rows, 1.0)) ** 2
+    return max(min(cost / wanted[0] ** 2, wanted[1]), _LEAST)
 
 
 def _longest(norms: Norms) -> float:
