@@ -8,7 +8,6 @@ the counts say little. Only columns whose width is not yet seen are asked again.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +30,8 @@ _PLACES = 49  # candidates in a window
 _WIDTHS = 2.0 ** np.arange(-7.0, 0.01, 0.5)  # over half the window
 _MISFIT = 0.03  # of the rows, by which a cell may differ from a normal curve's
 _SEEN = 0.75  # cells per standard deviation, that show a width
-_NARROWEST, _REACH = 0.02, 3.0  # half of the next window: of this one; deviations
+_UNSEEN = 4.0  # times the width of a column, if it is never seen how narrow it is
+_NARROWEST, _REACH = 0.1, 3.0  # half of the next window: of this one; deviations
 _TINY = 1e-130
 
 
@@ -85,12 +85,13 @@ def place(
             break
         grid = LinearGrid(center - half, half * (2.0 / cells), cells)
         seen.append((grid, *_ask(view, rows, grid, asked, share, level)))
-        center, spread, doubt = _match(seen, rows, center, half)
+        center, spread, doubt = _match(seen, center, half)
         settled |= asked & (spread > _SEEN * grid.width)
         asked = asked & ~settled if not again or level else asked
         near = _REACH * np.maximum(spread, doubt)
         half = np.where(asked, np.clip(near, _NARROWEST * half, half), half)
-    wide = np.clip(np.hypot(spread, doubt), SMALLEST, LARGEST)
+    wide = np.hypot(spread, doubt)
+    wide = np.clip(np.where(settled, wide, _UNSEEN * wide), SMALLEST, LARGEST)
     return Place(center, wide, np.minimum(doubt / wide, 1.0))
 
 
@@ -133,7 +134,12 @@ def _magnitudes(view: Searcher, rows: float, share: float) -> Floats:
 
 
 def _ask(
-    view: SomeColumns, rows: float, grid: LinearGrid, asked: NDArray[np.bool_], share: float, level: int
+    view: SomeColumns,
+    rows: float,
+    grid: LinearGrid,
+    asked: NDArray[np.bool_],
+    share: float,
+    level: int,
 ) -> tuple[Floats, Floats]:
     """Return each cell's part of the rows, and its noise: infinite where nothing was asked."""
     some = SomeColumns(view.curator, view.index[asked])
@@ -146,7 +152,7 @@ def _ask(
 
 
 def _match(
-    seen: list[tuple[LinearGrid, Floats, Floats]], rows: float, center: Floats, half: Floats
+    seen: list[tuple[LinearGrid, Floats, Floats]], center: Floats, half: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return the posterior's center, spread, and doubt of the center."""
     from scipy.special import ndtr

@@ -50,19 +50,21 @@ _NORMS = (0.004, 0.01, 0.02, 0.03)
 _LEAST = 0.0004
 _ROUGH = 0.09  # noise of the target's counts that leaves no budget to refine them
 _ROUGH_FEATURES = 0.1
-_LEVELS = 2
-_HOPELESS = 0.12  # noise of the features' counts that hides where they are
+_LEVELS = 3
+_HOPELESS = 0.32  # noise of the features' counts that hides where they are
 
 _MAGNITUDE, _PLACE = (0.18, 0.25), (0.12, 0.15)
+_MAGNITUDES, _PLACES = (0.18, 0.12), (0.15, 0.1)
 _CELLS, _ZOOMS = 12, 4
 _OFF = 0.3  # how far the target's mean may be from its center, in its deviations
 
+_LONGEST = 1.0  # small radius, over the root of the number of features
 _FRACTION = 0.8  # of the rows is clipped to the small radius
 _CUT, _TARGET_CUT = 3.0, 2.5  # deviations at which features and the target are cut, ...
 _LEAST_CUT, _MOST_ROWS = 1.3, 33.0  # the target is cut to so little, for so little rows times mu
 _FAR_CUT, _FAR_TARGET_CUT = 8.0, 4.5  # ... where the radius is large
 _WEIGHT, _CONSTANT = 0.9, 0.45  # of the cut target and the constant, over the radius
-_FEW = 60.0  # rows times mu that do not pay for a large radius
+_FEW = 300.0  # rows times mu that do not pay for a large radius
 _LARGE = 0.25  # part of the sums' budget for the large radius, ...
 _TWO = 1.5  # ... if it is so many times the small one
 _SURELY = 1.0  # standard deviations by which the large radius must predict better
@@ -104,13 +106,20 @@ def regression(
     share, noise = _share(curator, rows, k, _FEATURES)
     if noise > _HOPELESS:
         return _mean_only(curator, target, rows, middle, spread, off, fit_intercept)
-    centers, spreads = standardize(
-        features,
-        rows,
-        share=share,
-        rough=noise > _ROUGH_FEATURES,
-        levels=_LEVELS if noise > _ROUGH_FEATURES else 4,
-    )
+    if noise > _ROUGH_FEATURES:
+        there = place(
+            features,
+            rows,
+            magnitude_share=_coarse(curator, rows, k, _MAGNITUDES),
+            share=_coarse(curator, rows, k, _PLACES),
+            cells=_CELLS,
+            levels=_LEVELS,
+        )
+        centers, spreads = there.center, there.spread
+    else:
+        centers, spreads = standardize(features, rows, share=share)
+    if not np.any(spreads < LARGEST):
+        return _mean_only(curator, target, rows, middle, spread, off, fit_intercept)
     center, scale = np.append(centers, middle), np.append(spreads, spread)
     if not fit_intercept:
         center, scale = np.zeros(k + 1), np.minimum(np.hypot(scale, center), LARGEST)
@@ -218,7 +227,8 @@ class _Sums:
 def _fit(curator: Curator, sums: _Sums, norms: Norms, alpha: float | None) -> LinearFit:
     """Return the line from one or two radii, with all that is left."""
     rows, k = sums.rows, sums.scale.size - 1
-    small = fraction_radius(norms, _FRACTION, rows)
+    # Norms are of rows that are not cut: where scales are too small they say too much.
+    small = min(fraction_radius(norms, _FRACTION, rows), _LONGEST * math.sqrt(k))
     left = curator.remaining
     large = _large_radius(curator, norms, k, rows, _LARGE * left)
     two = large > _TWO * small and _enough(curator, rows) > _FEW
@@ -279,7 +289,8 @@ def _near(curator: Curator, rows: float) -> float:
 
 
 def _enough(curator: Curator, rows: float) -> float:
-    return rows * curator.mu_of(curator.remaining) * math.sqrt(2.0 / rows_changed(curator.neighbors))
+    changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)
+    return float(rows * curator.mu_of(curator.remaining) / changed)
 
 
 def _coarse(curator: Curator, rows: float, columns: int, wanted: tuple[float, float]) -> float:
