@@ -219,7 +219,7 @@ class _Sums:
         matrix = np.zeros((k + 1, k + 1))
         matrix[:k, :k] = np.diag(self.scale[-1] / self.scale[:-1])
         if self.fit_intercept:
-            matrix[k, :k] = -self.scale[-1] * self.center[:-1] / self.scale[:-1]
+            matrix[k, :k] = -self.scale[-1] * (self.center[:-1] / self.scale[:-1])
             matrix[k, k] = self.scale[-1]
         return matrix
 
@@ -285,7 +285,8 @@ def _share(
 def _near(curator: Curator, rows: float) -> float:
     """Return the deviations at which the target is cut: the noisier, the nearer."""
     enough = _enough(curator, rows)
-    return min(max(_LEAST_CUT * (enough / _MOST_ROWS) ** 0.25, _LEAST_CUT), _TARGET_CUT)
+    near = _LEAST_CUT * math.sqrt(math.sqrt(enough / _MOST_ROWS))
+    return min(max(near, _LEAST_CUT), _TARGET_CUT)
 
 
 def _enough(curator: Curator, rows: float) -> float:
