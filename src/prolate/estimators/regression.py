@@ -47,6 +47,7 @@ Floats = NDArray[np.float64]
 _TARGET = (0.004, 0.03, 0.1, 0.1)
 _FEATURES = (0.004, 0.045, 0.07, 0.06)
 _NORMS = (0.004, 0.01, 0.02, 0.03)
+_MOST_NORMS = 0.1  # of what is left, as they may be asked four times
 _LEAST = 0.0004
 _ROUGH = 0.09  # noise of the target's counts that leaves no budget to refine them
 _ROUGH_FEATURES = 0.1
@@ -107,11 +108,12 @@ def regression(
     if noise > _HOPELESS:
         return _mean_only(curator, target, rows, middle, spread, off, fit_intercept)
     if noise > _ROUGH_FEATURES:
+        left = curator.remaining
         there = place(
             features,
             rows,
-            magnitude_share=_coarse(curator, rows, k, _MAGNITUDES),
-            share=_coarse(curator, rows, k, _PLACES),
+            magnitude_share=left * _coarse(curator, rows, k, _MAGNITUDES),
+            share=left * _coarse(curator, rows, k, _PLACES),
             cells=_CELLS,
             levels=_LEVELS,
         )
@@ -124,7 +126,7 @@ def regression(
     if not fit_intercept:
         center, scale = np.zeros(k + 1), np.minimum(np.hypot(scale, center), LARGEST)
 
-    share, _ = _share(curator, rows, 1, _NORMS)
+    share = min(_share(curator, rows, 1, _NORMS)[0], _MOST_NORMS * curator.remaining)
     sums = _Sums(curator, rows, center, scale, fit_intercept, off)
     norms = measure_norms(
         features,
