@@ -25,6 +25,7 @@ __all__ = ["Line", "Moments", "fit_line", "read_moments", "spread_of_noise"]
 Floats = NDArray[np.float64]
 
 _EXPLAINED = 1.0  # R2, as long as nothing is known
+_TRACE = 0.5  # least trace of the features' moments, over the squared radius
 _FLOOR = 0.5  # least eigenvalue, over c: noise alone makes them smaller, or negative
 
 
@@ -41,6 +42,8 @@ class Moments:
     mean : float64 array of shape (k,)
         Of the features.
     target_mean : float
+    least_trace : float
+        Of the true `features`, as good as surely.
     noise, noise_both, noise_target, noise_mean, noise_target_mean : float
         Standard deviations: of `features` off the diagonal (sqrt 2 as much on it), of `both`,
         and so on.
@@ -51,6 +54,7 @@ class Moments:
     target: float
     mean: Floats
     target_mean: float
+    least_trace: float
     noise: float
     noise_both: float
     noise_target: float
@@ -77,7 +81,9 @@ class Line:
     doubt: float
 
 
-def read_moments(query: Gram, values: Floats, std: float, rows: float, weight: float) -> Moments:
+def read_moments(
+    query: Gram, values: Floats, std: float, rows: float, weight: float, off: float
+) -> Moments:
     """Return the moments that a Gram matrix with a target holds: around 0 without a constant.
 
     Parameters
@@ -88,12 +94,16 @@ def read_moments(query: Gram, values: Floats, std: float, rows: float, weight: f
     rows : float
     weight : float
         By which the standardized target was multiplied.
+    off : float
+        How far the target's mean may be from 0.
     """
     matrix = query.matrix(values) / rows
     noise = query.noise(std)[1] / rows
     if query.constant > 0.0:
         mean, noise_mean = matrix[0, 1:] / query.constant, noise / query.constant
         matrix = matrix[1:, 1:]
+        mean[:-1] *= _kept(float(mean[:-1] @ mean[:-1]), (mean.size - 1) * noise_mean**2)
+        mean[-1] *= off**2 / (off**2 + (noise_mean / weight) ** 2)
     else:
         mean, noise_mean = np.zeros(matrix.shape[0]), 0.0
     around = matrix - np.outer(mean, mean)
@@ -103,6 +113,7 @@ def read_moments(query: Gram, values: Floats, std: float, rows: float, weight: f
         target=around[-1, -1] / weight**2,
         mean=mean[:-1],
         target_mean=mean[-1] / weight,
+        least_trace=_TRACE * query.radius**2,
         noise=noise,
         noise_both=noise / weight,
         noise_target=query.noise(std)[0] / rows / weight**2,
@@ -111,9 +122,14 @@ def read_moments(query: Gram, values: Floats, std: float, rows: float, weight: f
     )
 
 
+def _kept(square: float, noise: float) -> float:
+    """Return James and Stein's factor for a vector of this squared length, so much of it noise."""
+    return max(0.0, 1.0 - noise / square) if square > 0.0 else 0.0
+
+
 def spread_of_noise(moments: Moments) -> float:
     """Return c: eigenvalues below it are hidden by noise."""
-    trace = max(float(np.trace(moments.features)), 0.0)
+    trace = max(float(np.trace(moments.features)), moments.least_trace)
     square = moments.mean.size * moments.noise**2 + moments.noise_both**2 * trace / _EXPLAINED
     return max(math.sqrt(square), 1e-150)
 
@@ -127,7 +143,6 @@ def fit_line(moments: Moments, *, ridge: float | None = None) -> Line:
     ridge : float, optional
         Shrink by 1 / (p + ridge) instead, p raised to what noise hides.
     """
-    k = moments.mean.size
     values, axes = np.linalg.eigh(moments.features)
     along = axes.T @ moments.both
     trace = max(float(np.sum(values)), 0.0)

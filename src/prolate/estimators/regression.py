@@ -1,8 +1,8 @@
 """Private linear regression: no bounds, no normalization needed.
 
 1. Find the mean and the standard deviation of the target, then of the features
-   (`standardize`). Where the rows are too few for the features, the answer is the private
-   mean of the target.
+   (`regression_search.py`). Where the rows are too few for the features, the answer is the
+   private mean of the target.
 2. A histogram of the norms of the standardized features.
 3. Gram matrices of (constant, features clipped to a norm, cut target), for one radius or two.
 4. From each a line that predicts, by shrinkage along the eigenvectors of the noisy matrix
@@ -21,45 +21,32 @@ lambda from the noisy matrix, and clipping (Kalaja, 3.8 and 3.9) around private 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.clip import Norms, fraction_radius, measure_norms
+from prolate.estimators.clip import Norms, fraction_radius
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.line import Line, Moments, fit_line, read_moments
-from prolate.estimators.linear_fit import ClippedLine, LinearFit
-from prolate.estimators.shape import refine_center
+from prolate.estimators.line import fit_line, read_moments
+from prolate.estimators.linear_fit import LinearFit
+from prolate.estimators.regression_search import search
 from prolate.estimators.shares import count_rows, rows_changed
 from prolate.estimators.slopes import attenuation, average, mean_square, true_slopes
-from prolate.estimators.spread import LARGEST
-from prolate.estimators.standardize import standardize
-from prolate.queries import Gram
+from prolate.estimators.standard import Standard, longest_square
+from prolate.queries import ClippedSum
 
 __all__ = ["regression"]
 
 Floats = NDArray[np.float64]
 
-# Shares of the searches: enough for counts as fine as the first number (a fraction of the
-# rows), if that costs no more than the second; else as fine as the third, at most the fourth.
-_TARGET = (0.004, 0.03, 0.1, 0.1)
-_FEATURES = (0.004, 0.045, 0.07, 0.06)
-_NORMS = (0.004, 0.01, 0.02, 0.03)
-_LEAST = 0.0004
-# Where rows are many, a sample is searched: at least so many rows, and as many as make the
-# fine counts cost no more than this share.
-_SAMPLE, _TINY_SHARE = 200_000, 0.002
-_ROUGH = 0.09  # noise of the target's counts that leaves no budget to refine them
-_ROUGH_FEATURES = 0.1
-_LEVELS = 2
-_HOPELESS = 0.12  # noise of the features' counts that hides where they are
-
+_LONGEST = 1.0  # small radius, over the root of the number of features
 _FRACTION = 0.8  # of the rows is clipped to the small radius
 _CUT, _TARGET_CUT = 3.0, 2.5  # deviations at which features and the target are cut, ...
+_LEAST_CUT, _MOST_ROWS = 1.3, 33.0  # the target is cut to so little, for so little rows times mu
 _FAR_CUT, _FAR_TARGET_CUT = 8.0, 4.5  # ... where the radius is large
-_WEIGHT, _CONSTANT = 0.9, 0.45  # of the cut target and the constant, over the radius
+_FEW = 300.0  # rows times mu that do not pay for a large radius
 _LARGE = 0.25  # part of the sums' budget for the large radius, ...
 _TWO = 1.5  # ... if it is so many times the small one
 _SURELY = 1.0  # standard deviations by which the large radius must predict better
@@ -81,131 +68,39 @@ def regression(
         Ridge penalty, per row and on standardized features; chosen from the noise if not
         given.
     """
-    all_rows, k = count_rows(curator), curator.dimension - 1
-    search = curator.sampled(_sample_size(curator), all_rows)
-    rows = all_rows * search.fraction
-    target = SomeColumns(search, np.array([k]))
-    features = SomeColumns(search, np.arange(k))
-    share, noise = _share(curator, rows, 1, _TARGET)
-    middle, spread = standardize(
-        target,
-        rows,
-        share=share,
-        rough=noise > _ROUGH,
-        levels=2 if noise > _ROUGH else 4,
-        target=True,
-    )
-    share, noise = _share(curator, rows, k, _FEATURES)
-    if noise > _HOPELESS:
-        return _mean_only(curator, target, rows, middle, spread, fit_intercept)
-    centers, spreads = standardize(
-        features,
-        rows,
-        share=share,
-        rough=noise > _ROUGH_FEATURES,
-        levels=_LEVELS if noise > _ROUGH_FEATURES else 4,
-    )
-    center, scale = np.append(centers, middle), np.append(spreads, spread)
-    if not fit_intercept:
-        center, scale = np.zeros(k + 1), np.minimum(np.hypot(scale, center), LARGEST)
-
-    share, _ = _share(curator, rows, 1, _NORMS)
-    sums = _Sums(curator, all_rows, center, scale, fit_intercept)
-    norms = measure_norms(
-        features,
-        center=center[:-1],
-        scale=scale[:-1],
-        spread=np.where(scale[:-1] < LARGEST, scale[:-1], 0.0),
-        share=share,
-    )
-    counts = norms.counts / search.fraction
-    return _fit(
-        curator,
-        sums,
-        replace(norms, counts=counts, noise=norms.noise / search.fraction),
-        alpha,
-    )
+    rows = count_rows(curator)
+    found = search(curator, rows, fit_intercept=fit_intercept)
+    if found.norms is None:
+        return _mean_only(curator, rows, found.standard, fit_intercept)
+    return _fit(curator, rows, found.standard, found.norms, alpha)
 
 
-def _mean_only(
-    curator: Curator,
-    target: SomeColumns,
-    rows: float,
-    middle: Floats,
-    spread: Floats,
-    fit_intercept: bool,
-) -> LinearFit:
+def _mean_only(curator: Curator, rows: float, standard: Standard, fit_intercept: bool) -> LinearFit:
     """Return the private mean of the target, with all that is left."""
     k = curator.dimension - 1
-    noise = np.zeros(k + 1)
+    mean, noise = 0.0, np.zeros(k + 1)
     if fit_intercept:
-        mean, std = refine_center(target, rows, middle, spread, share=curator.remaining)
-        noise[k] = std[0]
+        target = SomeColumns(curator, np.array([k]))
+        middle, spread = standard.center[k:], standard.scale[k:]
+        reach = _near(curator, rows)
+        query = ClippedSum(middle, spread, reach)
+        measured = target.measure(query, share=curator.remaining, label="center")
+        std = float(query.unit[0]) / float(spread[0]) * measured.std / rows
+        away = float(query.unit[0]) / float(spread[0]) * float(measured.values[0]) / rows
+        keep = standard.off**2 / (standard.off**2 + std**2)
+        mean = float(middle[0] + spread[0] * (keep * min(max(away, -reach), reach)))
+        noise[k] = float(spread[0]) * math.sqrt(keep) * std
     few = (
         f"The rows are too few for this budget to see where the {k} features are: all slopes are "
         "zero. More rows, fewer features, a larger budget or bounds would help."
     )
     return LinearFit(
         coef=np.zeros(k),
-        intercept=float(mean[0]) if fit_intercept else 0.0,
+        intercept=mean,
         rows=rows,
         noise_std=noise,
         warnings=(few,),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """Gram matrices of standardized rows, and back to the data's units."""
-
-    curator: Curator
-    rows: float
-    center: Floats
-    scale: Floats
-    fit_intercept: bool
-
-    def query(self, radius: float, cut: float, target_cut: float) -> Gram:
-        """Return the Gram matrix of rows clipped to `radius`."""
-        scale = np.append(self.scale[:-1], self.scale[-1] / self.weight(radius, target_cut))
-        reach = np.append(np.minimum(cut * self.scale[:-1], LARGEST), np.inf)
-        return Gram(
-            self.center,
-            scale,
-            radius,
-            constant=_CONSTANT * radius if self.fit_intercept else 0.0,
-            target=_WEIGHT * radius,
-            lower=self.center - reach,
-            upper=self.center + reach,
-        )
-
-    @staticmethod
-    def weight(radius: float, target_cut: float) -> float:
-        """Return what the standardized target is multiplied by."""
-        return _WEIGHT * radius / target_cut
-
-    def clipped_line(self, line: Line, moments: Moments, radius: float, cut: float) -> ClippedLine:
-        """Return a line in the data's units."""
-        unit = self.scale[-1]
-        value = unit * (moments.target_mean - float(moments.mean @ line.slopes))
-        return ClippedLine(
-            center=self.center[:-1],
-            scale=self.scale[:-1],
-            cut=cut,
-            radius=radius,
-            slopes=unit * line.slopes / self.scale[:-1],
-            value=float(self.center[-1] + value),
-        )
-
-    @property
-    def units(self) -> Floats:
-        """The matrix from standard units to slopes and intercept, without its shift."""
-        k = self.scale.size - 1
-        matrix = np.zeros((k + 1, k + 1))
-        matrix[:k, :k] = np.diag(self.scale[-1] / self.scale[:-1])
-        if self.fit_intercept:
-            matrix[k, :k] = -self.scale[-1] * self.center[:-1] / self.scale[:-1]
-            matrix[k, k] = self.scale[-1]
-        return matrix
 
 
 @dataclass(frozen=True)
@@ -219,26 +114,33 @@ class _Asked:
     label: str
 
 
-def _fit(curator: Curator, sums: _Sums, norms: Norms, alpha: float | None) -> LinearFit:
+def _fit(
+    curator: Curator, rows: float, standard: Standard, norms: Norms, alpha: float | None
+) -> LinearFit:
     """Return the line from one or two radii, with all that is left."""
-    rows, k = sums.rows, sums.scale.size - 1
-    small = fraction_radius(norms, _FRACTION, rows)
+    k = standard.scale.size - 1
+    # Norms are of rows that are not cut: where scales are too small they say too much.
+    small = min(fraction_radius(norms, _FRACTION, rows), _LONGEST * math.sqrt(k))
     left = curator.remaining
     large = _large_radius(curator, norms, k, rows, _LARGE * left)
-    two = large > _TWO * small
+    two = large > _TWO * small and _enough(curator, rows) > _FEW
 
-    asked = [_Asked(small, _CUT, _TARGET_CUT, (1.0 - _LARGE) * left if two else left, "regression")]
+    asked = [
+        _Asked(
+            small, _CUT, _near(curator, rows), (1.0 - _LARGE) * left if two else left, "regression"
+        )
+    ]
     asked += [_Asked(large, _FAR_CUT, _FAR_TARGET_CUT, _LARGE * left, "slopes")] if two else []
-    queries = [sums.query(one.radius, one.cut, one.target_cut) for one in asked]
+    queries = [standard.query(one.radius, one.cut, one.target_cut) for one in asked]
     measured = curator.measure_together(
         [(query, one.share, one.label) for query, one in zip(queries, asked, strict=True)]
     )
     lines, slopes = [], []
     for one, query, answer in zip(asked, queries, measured, strict=True):
-        weight = sums.weight(one.radius, one.target_cut)
-        moments = read_moments(query, answer.values, answer.std, rows, weight)
+        weight = standard.weight(one.radius, one.target_cut)
+        moments = read_moments(query, answer.values, answer.std, rows, weight, standard.off)
         line = fit_line(moments, ridge=alpha)
-        lines.append((line, sums.clipped_line(line, moments, one.radius, one.cut)))
+        lines.append((line, standard.clipped_line(line, moments, one.radius, one.cut)))
         slopes.append(
             true_slopes(
                 moments,
@@ -255,12 +157,12 @@ def _fit(curator: Curator, sums: _Sums, norms: Norms, alpha: float | None) -> Li
         if there.gain - here.gain > _SURELY * math.hypot(here.doubt, there.doubt):
             best = lines[1][1]
     found = average(slopes)
-    units = sums.units
+    units = standard.units
     value = units @ found.value
     noise = units @ found.noise @ units.T
     return LinearFit(
         coef=value[:k],
-        intercept=float(value[k] + sums.center[-1]),
+        intercept=float(value[k] + standard.center[-1]),
         rows=rows,
         covariance=noise + units @ found.sampling @ units.T,
         noise_std=np.sqrt(np.maximum(np.diag(noise), 0.0)),
@@ -273,20 +175,16 @@ def _fit(curator: Curator, sums: _Sums, norms: Norms, alpha: float | None) -> Li
     )
 
 
-def _share(
-    curator: Curator, rows: float, columns: int, wanted: tuple[float, float, float, float]
-) -> tuple[float, float]:
-    """Return the share of a search's measurements, and their noise as a fraction of the rows."""
-    cost = rows_changed(curator.neighbors) * columns / (curator.budget.mu * max(rows, 1.0)) ** 2
-    fine, most_fine, coarse, most = wanted
-    share = max(min(cost / fine**2, most_fine), min(cost / coarse**2, most), _LEAST)
-    return share, math.sqrt(cost / share)
+def _near(curator: Curator, rows: float) -> float:
+    """Return the deviations at which the target is cut: the noisier, the nearer."""
+    enough = _enough(curator, rows)
+    near = _LEAST_CUT * math.sqrt(math.sqrt(enough / _MOST_ROWS))
+    return min(max(near, _LEAST_CUT), _TARGET_CUT)
 
 
-def _sample_size(curator: Curator) -> float:
-    """Return how many rows make the searches as fine as they should be for a tiny share."""
-    cost = rows_changed(curator.neighbors) * curator.dimension / curator.budget.mu**2
-    return max(_SAMPLE, math.sqrt(cost / _TINY_SHARE) / _FEATURES[0])
+def _enough(curator: Curator, rows: float) -> float:
+    changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)
+    return float(rows * curator.mu_of(curator.remaining) / changed)
 
 
 def _longest(norms: Norms) -> float:
@@ -299,7 +197,7 @@ def _large_radius(curator: Curator, norms: Norms, k: int, rows: float, share: fl
     best = (math.inf, float(norms.edges[0]))
     for radius in norms.edges[norms.edges < _longest(norms)]:
         size = mean_square(norms, radius, _longest(norms)) / k
-        longest = radius**2 * (1.0 + _WEIGHT**2 + _CONSTANT**2)
+        longest = longest_square(radius)
         noise = changed * longest / (curator.mu_of(share) * rows) * math.sqrt(k) / size
         bias = _BIAS * (attenuation(norms, radius, _longest(norms)) - 1.0)
         best = min(best, (noise**2 + bias**2, float(radius)))

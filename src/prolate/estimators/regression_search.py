@@ -1,0 +1,151 @@
+"""What a regression must know before it can sum: where the rows are, and how long.
+
+Where counts are fine, means and standard deviations (`standardize`); where they are coarse,
+places and widths from as few counts as can tell (`place`); where the features cannot be seen
+at all, only the target's. Where rows are many, a random sample of them is searched.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Curator
+from prolate.estimators.clip import Norms, measure_norms
+from prolate.estimators.columns import SomeColumns
+from prolate.estimators.place import place
+from prolate.estimators.shares import rows_changed
+from prolate.estimators.spread import LARGEST
+from prolate.estimators.standard import Standard
+from prolate.estimators.standardize import standardize
+
+__all__ = ["Found", "search"]
+
+Floats = NDArray[np.float64]
+
+# Shares of the searches: enough for counts as fine as the first number (a fraction of the
+# rows), if that costs no more than the second; else as fine as the third, at most the fourth.
+_TARGET = (0.004, 0.03, 0.1, 0.1)
+_FEATURES = (0.004, 0.045, 0.07, 0.06)
+_NORMS = (0.004, 0.01, 0.02, 0.03)
+_MOST_NORMS = 0.1  # of what is left, as they may be asked four times
+_LEAST = 0.0004
+# Where rows are many, a sample is searched: at least so many rows, and as many as make the
+# fine counts cost no more than this share.
+_SAMPLE, _TINY_SHARE = 200_000, 0.002
+_ROUGH = 0.09  # noise of the target's counts that leaves no budget to refine them
+_ROUGH_FEATURES = 0.1
+_LEVELS = 3
+_HOPELESS = 0.32  # noise of the features' counts that hides where they are
+
+_MAGNITUDE, _PLACE = (0.18, 0.25), (0.12, 0.15)
+_MAGNITUDES, _PLACES = (0.18, 0.12), (0.15, 0.1)
+_CELLS, _ZOOMS = 12, 4
+_OFF = 0.3  # how far the target's mean may be from its center, in its deviations
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What the searches found.
+
+    Attributes
+    ----------
+    standard : Standard
+    norms : Norms or None
+        How long the standardized features are; None where they cannot be seen.
+    """
+
+    standard: Standard
+    norms: Norms | None
+
+
+def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
+    """Find the rows of a regression; the target is the last column."""
+    k = curator.dimension - 1
+    sample = curator.sampled(_sample_size(curator), all_rows)
+    rows = all_rows * sample.fraction
+    middle, spread, off = _find_target(sample, rows, k)
+    found = _find_features(sample, rows, k)
+    if found is None:
+        center, scale = np.append(np.zeros(k), middle), np.append(np.full(k, LARGEST), spread)
+        return Found(Standard(center, scale, off, fit_intercept), None)
+    center, scale = np.append(found[0], middle), np.append(found[1], spread)
+    if not fit_intercept:
+        center, scale = np.zeros(k + 1), np.minimum(np.hypot(scale, center), LARGEST)
+    share = min(_share(curator, rows, 1, _NORMS)[0], _MOST_NORMS * curator.remaining)
+    norms = measure_norms(
+        SomeColumns(sample, np.arange(k)),
+        center=center[:-1],
+        scale=scale[:-1],
+        spread=np.where(scale[:-1] < LARGEST, scale[:-1], 0.0),
+        share=share,
+    )
+    counts, noise = norms.counts / sample.fraction, norms.noise / sample.fraction
+    return Found(
+        Standard(center, scale, off, fit_intercept), replace(norms, counts=counts, noise=noise)
+    )
+
+
+def _find_target(sample: Curator, rows: float, column: int) -> tuple[Floats, Floats, float]:
+    """Return the target's center and scale, and how far its mean may be from the center."""
+    target = SomeColumns(sample, np.array([column]))
+    share, noise = _share(sample, rows, 1, _TARGET)
+    if noise <= _ROUGH:
+        middle, spread = standardize(target, rows, share=share, target=True)
+        return middle, spread, _OFF
+    here = place(
+        target,
+        rows,
+        magnitude_share=_coarse(sample, rows, 1, _MAGNITUDE),
+        share=_coarse(sample, rows, 1, _PLACE),
+        cells=_CELLS,
+        levels=_ZOOMS,
+    )
+    return here.center, here.spread, max(float(here.doubt[0]), _OFF)
+
+
+def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats] | None:
+    """Return the features' centers and scales, or None if they cannot be seen."""
+    features = SomeColumns(sample, np.arange(k))
+    share, noise = _share(sample, rows, k, _FEATURES)
+    if noise > _HOPELESS:
+        return None
+    if noise > _ROUGH_FEATURES:
+        left = sample.remaining
+        there = place(
+            features,
+            rows,
+            magnitude_share=left * _coarse(sample, rows, k, _MAGNITUDES),
+            share=left * _coarse(sample, rows, k, _PLACES),
+            cells=_CELLS,
+            levels=_LEVELS,
+        )
+        centers, spreads = there.center, there.spread
+    else:
+        centers, spreads = standardize(features, rows, share=share)
+    return (centers, spreads) if np.any(spreads < LARGEST) else None
+
+
+def _share(
+    curator: Curator, rows: float, columns: int, wanted: tuple[float, float, float, float]
+) -> tuple[float, float]:
+    """Return the share of a search's measurements, and their noise as a fraction of the rows."""
+    cost = rows_changed(curator.neighbors) * columns / (curator.budget.mu * max(rows, 1.0)) ** 2
+    fine, most_fine, coarse, most = wanted
+    share = max(min(cost / fine**2, most_fine), min(cost / coarse**2, most), _LEAST)
+    return share, math.sqrt(cost / share)
+
+
+def _coarse(curator: Curator, rows: float, columns: int, wanted: tuple[float, float]) -> float:
+    """Return the share that makes counts noisy by this part of the rows, or the most."""
+    cost = rows_changed(curator.neighbors) * columns / (curator.budget.mu * max(rows, 1.0)) ** 2
+    return max(min(cost / wanted[0] ** 2, wanted[1]), _LEAST)
+
+
+def _sample_size(curator: Curator) -> float:
+    """Return how many rows make the searches as fine as they should be for a tiny share."""
+    cost = rows_changed(curator.neighbors) * curator.dimension / curator.budget.mu**2
+    return max(_SAMPLE, math.sqrt(cost / _TINY_SHARE) / _FEATURES[0])

@@ -1,0 +1,86 @@
+"""Rows of a regression in standard units: what is summed up, and what comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.estimators.line import Line, Moments
+from prolate.estimators.linear_fit import ClippedLine
+from prolate.estimators.spread import LARGEST
+from prolate.queries import Gram
+
+__all__ = ["Standard", "longest_square"]
+
+Floats = NDArray[np.float64]
+
+_WEIGHT, _CONSTANT = 0.9, 0.45  # of the cut target and the constant, over the radius
+
+
+@dataclass(frozen=True, eq=False)
+class Standard:
+    """Standard units of rows, their Gram matrices, and back to the data's units.
+
+    Attributes
+    ----------
+    center, scale : float64 arrays of shape (k + 1,)
+        Of the features and, last, of the target.
+    off : float
+        How far the target's mean may be from its center, in its scale.
+    fit_intercept : bool
+    """
+
+    center: Floats
+    scale: Floats
+    off: float
+    fit_intercept: bool
+
+    def query(self, radius: float, cut: float, target_cut: float) -> Gram:
+        """Return the Gram matrix of rows clipped to `radius`."""
+        scale = np.append(self.scale[:-1], self.scale[-1] / self.weight(radius, target_cut))
+        reach = np.append(np.minimum(cut * self.scale[:-1], LARGEST), np.inf)
+        return Gram(
+            self.center,
+            scale,
+            radius,
+            constant=_CONSTANT * radius if self.fit_intercept else 0.0,
+            target=_WEIGHT * radius,
+            lower=self.center - reach,
+            upper=self.center + reach,
+        )
+
+    @staticmethod
+    def weight(radius: float, target_cut: float) -> float:
+        """Return what the standardized target is multiplied by."""
+        return _WEIGHT * radius / target_cut
+
+    def clipped_line(self, line: Line, moments: Moments, radius: float, cut: float) -> ClippedLine:
+        """Return a line in the data's units."""
+        unit = self.scale[-1]
+        value = unit * (moments.target_mean - float(moments.mean @ line.slopes))
+        return ClippedLine(
+            center=self.center[:-1],
+            scale=self.scale[:-1],
+            cut=cut,
+            radius=radius,
+            slopes=unit * line.slopes / self.scale[:-1],
+            value=float(self.center[-1] + value),
+        )
+
+    @property
+    def units(self) -> Floats:
+        """The matrix from standard units to slopes and intercept, without its shift."""
+        k = self.scale.size - 1
+        matrix = np.zeros((k + 1, k + 1))
+        matrix[:k, :k] = np.diag(self.scale[-1] / self.scale[:-1])
+        if self.fit_intercept:
+            matrix[k, :k] = -self.scale[-1] * (self.center[:-1] / self.scale[:-1])
+            matrix[k, k] = self.scale[-1]
+        return matrix
+
+
+def longest_square(radius: float) -> float:
+    """Return the squared norm of the longest row of a Gram matrix."""
+    return radius**2 * (1.0 + _WEIGHT**2 + _CONSTANT**2)
