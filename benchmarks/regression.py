@@ -78,8 +78,7 @@ def cross_validate(
 ) -> np.ndarray:
     """Return the error of each repeat, shape (repeats,), in units of max |y - mean(y)|**2.
 
-    `fit` gets the rows and targets of nine folds and returns something with `coef` and
-    `intercept`.
+    `fit` gets the rows and targets of nine folds and returns something that predicts.
     """
     unit = float(np.abs(y - y.mean()).max())
     errors = np.empty((repeats, FOLDS))
@@ -88,7 +87,7 @@ def cross_validate(
         for number, test in enumerate(np.array_split(order, FOLDS)):
             train = np.setdiff1d(order, test, assume_unique=True)
             model = fit(X[train], y[train])
-            missed = y[test] - model.intercept - X[test] @ model.coef
+            missed = y[test] - model.predict(X[test])
             errors[repeat, number] = np.mean(missed**2) / unit**2
     return errors.mean(axis=1)
 
