@@ -4,11 +4,11 @@
 2. Rounds of a rough covariance in coordinates in which the one before is the identity,
    until it is known along every axis or nothing more can be learned: correlated columns
    can have variances along some axes that are far below the noise of the first round.
-3. Where columns' or axes' spreads differ much, and axes are many, a covariance in coordinates of spreads
-   S**(1/4): best in Frobenius norm (`moment.py`).
+3. Where columns' or axes' spreads differ much, and axes are many, a covariance in
+   coordinates of spreads S**(1/4): best in Frobenius norm (`moment.py`).
 4. With the rest, a covariance in coordinates of one spread: best in Mahalanobis norm. The
-   answer is the average of the last two measurements, by inverse variance, its eigenvalues without what
-   noise adds (`spectrum.py`), and none of them negative.
+   answer is the average of the last two measurements, by inverse variance, its eigenvalues
+   without what noise adds (`spectrum.py`), and none of them negative.
 
 Where the noise of d**2 products drowns all correlations at the first sight, steps 2 to 4
 give way to: the variances alone, with a part of the budget; all products, with the rest; and

@@ -125,12 +125,10 @@ def _fit(
     large = _large_radius(curator, norms, k, rows, _LARGE * left)
     two = large > _TWO * small and _enough(curator, rows) > _FEW
 
-    asked = [
-        _Asked(
-            small, _CUT, _near(curator, rows), (1.0 - _LARGE) * left if two else left, "regression"
-        )
-    ]
-    asked += [_Asked(large, _FAR_CUT, _FAR_TARGET_CUT, _LARGE * left, "slopes")] if two else []
+    first = (1.0 - _LARGE) * left if two else left
+    second = math.nextafter(left - first, 0.0)  # the two must not exceed what is left
+    asked = [_Asked(small, _CUT, _near(curator, rows), first, "regression")]
+    asked += [_Asked(large, _FAR_CUT, _FAR_TARGET_CUT, second, "slopes")] if two else []
     queries = [standard.query(one.radius, one.cut, one.target_cut) for one in asked]
     measured = curator.measure_together(
         [(query, one.share, one.label) for query, one in zip(queries, asked, strict=True)]

@@ -36,7 +36,8 @@ _TINY = 1e-250
 _NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its interval says
 _CANDIDATES = 8  # scales tried per octave
 _WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
-_SURE, _LOWER = 4.5, 2.5  # standard deviations: a moment is seen; how far it is lowered
+_SURE, _SURE_ANYWHERE = 4.5, 6.0  # standard deviations that show a moment
+_LOWER = 2.5  # of them, by which it is lowered
 _BEYOND = 3  # half octaves that rare values may reach beyond the last that are seen
 _REACH = 8.0  # deviations at which values are cut for the mean square
 _MOST = 10.0  # times by which the mean square may differ from what step 2 says
@@ -135,7 +136,8 @@ def _deviation(view: Searcher, rows: float, interval: Interval, *, share: float)
     square = np.append(middle[:-1] ** 2, 0.0)
     moment = np.cumsum(np.where(single, 0.0, counts) * square, axis=1)
     doubt = noise * np.sqrt(np.cumsum(square**2))
-    lower = np.where(moment > _SURE * doubt, moment - _LOWER * doubt, 0.0)
+    sure = _surely(interval, middle * unit[:, np.newaxis])
+    lower = np.where(moment > sure * doubt, moment - _LOWER * doubt, 0.0)
     seen = lower.max(axis=1)
     # Of rare values the nearest are seen first: too large a scale does less harm than too
     # small a one.
@@ -144,6 +146,19 @@ def _deviation(view: Searcher, rows: float, interval: Interval, *, share: float)
     seen = np.where(narrow & (seen > 0.0), np.maximum(seen, upper), seen)
     with np.errstate(over="ignore"):
         return np.asarray(np.sqrt(np.maximum(bulk**2, seen / rows)) * unit)
+
+
+def _surely(interval: Interval, size: Floats) -> Floats:
+    """Return how many standard deviations show that there are deviations of a size.
+
+    The farther beyond what was seen so far, the more: one false alarm there would drown
+    everything else. Where only a single value was seen, any size is as likely.
+    """
+    usual = np.where(interval.narrow, interval.farthest, interval.half)[:, np.newaxis]
+    known = usual > _TINY
+    with np.errstate(divide="ignore"):
+        beyond = np.log2(size / np.where(known, usual, 1.0))
+    return np.where(known, _SURE + np.maximum(beyond, 0.0), _SURE_ANYWHERE)
 
 
 def _first_cells(interval: Interval) -> NDArray[np.int64]:
