@@ -29,6 +29,7 @@ __all__ = ["standardize"]
 
 Floats = NDArray[np.float64]
 
+_LOCATE = 0.5  # part of the share for step 1, which can do with coarser counts
 _LOST = 0.02  # probability that noise alone makes a run of cells stand out
 _HALVES, _CELLS = 51, 160  # half octaves, by bit pattern, and how many
 _DOWN = 45  # octaves below the largest values seen at which the histogram begins
@@ -71,7 +72,12 @@ def standardize(
         A column of which only a single value is seen gets a small scale instead.
     """
     interval = locate(
-        view, rows, magnitude_share=share, share=share, most_levels=levels, lost=_LOST
+        view,
+        rows,
+        magnitude_share=_LOCATE * share,
+        share=_LOCATE * share,
+        most_levels=levels,
+        lost=_LOST,
     )
     spread = _deviation(view, rows, interval, share=share)
     spread = np.where(spread > 0.0, spread, interval.half / SCALES if target else LARGEST)
