@@ -380,7 +380,12 @@ def _release(
         noise = np.zeros(value.shape) if fit.noise_std is None else fit.noise_std
         sampling = None
         if fit.covariance is not None and fit.noise_std is not None:
-            sampling = np.sqrt(np.maximum(np.diagonal(fit.covariance) - noise**2, 0.0))
+            both = np.diagonal(fit.covariance)
+            rest = (
+                np.where(np.isfinite(both), both, 0.0)
+                - np.where(np.isfinite(both), noise, 0.0) ** 2
+            )
+            sampling = np.sqrt(np.maximum(rest, 0.0))
         about = {"target": curator.columns[-1], **details, **fit.details}
         return Estimate(value, noise, sampling, fit.rows, fit.warnings, about)
 

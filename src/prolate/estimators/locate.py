@@ -96,7 +96,7 @@ def locate(
     most_levels : int, optional
         At most so many of the others.
     lost : float
-        Probability that noise alone makes any cell or run stand out.
+        Probability that noise alone makes any run of cells stand out.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def locate(
     found = bool(np.all(np.isfinite(lower) & np.isfinite(upper)))
     farthest = np.maximum(np.abs(lower), np.abs(upper))
     if not found:
-        largest, seen, found = find_magnitudes(curator, rows, share=magnitude_share, lost=lost)
+        largest, seen, found = find_magnitudes(curator, rows, share=magnitude_share)
         farthest = np.minimum(seen, farthest)
         lower, upper = np.clip(-largest, lower, upper), np.clip(largest, lower, upper)
     clear = _clear_run(curator, rows, share, lost)
@@ -156,7 +156,6 @@ def find_magnitudes(
     *,
     share: float,
     center: Floats | None = None,
-    lost: float = _LOST,
 ) -> tuple[Floats, Floats, bool]:
     """Find how far from `center` (0) the values are, from the float format's own exponents.
 
@@ -175,11 +174,11 @@ def find_magnitudes(
     grid = MagnitudeGrid(origin, np.zeros(d, dtype=np.int64), cells, _GROUPS)
     measured = curator.measure(Histogram(grid), share=share, label="magnitude")
     counts = measured.values.reshape(d, cells)
-    seen = np.where(counts > significance(d * cells, lost) * measured.std, counts, 0.0)
+    seen = np.where(counts > significance(d * cells) * measured.std, counts, 0.0)
 
     # Where a column alone shows nothing, all columns together show what is likely.
     together = counts.sum(axis=0)
-    likely = together > significance(cells, lost) * measured.std * math.sqrt(d)
+    likely = together > significance(cells) * measured.std * math.sqrt(d)
     found = bool(likely.any())
     # Where noise hides everything, magnitudes near one are likelier than others.
     octaves = np.abs(np.arange(cells) - cells // 2) * 2.0 ** (_GROUPS - 52)

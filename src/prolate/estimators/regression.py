@@ -34,6 +34,7 @@ from prolate.estimators.linear_fit import LinearFit
 from prolate.estimators.regression_search import search
 from prolate.estimators.shares import count_rows, rows_changed
 from prolate.estimators.slopes import attenuation, average, mean_square, true_slopes
+from prolate.estimators.spread import LARGEST
 from prolate.estimators.standard import Standard, longest_square
 from prolate.queries import ClippedSum
 
@@ -158,6 +159,8 @@ def _fit(
     units = standard.units
     value = units @ found.value
     noise = units @ found.noise @ units.T
+    unseen = np.flatnonzero(standard.scale[:-1] >= LARGEST)
+    noise[unseen, unseen] = np.inf  # nothing is known of their slopes
     return LinearFit(
         coef=value[:k],
         intercept=float(value[k] + standard.center[-1]),
@@ -165,12 +168,25 @@ def _fit(
         covariance=noise + units @ found.sampling @ units.T,
         noise_std=np.sqrt(np.maximum(np.diag(noise), 0.0)),
         clipped=best,
+        warnings=_unseen(curator, unseen),
         details={
             "radius": small,
             "large_radius": large if two else None,
             "predicts": best.to_dict(),
         },
     )
+
+
+def _unseen(curator: Curator, columns: NDArray[np.int64]) -> tuple[str, ...]:
+    if not columns.size:
+        return ()
+    names = ", ".join(repr(curator.columns[j]) for j in columns[:8])
+    more = f" and {columns.size - 8} more" if columns.size > 8 else ""
+    words = (
+        f"No more than a single value was seen of {names}{more}: the slopes are set to zero, and "
+        "nothing is said about them."
+    )
+    return (words,)
 
 
 def _near(curator: Curator, rows: float) -> float:

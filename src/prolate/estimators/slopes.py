@@ -34,7 +34,9 @@ _CLOSE = 1e-6
 _MOST = 0.98  # of the squared radius, that clipped variances add up to
 _EXPLAINED = 0.5
 _LEAST = 0.02  # of the target's variance, that is always left unexplained
-_WRONG = 0.15  # part of the correction by which it may be wrong
+# Part of the correction by which it may be wrong, and how much more where lengths are not
+# those of normal rows.
+_WRONG, _WRONG_UNLIKE = 0.06, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +97,9 @@ def true_slopes(
     left = max(variance - max(explained, 0.0), _LEAST * variance)
     square = float(theta @ theta)
 
-    factor = _correction(raised, norms, radius, longest, rows) * _kept(variance, cut)
+    factor, unlike = _correction(raised, norms, radius, longest, rows)
+    factor = factor * _kept(variance, cut)
+    wrong = _WRONG + _WRONG_UNLIKE * unlike
     turn = axes / factor
     noise = moments.noise_both**2 + moments.noise**2 * square
     spread = (noise * np.eye(k) + moments.noise**2 * np.outer(theta, theta)) / np.outer(
@@ -104,7 +108,7 @@ def true_slopes(
     # Along axes that noise hides, the slope is as likely as those of the others.
     hidden = 1.0 - np.maximum(values, 0.0) / raised
     prior = _EXPLAINED * variance / max(float(np.sum(raised)), 1e-300)
-    spread += np.diag(prior * hidden**2 + (_WRONG * (factor - 1.0)) ** 2 * square / k)
+    spread += np.diag(prior * hidden**2 + (wrong * (factor - 1.0)) ** 2 * square / k)
     slopes = turn @ theta
 
     # Where rows lie, if they are symmetric; else clipping moves their mean.
@@ -134,8 +138,11 @@ def average(found: Sequence[Slopes]) -> Slopes:
 
 def _correction(
     variances: Floats, norms: Norms, radius: float, longest: float, rows: float
-) -> Floats:
-    """Return by how much the slopes of clipped rows are too large, along each axis."""
+) -> tuple[Floats, float]:
+    """Return by how much the slopes of clipped rows are too large, along each axis.
+
+    And by what part that factor surely differs from the one of normal rows.
+    """
     along, lengths = _normal_axes(variances, radius)
     edges = np.concatenate([[0.0], norms.edges, [np.inf]])
     like = np.histogram(lengths, edges)[0] / lengths.size
@@ -150,7 +157,7 @@ def _correction(
     terms = np.where(there, middle * clipped - ratio(part) * clipped**2, 0.0)
     doubt = norms.noise / rows * np.linalg.norm(terms) / np.sum(part * clipped**2)
     sure = away**2 / max(away**2 + doubt**2, 1e-300)
-    return np.asarray(along * (1.0 + away * sure))
+    return along * (1.0 + away * sure), abs(away * sure)
 
 
 def _normal_axes(variances: Floats, radius: float) -> tuple[Floats, Floats]:

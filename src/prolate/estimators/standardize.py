@@ -170,7 +170,7 @@ def _surely(interval: Interval, size: Floats) -> Floats:
 def _first_cells(interval: Interval) -> NDArray[np.int64]:
     """Return an even first half octave for every column, so that all are cut at one mantissa."""
     seen = np.where(interval.farthest > _TINY, interval.farthest, 1.0)
-    top = np.maximum(np.where(interval.narrow, 0.0, interval.half), seen)
+    top = np.where(interval.narrow, seen, interval.half)
     pattern = (np.ascontiguousarray(top).view(np.int64) >> (_HALVES + 1)) << 1
     most = ((1 << 63) - 1 >> _HALVES) - _CELLS - 4
     return np.asarray(np.clip(pattern - 2 * _DOWN, 2, most // 2 * 2))
