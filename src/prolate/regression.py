@@ -82,8 +82,9 @@ class LinearRegression(Regressor):
     neighbors : {"replace", "add-remove"}
         As for `prolate.mean`.
     alpha : float, optional
-        The penalty on the coefficients of ``method="auto"``, at least 0; chosen from the
-        private measurements by default.
+        The ridge penalty of ``method="auto"``, at least 0, per row and for standardized
+        features. By default predictions are shrunk by what the noise asks for, and
+        coefficients hardly at all.
     ledger : Ledger or path, optional
         Charged with the budget by every fit, before any private row is measured.
     seed : int, optional

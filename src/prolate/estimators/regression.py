@@ -62,7 +62,7 @@ def regression(
     Parameters
     ----------
     curator : Curator
-        The target is its last column. All of its remaining budget is spent.
+        The target is its last column. Its remaining budget is spent.
     fit_intercept : bool
         Whether the line may pass beside the origin.
     alpha : float, optional
@@ -148,6 +148,7 @@ def _fit(
                 cut=one.target_cut,
                 norms=norms,
                 longest=_longest(norms),
+                ridge=alpha or 0.0,
             )
         )
     best = lines[0][1]
@@ -158,14 +159,16 @@ def _fit(
     found = average(slopes)
     units = standard.units
     value = units @ found.value
-    noise = units @ found.noise @ units.T
+    with np.errstate(all="ignore"):  # where units of target and features are too far apart
+        noise = _finite(units @ found.noise @ units.T)
+        sampling = _finite(units @ found.sampling @ units.T)
     unseen = np.flatnonzero(standard.scale[:-1] >= LARGEST)
     noise[unseen, unseen] = np.inf  # nothing is known of their slopes
     return LinearFit(
         coef=value[:k],
         intercept=float(value[k] + standard.center[-1]),
         rows=rows,
-        covariance=noise + units @ found.sampling @ units.T,
+        covariance=noise + sampling,
         noise_std=np.sqrt(np.maximum(np.diag(noise), 0.0)),
         clipped=best,
         warnings=_unseen(curator, unseen),
@@ -187,6 +190,15 @@ def _unseen(curator: Curator, columns: NDArray[np.int64]) -> tuple[str, ...]:
         "nothing is said about them."
     )
     return (words,)
+
+
+def _finite(matrix: Floats) -> Floats:
+    """Return a covariance of which only variances may be infinite, and nothing is missing."""
+    variance = np.diag(matrix)
+    variance = np.where(np.isfinite(variance), np.maximum(variance, 0.0), np.inf)
+    matrix = np.nan_to_num(matrix, nan=0.0, posinf=1e300, neginf=-1e300)
+    np.fill_diagonal(matrix, variance)
+    return matrix
 
 
 def _near(curator: Curator, rows: float) -> float:

@@ -71,7 +71,14 @@ def mean_square(norms: Norms, radius: float, longest: float) -> float:
 
 
 def true_slopes(
-    moments: Moments, *, rows: float, radius: float, cut: float, norms: Norms, longest: float
+    moments: Moments,
+    *,
+    rows: float,
+    radius: float,
+    cut: float,
+    norms: Norms,
+    longest: float,
+    ridge: float = 0.0,
 ) -> Slopes:
     """Return the slopes of unclipped rows.
 
@@ -85,11 +92,13 @@ def true_slopes(
         Of the features.
     longest : float
         No row is longer.
+    ridge : float
+        Added to the variances: shrinks the slopes.
     """
     k = moments.mean.size
     values, axes = np.linalg.eigh(moments.features)
     doubt = spread_of_noise(moments)
-    raised = np.maximum(values, doubt)
+    raised = np.maximum(values, doubt) + ridge
     along = axes.T @ moments.both
     theta = along / raised
     explained = 2.0 * theta @ along - theta @ (values * theta)
