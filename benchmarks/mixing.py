@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from prolate import Budget
-from prolate.estimators.linear_fit import LinearFit
+from prolate.estimators.regression.linear_fit import LinearFit
 
 ROUNDS = 3  # of Hessian mixing
 

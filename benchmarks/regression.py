@@ -37,7 +37,7 @@ import pyarrow.parquet as pq
 
 from prolate import Budget, InputError, rivals
 from prolate.curator import Curator
-from prolate.estimators.linear_fit import LinearFit
+from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.sources import open_source
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -25,7 +25,7 @@ from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import BudgetError, InputError
 from prolate.estimators import Estimate
-from prolate.estimators.linear_fit import LinearFit
+from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.job import Job
 from prolate.ledger import Ledger
 from prolate.release import Release

@@ -28,7 +28,7 @@ from scipy import stats
 
 from prolate import Budget, LinearRegression
 from prolate.curator import Curator, Measurement
-from prolate.estimators import regression_search
+from prolate.estimators.regression import search as regression_search
 from prolate.queries import Gram, Query
 from prolate.sources import open_source
 

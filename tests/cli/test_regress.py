@@ -15,7 +15,7 @@ from prolate import Budget, Release
 from prolate.cli import main
 from prolate.curator import Curator
 from prolate.estimators import regression as own
-from prolate.estimators.linear_fit import LinearFit
+from prolate.estimators.regression.linear_fit import LinearFit
 
 Run = Callable[..., tuple[int, str, str]]
 MU = ("--mu", 5, "--seed", 1)

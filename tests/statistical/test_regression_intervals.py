@@ -19,7 +19,7 @@ from scipy import stats
 
 from prolate import LinearRegression
 from prolate.estimators import regression as own
-from prolate.estimators.slopes import Slopes
+from prolate.estimators.regression.slopes import Slopes
 
 FALSE_ALARM = 1e-9
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.clip import Norms
-from prolate.estimators.columns import SomeColumns
-from prolate.estimators.line import Moments, fit_line, read_moments
-from prolate.estimators.linear_fit import ClippedLine, LinearFit
 from prolate.estimators.regression import regression
-from prolate.estimators.slopes import Slopes, average, true_slopes
+from prolate.estimators.regression.columns import SomeColumns
+from prolate.estimators.regression.line import Moments, fit_line, read_moments
+from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
+from prolate.estimators.regression.slopes import Slopes, average, true_slopes
 from prolate.queries import Count, Gram
 from prolate.sources import open_source
 

@@ -19,7 +19,7 @@ import prolate
 from prolate import Budget, BudgetError, InputError, LedgerError, Release, ReleaseError
 from prolate.curator import Curator
 from prolate.estimators import regression as own
-from prolate.estimators.linear_fit import LinearFit
+from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.regression import REGRESSION_METHODS, LinearRegression
 from prolate.sources import open_source
 from prolate.sources.paired import open_pair, open_table

@@ -42,8 +42,8 @@ def covariance(
     Release
         `estimate` has shape (d, d), is symmetric and positive semidefinite. Eigenvalues
         that are mostly noise are drawn to where the others are
-        (`prolate.estimators.spectrum`); `noise_std` is the noise before that. The sampling
-        part of the intervals is that of normal data.
+        (`prolate.estimators.covariance.spectrum`); `noise_std` is the noise before that. The
+        sampling part of the intervals is that of normal data.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import Budget
 from prolate.curator import Curator
-from prolate.estimators.linear_fit import LinearFit
+from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.papers.kalaja_steps import Rows
 from prolate.papers.methods import OURS
 from prolate.rivals.adassp import adassp

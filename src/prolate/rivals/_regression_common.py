@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.errors import InputError
-from prolate.estimators.linear_fit import LinearFit
+from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.queries import Cross, Gram, Query
 
 __all__ = [

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.errors import InputError
-from prolate.estimators.linear_fit import LinearFit
+from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.queries import ClippedSum
 from prolate.queries.mapped import Mapped
 from prolate.rivals._regression_common import Floats, bounded_rows

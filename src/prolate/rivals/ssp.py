@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from prolate.curator import Curator
-from prolate.estimators.linear_fit import LinearFit
+from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.queries import GRAM_RADIUS
 from prolate.rivals._regression_common import (
     Accounting,

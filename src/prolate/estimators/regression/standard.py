@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.line import Line, Moments
-from prolate.estimators.linear_fit import ClippedLine
+from prolate.estimators.regression.line import Line, Moments
+from prolate.estimators.regression.linear_fit import ClippedLine
 from prolate.estimators.spread import LARGEST
 from prolate.queries import Gram
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.estimators.clip import Norms
-from prolate.estimators.line import Moments, spread_of_noise
+from prolate.estimators.regression.line import Moments, spread_of_noise
 
 __all__ = ["Slopes", "attenuation", "average", "mean_square", "true_slopes"]
 

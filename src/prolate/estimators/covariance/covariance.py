@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
+from prolate.estimators.covariance.moment import Moment, Table, combine, gram_noise, measure_moment
+from prolate.estimators.covariance.spectrum import Spectrum, shrunk_spectrum
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.moment import Moment, Table, combine, gram_noise, measure_moment
 from prolate.estimators.shape import learn_shape
-from prolate.estimators.spectrum import Spectrum, shrunk_spectrum
 from prolate.queries import ClippedSum
 
 __all__ = ["covariance"]

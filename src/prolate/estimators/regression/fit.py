@@ -1,7 +1,7 @@
 """Private linear regression: no bounds, no normalization needed.
 
 1. Find the mean and the standard deviation of the target, then of the features
-   (`regression_search.py`). Where the rows are too few for the features, the answer is the
+   (`search.py`). Where the rows are too few for the features, the answer is the
    private mean of the target.
 2. A histogram of the norms of the standardized features.
 3. Gram matrices of (constant, features clipped to a norm, cut target), for one radius or two.
@@ -28,14 +28,14 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.clip import Norms, fraction_radius
-from prolate.estimators.columns import SomeColumns
-from prolate.estimators.line import fit_line, read_moments
-from prolate.estimators.linear_fit import LinearFit
-from prolate.estimators.regression_search import search
+from prolate.estimators.regression.columns import SomeColumns
+from prolate.estimators.regression.line import fit_line, read_moments
+from prolate.estimators.regression.linear_fit import LinearFit
+from prolate.estimators.regression.search import search
+from prolate.estimators.regression.slopes import attenuation, average, mean_square, true_slopes
+from prolate.estimators.regression.standard import Standard, longest_square
 from prolate.estimators.shares import count_rows, rows_changed
-from prolate.estimators.slopes import attenuation, average, mean_square, true_slopes
 from prolate.estimators.spread import LARGEST
-from prolate.estimators.standard import Standard, longest_square
 from prolate.queries import ClippedSum
 
 __all__ = ["regression"]

@@ -1,0 +1,5 @@
+"""Linear regression: find the rows, sum their products, draw the line."""
+
+from prolate.estimators.regression.fit import regression
+
+__all__ = ["regression"]
