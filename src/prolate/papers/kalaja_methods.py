@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from prolate.budget import Budget
 from prolate.curator import Curator
 from prolate.estimators.regression.linear_fit import LinearFit
+from prolate.papers.kalaja_preprocessing import Found
 from prolate.papers.kalaja_steps import Rows
 from prolate.papers.methods import OURS
 from prolate.rivals.adassp import adassp
@@ -25,7 +26,6 @@ from prolate.sources import open_source
 __all__ = ["DELTA", "SOLVERS", "Solver"]
 
 Floats = NDArray[np.float64]
-Line = tuple[Floats, float]
 
 DELTA = 1e-6
 _RIDGE = 1.0
@@ -38,7 +38,8 @@ class Solver:
     Attributes
     ----------
     solve : callable
-        From training rows and epsilon to coefficients and intercept.
+        From training rows and epsilon to coefficients and intercept, and to what predicts,
+        if that is not the line.
     private : bool
         Whether it is, given rows that say nothing about others.
     noisy : bool
@@ -49,45 +50,46 @@ class Solver:
         About how long it takes, in passes over the rows.
     """
 
-    solve: Callable[[Rows, float], Line]
+    solve: Callable[[Rows, float], Found]
     private: bool = True
     noisy: bool = True
     as_is: bool = False
     cost: float = 4.0
 
-    def at(self, epsilon: float) -> Callable[[Rows], Line]:
+    def at(self, epsilon: float) -> Callable[[Rows], Found]:
         """Return the method at one budget."""
         return lambda rows: self.solve(rows, epsilon)
 
 
-def _trivial(rows: Rows, _epsilon: float) -> Line:
+def _trivial(rows: Rows, _epsilon: float) -> Found:
     return np.zeros(rows.x.shape[1]), 0.0
 
 
-def _ridge(rows: Rows, _epsilon: float) -> Line:
+def _ridge(rows: Rows, _epsilon: float) -> Found:
     gram = rows.x.T @ rows.x + _RIDGE * np.eye(rows.x.shape[1])
     return np.asarray(np.linalg.solve(gram, rows.x.T @ rows.y)), 0.0
 
 
-def _ours(rows: Rows, epsilon: float) -> Line:
+def _ours(rows: Rows, epsilon: float) -> Found:
     from prolate.estimators.regression import regression
 
-    return _line(regression(_curator(rows, epsilon)))
+    found = regression(_curator(rows, epsilon))
+    return found.coef, found.intercept, found.predict
 
 
-def _ssp(*, fixed: bool) -> Callable[[Rows, float], Line]:
+def _ssp(*, fixed: bool) -> Callable[[Rows, float], Found]:
     return lambda rows, epsilon: _line(
         ssp(_curator(rows, epsilon), fit_intercept=False, accounting="basic", fixed=fixed)
     )
 
 
-def _adassp(*, fixed: bool) -> Callable[[Rows, float], Line]:
+def _adassp(*, fixed: bool) -> Callable[[Rows, float], Found]:
     return lambda rows, epsilon: _line(
         adassp(_curator(rows, epsilon), fit_intercept=False, accounting="basic", fixed=fixed)
     )
 
 
-def _line(found: LinearFit) -> Line:
+def _line(found: LinearFit) -> Found:
     return found.coef, found.intercept
 
 

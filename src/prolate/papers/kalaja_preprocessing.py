@@ -36,6 +36,8 @@ __all__ = [
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
+Predict = Callable[[Floats], Floats]
+Found = tuple[Floats, float] | tuple[Floats, float, Predict]
 When = Literal["before", "after"]
 _BEFORE = "normalized before the split"
 
@@ -64,19 +66,20 @@ class Prepared:
         """Whether a private method fitted to `train` is private for the rows behind it."""
         return not self.not_private
 
-    def fit(self, solve: Callable[[Rows], tuple[Floats, float]], *, private: bool = True) -> Fit:
+    def fit(self, solve: Callable[[Rows], Found], *, private: bool = True) -> Fit:
         """Return the coefficients that a method finds on the training rows.
 
         Parameters
         ----------
         solve : callable
-            From the training rows to theta, shape (k,), and an intercept.
+            From the training rows to theta, shape (k,), and an intercept, and, if the line
+            is not what predicts, a function from features (m, k) to predictions (m,).
         private : bool
             Whether the method itself is.
         """
-        theta, intercept = solve(self.train)
+        theta, intercept, *rest = solve(self.train)
         also = () if private else ("method",)
-        return Fit(np.asarray(theta), intercept, self, self.not_private + also)
+        return Fit(np.asarray(theta), intercept, self, self.not_private + also, *rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +94,15 @@ class Fit:
     prepared : Prepared
     not_private : tuple of str
         Of `prepared`, and ``"method"`` if the method was not private.
+    predict : callable, optional
+        From prepared features to predictions, if that is not the line.
     """
 
     theta: Floats
     intercept: float
     prepared: Prepared
     not_private: tuple[str, ...]
+    predict: Predict | None = None
 
     @property
     def private(self) -> bool:
@@ -105,7 +111,11 @@ class Fit:
 
     def error(self, target: Floats) -> float:
         """Return the mean squared error on the test rows, whose target is `target`."""
-        predicted = self.prepared.test.predict(self.theta, self.intercept)
+        test = self.prepared.test
+        if self.predict is not None:
+            predicted = self.predict(test.x) * test.unit
+        else:
+            predicted = test.predict(self.theta, self.intercept)
         return float(np.mean((target - predicted) ** 2))
 
     def unstandardized(self) -> tuple[Floats, float]:
