@@ -39,6 +39,7 @@ from prolate.queries import (
     Pairs,
     Products,
     Query,
+    ResidualGram,
     Rotated,
     Selected,
     Together,
@@ -155,6 +156,18 @@ MAKERS: dict[str, Callable[[int], Query]] = {
     "gram": lambda d: Gram(np.zeros(d), np.logspace(-2, 2, d), 1.0),
     "gram with a constant": lambda d: Gram(np.zeros(d), np.ones(d), 3.0, constant=1.0),
     "gram with a target": lambda d: Gram(np.zeros(d), np.ones(d), 3.0, constant=1.0, target=2.0),
+    "gram of residuals": lambda d: (
+        ResidualGram(
+            np.zeros(d),
+            np.ones(d),
+            3.0,
+            target=2.0,
+            slopes=np.linspace(-2.0, 2.0, d - 1),
+            value=-0.5,
+        )
+        if d > 1
+        else Gram(np.zeros(1), np.ones(1), 3.0)
+    ),
     "gram of a column, cut": lambda d: Gram(
         np.ones(1),
         np.ones(1),

@@ -36,6 +36,7 @@ from prolate.queries import (
     Pairs,
     Products,
     Query,
+    ResidualGram,
     Rotated,
     Selected,
     Together,
@@ -83,6 +84,9 @@ QUERIES = {
     "gram": Gram(C, S, 1.5),
     "gram with a constant": Gram(C, S, 1.5, constant=0.8),
     "gram with a target": Gram(C, S, 1.5, constant=0.4, target=1.1),
+    "gram of residuals": ResidualGram(
+        C, S, 1.5, constant=0.4, target=1.1, slopes=np.array([0.7, -1e3]), value=0.2
+    ),
     "gram of some columns": Gram(
         C[:2], S[:2], 2.0, index=np.array([2, 0]), width=D, lower=C[:2] - 1, upper=C[:2] + 3
     ),

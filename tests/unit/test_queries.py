@@ -28,6 +28,7 @@ from prolate.queries import (
     NormsBelow,
     Pairs,
     Products,
+    ResidualGram,
     Rotated,
     Turned,
     kernels,
@@ -220,6 +221,21 @@ def test_gram_matrix_with_a_target() -> None:
     assert np.allclose(apart, np.outer([2, -3, 0, 4], [2, -3, 0, 4]), atol=0.02)
     both = query.matrix(query(np.array([[0.0, -12.0, -1.0]])).astype(float))
     assert np.allclose(both, np.outer([2, 0, -4, -1], [2, 0, -4, -1]), atol=0.02)
+
+
+def test_gram_matrix_of_residuals() -> None:
+    line = {"slopes": np.array([2.0, -1.0]), "value": 0.5}
+    query = ResidualGram(np.zeros(3), np.ones(3), 2.0, constant=1.0, target=4.0, **line)
+    rows = np.array([[1.0, -1.0, 5.0], [30.0, 0.0, 6.0], [1.0, 0.0, NAN], [0.0, 1.0, INF]])
+    # 5 - 2 - 1 - 0.5 = 1.5; the second is clipped to (2, 0) first: 6 - 4 - 0.5 = 1.5.
+    seen = [query.matrix(query(row[np.newaxis]).astype(float)) for row in rows]
+    for found, u in zip(seen, ([1, -1, 1.5], [2, 0, 1.5], [1, 0, 0], [0, 1, 0]), strict=True):
+        assert np.allclose(found, np.outer([1, *u], [1, *u]), atol=0.01)
+    plain = Gram(np.zeros(3), np.ones(3), 2.0, constant=1.0, target=4.0)
+    none = ResidualGram(
+        np.zeros(3), np.ones(3), 2.0, constant=1.0, target=4.0, slopes=np.zeros(2), value=0.0
+    )
+    assert np.array_equal(plain(rows), none(rows))
 
 
 def test_node_histogram() -> None:

@@ -12,6 +12,7 @@ from prolate.queries.mapped import Magnitudes, Norms, Rotated, Selected, rotate_
 from prolate.queries.norms import NormHistogram, NormsBelow
 from prolate.queries.pairs import Pairs
 from prolate.queries.ranks import Ranks
+from prolate.queries.residual_gram import ResidualGram
 from prolate.queries.together import Together
 from prolate.queries.turned import Products, Turned
 
@@ -38,6 +39,7 @@ __all__ = [
     "Products",
     "Query",
     "Ranks",
+    "ResidualGram",
     "Rotated",
     "Selected",
     "Together",

@@ -29,14 +29,14 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.estimators.clip import Norms, fraction_radius
 from prolate.estimators.regression.columns import SomeColumns
-from prolate.estimators.regression.line import fit_line, read_moments
+from prolate.estimators.regression.line import Line, Moments, add_round, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import LinearFit
-from prolate.estimators.regression.search import search
+from prolate.estimators.regression.search import Found, search
 from prolate.estimators.regression.slopes import attenuation, average, mean_square, true_slopes
 from prolate.estimators.regression.standard import Standard, longest_square
 from prolate.estimators.shares import count_rows, rows_changed
 from prolate.estimators.spread import LARGEST
-from prolate.queries import ClippedSum
+from prolate.queries import ClippedSum, Gram
 
 __all__ = ["regression"]
 
@@ -50,6 +50,10 @@ _FAR_CUT, _FAR_TARGET_CUT = 8.0, 4.5  # ... where the radius is large
 _FEW = 300.0  # rows times mu that do not pay for a large radius
 _LARGE = 0.2  # part of the sums' budget for the large radius, ...
 _TWO = 1.5  # ... if it is so many times the small one
+_AGAIN = 60.0  # rows times mu that pay for a second round, ...
+_RESIDUALS = 0.4  # ... part of the small radius' budget for it, ...
+_RESIDUAL_CUT = 2.0  # ... and deviations at which what is left is cut
+_MOST_EXPLAINED = 0.95
 _SURELY = 1.0  # standard deviations by which the large radius must predict better
 _BIAS = 0.4  # part of a radius' attenuation that counts as an error of the slopes
 
@@ -73,7 +77,7 @@ def regression(
     found = search(curator, rows, fit_intercept=fit_intercept)
     if found.norms is None:
         return _mean_only(curator, rows, found.standard, fit_intercept)
-    return _fit(curator, rows, found.standard, found.norms, alpha)
+    return _fit(curator, rows, found, found.norms, alpha)
 
 
 def _mean_only(curator: Curator, rows: float, standard: Standard, fit_intercept: bool) -> LinearFit:
@@ -116,9 +120,10 @@ class _Asked:
 
 
 def _fit(
-    curator: Curator, rows: float, standard: Standard, norms: Norms, alpha: float | None
+    curator: Curator, rows: float, place: Found, norms: Norms, alpha: float | None
 ) -> LinearFit:
     """Return the line from one or two radii, with all that is left."""
+    standard = place.standard
     k = standard.scale.size - 1
     # Norms are of rows that are not cut: where scales are too small they say too much.
     small = min(fraction_radius(norms, _FRACTION, rows), _LONGEST * math.sqrt(k))
@@ -127,7 +132,9 @@ def _fit(
     two = large > _TWO * small and _enough(curator, rows) > _FEW
 
     first = (1.0 - _LARGE) * left if two else left
-    second = math.nextafter(left - first, 0.0)  # the two must not exceed what is left
+    again = alpha is None and not place.sampled and _enough(curator, rows) > _AGAIN
+    first *= 1.0 - _RESIDUALS if again else 1.0
+    second = min(_LARGE * left, math.nextafter(left - first, 0.0))  # no more than is left
     asked = [_Asked(small, _CUT, _near(curator, rows), first, "regression")]
     asked += [_Asked(large, _FAR_CUT, _FAR_TARGET_CUT, second, "slopes")] if two else []
     queries = [standard.query(one.radius, one.cut, one.target_cut) for one in asked]
@@ -139,13 +146,16 @@ def _fit(
         weight = standard.weight(one.radius, one.target_cut)
         moments = read_moments(query, answer.values, answer.std, rows, weight, standard.off)
         line = fit_line(moments, ridge=alpha)
+        target_cut = one.target_cut
+        if again and one.radius == small:
+            moments, line, target_cut = _again(curator, rows, standard, query, moments, line)
         lines.append((line, standard.clipped_line(line, moments, one.radius, one.cut)))
         slopes.append(
             true_slopes(
                 moments,
                 rows=rows,
                 radius=one.radius,
-                cut=one.target_cut,
+                cut=target_cut,
                 norms=norms,
                 longest=_longest(norms),
                 ridge=alpha or 0.0,
@@ -178,6 +188,32 @@ def _fit(
             "predicts": best.to_dict(),
         },
     )
+
+
+def _again(
+    curator: Curator, rows: float, standard: Standard, query: Gram, first: Moments, line: Line
+) -> tuple[Moments, Line, float]:
+    """Measure what the first line leaves of the target: less noise, as it can be cut nearer.
+
+    Returns
+    -------
+    moments, line, target_cut
+        Of both rounds, and where the target of the second was cut.
+    """
+    value = first.target_mean - float(first.mean @ line.slopes)
+    part = 1.0 - min(max(line.gain, 0.0), _MOST_EXPLAINED)
+    cut = _RESIDUAL_CUT * math.sqrt(part * min(max(first.target, 0.1), 2.0))
+    residuals = standard.residuals(query, line, value, cut)
+    answer = curator.measure(residuals, share=curator.remaining, label="residuals")
+    off = max(first.noise_target_mean, 0.01)
+    weight = standard.weight(query.radius, cut)
+    second = read_moments(residuals, answer.values, answer.std, rows, weight, off)
+    both = add_round(first, line, second, value)
+    after = fit_line(both)
+    # The gain is a part of what was left; as a part of the whole it can be compared.
+    ratio = both.target / max(first.target, first.noise_target)
+    gain = 1.0 - ratio * (1.0 - after.gain)
+    return both, Line(after.slopes, gain, ratio * after.doubt), cut
 
 
 def _unseen(curator: Curator, columns: NDArray[np.int64]) -> tuple[str, ...]:

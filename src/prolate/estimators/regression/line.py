@@ -13,19 +13,20 @@ features explain: AdaSSP's lambda, per eigenvector, and without a release of its
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.queries import Gram
 
-__all__ = ["Line", "Moments", "fit_line", "read_moments", "spread_of_noise"]
+__all__ = ["Line", "Moments", "add_round", "fit_line", "read_moments", "spread_of_noise"]
 
 Floats = NDArray[np.float64]
 
 _EXPLAINED = 1.0  # R2, as long as nothing is known
 _TRACE = 0.5  # least trace of the features' moments, over the squared radius
+_REST = 0.1  # squared length of what is left of the slopes, over that of all of them
 _FLOOR = 0.5  # least eigenvalue, over c: noise alone makes them smaller, or negative
 
 
@@ -47,6 +48,9 @@ class Moments:
     noise, noise_both, noise_target, noise_mean, noise_target_mean : float
         Standard deviations: of `features` off the diagonal (sqrt 2 as much on it), of `both`,
         and so on.
+    start : float64 array of shape (k,), optional
+        Slopes that were taken off the target; `both` and `target` are of what is left,
+        `target_mean` of the whole target.
     """
 
     features: Floats
@@ -60,6 +64,7 @@ class Moments:
     noise_target: float
     noise_mean: float
     noise_target_mean: float
+    start: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +135,8 @@ def _kept(square: float, noise: float) -> float:
 def spread_of_noise(moments: Moments) -> float:
     """Return c: eigenvalues below it are hidden by noise."""
     trace = max(float(np.trace(moments.features)), moments.least_trace)
-    square = moments.mean.size * moments.noise**2 + moments.noise_both**2 * trace / _EXPLAINED
+    size = moments.mean.size * (1.0 if moments.start is None else _REST)
+    square = size * moments.noise**2 + moments.noise_both**2 * trace / _EXPLAINED
     return max(math.sqrt(square), 1e-150)
 
 
@@ -171,4 +177,38 @@ def fit_line(moments: Moments, *, ridge: float | None = None) -> Line:
         2.0 * moments.noise_both * math.sqrt(square), math.sqrt(2.0) * moments.noise * square
     )
     whole = max(moments.target, moments.noise_target)
-    return Line(slopes=axes @ theta, gain=(2.0 * linear - quadratic) / whole, doubt=doubt / whole)
+    slopes = axes @ theta if moments.start is None else moments.start + axes @ theta
+    return Line(slopes=slopes, gain=(2.0 * linear - quadratic) / whole, doubt=doubt / whole)
+
+
+def add_round(first: Moments, line: Line, second: Moments, value: float) -> Moments:
+    """Return the moments of two rounds, the second of what a line from the first leaves.
+
+    The second does not see the noise of `first.features` times the slopes; that of its own
+    falls on what is still to be found of them alone.
+
+    Parameters
+    ----------
+    first : Moments
+    line : Line
+        From `first`.
+    second : Moments
+        Its target is what the line leaves.
+    value : float
+        Of the line, where all features are 0.
+    """
+    slopes = line.slopes
+    here, there = first.noise**-2, second.noise**-2
+    features = (here * first.features + there * second.features) / (here + there)
+    seen = first.noise_both**2 + first.noise**2 * float(slopes @ slopes)
+    old, new = 1.0 / seen, second.noise_both**-2
+    left = first.both - first.features @ slopes
+    return replace(
+        second,
+        features=features,
+        both=(old * left + new * second.both) / (old + new),
+        target_mean=value + second.target_mean + float(second.mean @ slopes),
+        noise=(here + there) ** -0.5,
+        noise_both=(old + new) ** -0.5,
+        start=slopes,
+    )

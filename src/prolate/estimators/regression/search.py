@@ -56,10 +56,13 @@ class Found:
     standard : Standard
     norms : Norms or None
         How long the standardized features are; None where they cannot be seen.
+    sampled : bool
+        Whether only a sample of the rows was searched.
     """
 
     standard: Standard
     norms: Norms | None
+    sampled: bool
 
 
 def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
@@ -71,7 +74,7 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     found = _find_features(sample, rows, k)
     if found is None:
         center, scale = np.append(np.zeros(k), middle), np.append(np.full(k, LARGEST), spread)
-        return Found(Standard(center, scale, off, fit_intercept), None)
+        return Found(Standard(center, scale, off, fit_intercept), None, sample is not curator)
     center, scale = np.append(found[0], middle), np.append(found[1], spread)
     if not fit_intercept:
         center, scale = np.zeros(k + 1), np.minimum(np.hypot(scale, center), LARGEST)
@@ -85,7 +88,9 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     )
     counts, noise = norms.counts / sample.fraction, norms.noise / sample.fraction
     return Found(
-        Standard(center, scale, off, fit_intercept), replace(norms, counts=counts, noise=noise)
+        Standard(center, scale, off, fit_intercept),
+        replace(norms, counts=counts, noise=noise),
+        sample is not curator,
     )
 
 

@@ -36,7 +36,7 @@ _EXPLAINED = 0.5
 _LEAST = 0.02  # of the target's variance, that is always left unexplained
 # Part of the correction by which it may be wrong, and how much more where lengths are not
 # those of normal rows.
-_WRONG, _WRONG_UNLIKE = 0.06, 1.0
+_WRONG, _WRONG_UNLIKE = 0.1, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,31 +101,31 @@ def true_slopes(
     raised = np.maximum(values, doubt) + ridge
     along = axes.T @ moments.both
     theta = along / raised
+    start = np.zeros(k) if moments.start is None else axes.T @ moments.start
     explained = 2.0 * theta @ along - theta @ (values * theta)
     variance = max(moments.target, _LEAST)
     left = max(variance - max(explained, 0.0), _LEAST * variance)
-    square = float(theta @ theta)
+    square, whole = float(theta @ theta), float((start + theta) @ (start + theta))
 
     factor, unlike = _correction(raised, norms, radius, longest, rows)
-    factor = factor * _kept(variance, cut)
+    kept = _kept(variance, cut)
     wrong = _WRONG + _WRONG_UNLIKE * unlike
     turn = axes / factor
     noise = moments.noise_both**2 + moments.noise**2 * square
-    spread = (noise * np.eye(k) + moments.noise**2 * np.outer(theta, theta)) / np.outer(
-        raised, raised
-    )
+    spread = noise * np.eye(k) + moments.noise**2 * np.outer(theta, theta)
+    spread /= np.outer(raised, raised) * kept**2
     # Along axes that noise hides, the slope is as likely as those of the others.
     hidden = 1.0 - np.maximum(values, 0.0) / raised
     prior = _EXPLAINED * variance / max(float(np.sum(raised)), 1e-300)
-    spread += np.diag(prior * hidden**2 + (wrong * (factor - 1.0)) ** 2 * square / k)
-    slopes = turn @ theta
+    spread += np.diag(prior * hidden**2 + (wrong * (factor - 1.0)) ** 2 * whole / k)
+    slopes = turn @ (start + theta / kept)
 
     # Where rows lie, if they are symmetric; else clipping moves their mean.
     place = float(np.mean(factor)) * moments.mean
     value = np.append(slopes, moments.target_mean - place @ slopes)
     level = np.vstack([np.eye(k), -place])
     moved = min(1.0, 2.0 - 2.0 / float(np.mean(factor))) * np.linalg.norm(place * slopes)
-    noise_level = moments.noise_target_mean**2 + moments.noise_mean**2 * square + moved**2
+    noise_level = moments.noise_target_mean**2 + moments.noise_mean**2 * whole + moved**2
     noisy = level @ (turn @ spread @ turn.T) @ level.T
     noisy[k, k] += noise_level
     sampling = level @ ((turn * (left / rows / raised)) @ turn.T) @ level.T

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from prolate.estimators.regression.line import Line, Moments
 from prolate.estimators.regression.linear_fit import ClippedLine
 from prolate.estimators.spread import LARGEST
-from prolate.queries import Gram
+from prolate.queries import Gram, ResidualGram
 
 __all__ = ["Standard", "longest_square"]
 
@@ -49,6 +49,33 @@ class Standard:
             target=_WEIGHT * radius,
             lower=self.center - reach,
             upper=self.center + reach,
+        )
+
+    def residuals(self, query: Gram, line: Line, value: float, target_cut: float) -> ResidualGram:
+        """Return the Gram matrix of what a line leaves of the target, cut anew.
+
+        Parameters
+        ----------
+        query : Gram
+            Of the first round.
+        line : Line
+            From its moments.
+        value : float
+            Of the line in standard units, where all features are 0.
+        target_cut : float
+            In standard units.
+        """
+        weight = self.weight(query.radius, target_cut)
+        return ResidualGram(
+            query.center,
+            np.append(self.scale[:-1], self.scale[-1] / weight),
+            query.radius,
+            constant=query.constant,
+            target=query.target,
+            lower=query.lower,
+            upper=query.upper,
+            slopes=weight * line.slopes,
+            value=weight * value,
         )
 
     @staticmethod

@@ -1,0 +1,58 @@
+"""The Gram matrix of clipped features and of what a line leaves of the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.errors import InputError
+from prolate.queries.base import check_vectors
+from prolate.queries.gram import Gram
+
+__all__ = ["ResidualGram"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualGram(Gram):
+    """A `Gram` whose target is y - value - sum of slopes_j T_j, for a public line.
+
+    y is the last column, and T the clipped features, both in the units of u. The target is
+    cut to [-target, target] after that; where y is missing it is 0.
+
+    Sensitivity, norm and overflow are those of `Gram`: its proof asks only that the last
+    entry is an integer of at most t steps, which it is, whatever the line. It depends on no
+    other row, nor on where its row stands: products and sums are taken column after column.
+    """
+
+    slopes: Floats = field(default_factory=lambda: np.zeros(0))
+    value: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the line."""
+        super().__post_init__()
+        if self.target is None or self.index is not None:
+            raise InputError("A Gram matrix of residuals needs a target, and all columns.")
+        check_vectors(self.center.size - 1, slopes=self.slopes)
+        if not (np.all(np.isfinite(self.slopes)) and np.isfinite(self.value)):
+            raise InputError("slopes and value must be finite.")
+
+    def steps(self, rows: Floats) -> Floats:
+        """Return the clipped rows of a tile in grid steps: (m, k) integers, as doubles."""
+        out = super().steps(rows)
+        target, first = rows[:, -1], self.order - self.center.size
+        with np.errstate(over="ignore", invalid="ignore"):
+            left = (target - self.center[-1]) * self._gain[-1] - self.value / self.unit
+            for j, slope in enumerate(self.slopes):
+                left = left - out[:, first + j] * slope
+            left = np.where(np.isfinite(target) & ~np.isnan(left), np.rint(left), 0.0)
+        most = float(self._parts[2])
+        out[:, -1] = np.minimum(np.maximum(left, -most), most)
+        return out
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return f"{super().describe()}, after taking off a line"
