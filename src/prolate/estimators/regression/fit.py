@@ -5,6 +5,8 @@
    private mean of the target.
 2. A histogram of the norms of the standardized features.
 3. Gram matrices of (constant, features clipped to a norm, cut target), for one radius or two.
+   Where the rows pay for it, a second one for the small radius, of what the first line leaves
+   of the target: it can be cut nearer, and noise in the features' part no longer counts.
 4. From each a line that predicts, by shrinkage along the eigenvectors of the noisy matrix
    (`line.py`), and the slopes of unclipped rows (`slopes.py`).
 
@@ -15,7 +17,8 @@ both are measured; the slopes are averaged, and predictions use the line whose e
 smaller, as far as the noisy matrices tell.
 
 Sources: AdaSSP (Wang 2018; Kalaja 2022), with the matrix and the vector in one measurement,
-lambda from the noisy matrix, and clipping (Kalaja, 3.8 and 3.9) around private centers.
+lambda from the noisy matrix, and clipping (Kalaja, 3.8 and 3.9) around private centers; the
+second round is BoostedAdaSSP's idea (Tang et al. 2023).
 """
 
 from __future__ import annotations
