@@ -510,6 +510,7 @@ def test_few_rows_are_not_sampled() -> None:
     door = curator()
     assert door.sampled(501, 1000) is door
     assert door.sampled(1e9, 1000) is door
+    assert door.sampled(math.inf, 1000) is door
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])

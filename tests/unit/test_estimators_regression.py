@@ -19,6 +19,7 @@ from prolate.estimators.regression import regression
 from prolate.estimators.regression.columns import SomeColumns
 from prolate.estimators.regression.line import Moments, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
+from prolate.estimators.regression.search import _sample_size
 from prolate.estimators.regression.slopes import Slopes, average, true_slopes
 from prolate.queries import Count, Gram
 from prolate.sources import open_source
@@ -509,3 +510,13 @@ def test_rounding_never_asks_for_more_than_the_budget(neighbors) -> None:
         assert sum(Fraction(entry.share) for entry in curator.receipt) <= 1
         assert curator.remaining < 1e-9
     assert two > 15
+
+
+def test_a_sample_is_held_in_memory_only_if_it_is_small() -> None:
+    def wanted(columns: int, epsilon: float) -> float:
+        source = open_source(np.zeros((2, columns)))
+        return _sample_size(Curator(source, Budget(epsilon=epsilon, delta=1e-6)))
+
+    assert wanted(21, 1.0) == 200_000
+    assert 200_000 < wanted(51, 1.0) <= (1 << 24) / 51
+    assert wanted(200, 1.0) == wanted(50, 0.1) == np.inf  # then all rows are searched

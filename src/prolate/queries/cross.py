@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.queries.base import Query, check_vectors
-from prolate.queries.gram import GRAM_RADIUS, Gram
+from prolate.queries.gram import DIAGONAL, GRAM_RADIUS, Gram, take_off, triangle_weights
 
 __all__ = ["Along", "Cross"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_DIAGONAL, _OTHER = 5, 7  # the weights of `Gram`
 _FINE = 1 << 20  # the grid of a direction
 _LARGEST = 1e200  # of a slope: 2**23 of them times R cannot overflow
 
@@ -102,22 +101,19 @@ class Cross(Query):
     def add(self, rows: Floats, total: Integers) -> None:
         """Add the products of a tile."""
         steps = self.features.steps(rows)
-        y = rows[:, self.target]
-        with np.errstate(over="ignore", invalid="ignore"):
-            residual = (y - self.center) * self._gain
-            if self.coef is not None:
-                for j, slope in enumerate(self.coef * self._longest):
-                    residual = residual - steps[:, j] * slope
-            residual = np.rint(np.minimum(np.maximum(residual, -GRAM_RADIUS), GRAM_RADIUS))
-        residual = np.where(np.isfinite(y), residual, 0.0)
+        y = np.where(np.isfinite(rows[:, self.target]), rows[:, self.target], np.nan)
+        slopes = np.zeros(0) if self.coef is None else self.coef * self._longest
+        with np.errstate(over="ignore"):
+            y = (y - self.center) * self._gain
+        residual = take_off(y, steps, slopes, float(GRAM_RADIUS))
         products = (residual @ steps).astype(np.int64)
         if not self.gram:
             total += products
             return
         k = steps.shape[1]
         matrix = (steps.T @ steps)[np.triu_indices(k)].astype(np.int64)
-        total[: matrix.size] += matrix * _weights(k)
-        total[matrix.size :] += _DIAGONAL * products
+        total[: matrix.size] += matrix * triangle_weights(k)
+        total[matrix.size :] += DIAGONAL * products
 
     def products(self, values: Floats) -> Floats:
         """Return the sum of u t, shape (order,), in their units, of a vector of this query."""
@@ -130,7 +126,7 @@ class Cross(Query):
 
     def noise(self, std: float) -> float:
         """Return the noise of the products, of `std` in integer units."""
-        return std * self.features.unit / GRAM_RADIUS / (_DIAGONAL if self.gram else 1)
+        return std * self.features.unit / GRAM_RADIUS / (DIAGONAL if self.gram else 1)
 
     def describe(self) -> str:
         """Return one line for the receipt."""
@@ -204,8 +200,3 @@ class Along(Query):
     def describe(self) -> str:
         """Return one line for the receipt."""
         return f"{self.features.describe()}, along one direction"
-
-
-def _weights(order: int) -> Integers:
-    first, second = np.triu_indices(order)
-    return np.where(first == second, _DIAGONAL, _OTHER)

@@ -13,14 +13,14 @@ from prolate.errors import InputError
 from prolate.queries import kernels
 from prolate.queries.base import Query, check_vectors
 
-__all__ = ["GRAM_RADIUS", "Gram"]
+__all__ = ["DIAGONAL", "GRAM_RADIUS", "Gram", "take_off", "triangle_weights"]
 
 Floats = NDArray[np.float64]
 
 GRAM_RADIUS = 1 << 14
 """The longest row in grid steps. Gram matrices of 2**31 rows sum up within 2**62."""
 
-_DIAGONAL, _OTHER = 5, 7  # weights of the entries; 7 / 5 is just below sqrt 2
+DIAGONAL, _OTHER = 5, 7  # weights of the entries; 7 / 5 is just below sqrt 2
 
 
 def _zeros() -> Floats:
@@ -135,13 +135,13 @@ class Gram(Query):
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return 2 (5 R**2)**2 for replace, (5 R**2)**2 for add-remove."""
-        return (2 if neighbors == "replace" else 1) * (_DIAGONAL * GRAM_RADIUS**2) ** 2
+        return (2 if neighbors == "replace" else 1) * (DIAGONAL * GRAM_RADIUS**2) ** 2
 
     def add(self, rows: Floats, total: NDArray[np.int64]) -> None:
         """Add the Gram matrix of a tile."""
         steps = self.steps(rows)
         product = (steps.T @ steps)[np.triu_indices(self.order)].astype(np.int64)
-        total += product * _weights(self.order)
+        total += product * triangle_weights(self.order)
 
     def steps(self, rows: Floats) -> Floats:
         """Return the clipped rows of a tile in grid steps: (m, k) integers, as doubles."""
@@ -168,13 +168,13 @@ class Gram(Query):
         """Return the (k, k) matrix, in the units of u, of a vector of this query."""
         k = self.order
         upper = np.zeros((k, k))
-        upper[np.triu_indices(k)] = values / _weights(k) * self.unit**2
+        upper[np.triu_indices(k)] = values / triangle_weights(k) * self.unit**2
         return upper + np.triu(upper, 1).T
 
     def noise(self, std: float) -> tuple[float, float]:
         """Return the noise of entries on and off the diagonal, of `std` in integer units."""
         unit = std * self.unit**2
-        return unit / _DIAGONAL, unit / _OTHER
+        return unit / DIAGONAL, unit / _OTHER
 
     def describe(self) -> str:
         """Return one line for the receipt."""
@@ -186,6 +186,20 @@ class Gram(Query):
         )
 
 
-def _weights(order: int) -> NDArray[np.int64]:
+def take_off(target: Floats, steps: Floats, slopes: Floats, most: float) -> Floats:
+    """Return target - steps @ slopes, rounded and cut to [-most, most]; 0 where it is NaN.
+
+    Column after column, so that a row's number depends on no other row, nor on its place.
+    """
+    left = target
+    with np.errstate(over="ignore", invalid="ignore"):
+        for j, slope in enumerate(slopes):
+            left = left - steps[:, j] * slope
+        left = np.minimum(np.maximum(np.rint(left), -most), most)
+    return np.where(np.isnan(left), 0.0, left)
+
+
+def triangle_weights(order: int) -> NDArray[np.int64]:
+    """Return the weights of the entries of an upper triangle, row by row."""
     first, second = np.triu_indices(order)
-    return np.where(first == second, _DIAGONAL, _OTHER)
+    return np.where(first == second, DIAGONAL, _OTHER)

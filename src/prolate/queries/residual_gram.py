@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.queries.base import check_vectors
-from prolate.queries.gram import Gram
+from prolate.queries.gram import Gram, take_off
 
 __all__ = ["ResidualGram"]
 
@@ -43,14 +43,11 @@ class ResidualGram(Gram):
     def steps(self, rows: Floats) -> Floats:
         """Return the clipped rows of a tile in grid steps: (m, k) integers, as doubles."""
         out = super().steps(rows)
-        target, first = rows[:, -1], self.order - self.center.size
+        first = self.order - self.center.size
+        y = np.where(np.isfinite(rows[:, -1]), rows[:, -1], np.nan)
         with np.errstate(over="ignore", invalid="ignore"):
-            left = (target - self.center[-1]) * self._gain[-1] - self.value / self.unit
-            for j, slope in enumerate(self.slopes):
-                left = left - out[:, first + j] * slope
-            left = np.where(np.isfinite(target) & ~np.isnan(left), np.rint(left), 0.0)
-        most = float(self._parts[2])
-        out[:, -1] = np.minimum(np.maximum(left, -most), most)
+            y = (y - self.center[-1]) * self._gain[-1] - self.value / self.unit
+        out[:, -1] = take_off(y, out[:, first:-1], self.slopes, float(self._parts[2]))
         return out
 
     def describe(self) -> str:

@@ -34,8 +34,9 @@ _NORMS = (0.004, 0.01, 0.02, 0.03)
 _MOST_NORMS = 0.1  # of what is left, as they may be asked four times
 _LEAST = 0.0004
 # Where rows are many, a sample is searched: at least so many rows, and as many as make the
-# fine counts cost no more than this share.
+# fine counts cost no more than this share; but none of more cells than memory can be asked for.
 _SAMPLE, _TINY_SHARE = 200_000, 0.002
+_MOST_CELLS = 1 << 24
 _ROUGH = 0.09  # noise of the target's counts that leaves no budget to refine them
 _ROUGH_FEATURES = 0.1
 _LEVELS = 3
@@ -151,6 +152,10 @@ def _coarse(curator: Curator, rows: float, columns: int, wanted: tuple[float, fl
 
 
 def _sample_size(curator: Curator) -> float:
-    """Return how many rows make the searches as fine as they should be for a tiny share."""
+    """Return how many rows make the searches as fine as they should be for a tiny share.
+
+    Infinite where these are too many to hold: then all rows are searched, block by block.
+    """
     cost = rows_changed(curator.neighbors) * curator.dimension / curator.budget.mu**2
-    return max(_SAMPLE, math.sqrt(cost / _TINY_SHARE) / _FEATURES[0])
+    wanted = max(_SAMPLE, math.sqrt(cost / _TINY_SHARE) / _FEATURES[0])
+    return wanted if wanted * curator.dimension <= _MOST_CELLS else math.inf
