@@ -4,8 +4,9 @@
         [--epsilon 0.1,1,3] [--delta 1e-6] [--neighbors replace] [--repeats 10] [--seed 0]
 
 Ten-fold cross-validation, anew for each repeat. `auto` gets the raw rows and nothing else:
-it is private from end to end. The methods that need bounded rows (marked *) get them as
-they were published with: columns centered and scaled with their own means and deviations,
+it is private from end to end; `auto-line` is its line X @ coef + intercept, without what
+`predict` does besides. The methods that need bounded rows (marked *) get them as they were
+published with: columns centered and scaled with their own means and deviations,
 rows divided by their own norms, the target by its largest deviation, all of them taken from
 the data itself, test rows included. That is not private, nor is `trivial`, which predicts the
 mean, nor `ols`, nor `ridge` (lambda = 1). The last column is the published AdaSSP's error.
@@ -26,7 +27,7 @@ import csv
 import inspect
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,10 @@ def auto(X: np.ndarray, y: np.ndarray, budget: Budget, neighbors: str) -> Linear
     return regression(Curator(source, budget, neighbors=neighbors))
 
 
+def auto_line(X: np.ndarray, y: np.ndarray, budget: Budget, neighbors: str) -> LinearFit:
+    return replace(auto(X, y, budget, neighbors), clipped=None)
+
+
 def rival(
     X: np.ndarray,
     y: np.ndarray,
@@ -153,6 +158,7 @@ METHODS = {
     "ols": Method(least_squares, leaks=False),
     "ridge": Method(ridge),
     "auto": Method(auto, leaks=False),
+    "auto-line": Method(auto_line, leaks=False),
     "ssp": through_the_door(rivals.ssp),
     "ssp-joint": through_the_door(rivals.ssp, accounting="joint"),
     "adassp": through_the_door(rivals.adassp),
