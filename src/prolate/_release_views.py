@@ -1,15 +1,17 @@
-"""How a release looks: as text, as a data frame, as a plot."""
+"""How a release looks as text and as a data frame."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
+    import polars as pl
+    import pyarrow as pa
 
     from prolate.release import Release
 
@@ -49,25 +51,26 @@ def rows_in_words(release: Release) -> str:
     return count if release.neighbors == "replace" else f"about {count} (a noisy count)"
 
 
-def headline(release: Release) -> str:
-    """Return the first line: what, of how much, at what budget, for which neighbors."""
+def subject(release: Release) -> str:
+    """Return what was estimated of how much, such as ``"mean of 3 columns"``."""
     d = len(release.columns)
     what = release.statistic
     if what == "regression":
         d -= 1  # without the intercept
         target = release.details.get("target")
-        what += f" of {printable(target)} on" if isinstance(target, str) else " on"
-        return _headline(release, f"{what} {d} feature{'' if d == 1 else 's'}")
+        of = f" of {printable(target)}" if isinstance(target, str) else ""
+        return f"{what}{of} on {d:,} feature{'' if d == 1 else 's'}"
     if release.second_label == "q":
         count = release.estimate.shape[0]
         what = f"{count} {what}{'' if count == 1 else 's'}"
-    return _headline(release, f"{what} of {d} column{'' if d == 1 else 's'}")
+    return f"{what} of {d:,} column{'' if d == 1 else 's'}"
 
 
-def _headline(release: Release, what: str) -> str:
+def headline(release: Release) -> str:
+    """Return the first line: what, of how much, at what budget, for which neighbors."""
     private = "Private" if release.private else "NOT PRIVATE (seeded)"
     return (
-        f"{private} {what}, {rows_in_words(release)}, "
+        f"{private} {subject(release)}, {rows_in_words(release)}, "
         f"{release.budget}, neighbors: {release.neighbors}"
     )
 
@@ -141,26 +144,37 @@ def cells(
     intervals = intervals and release.has_intervals
     value = "coefficient" if release.statistic == "regression" else release.statistic
     header = ["column", *([second] if second else []), value]
-    stds = {"noise_std": "± noise", "sampling_std": "± sampling"}
-    stated = [name for name in stds if getattr(release, name) is not None]
-    header += [stds[name] for name in stated]
+    header += [f"± {name}" for name in stated(release)]
     if intervals:
         header.append(f"{100 * level:.6g}% interval")
     rows = []
     for record in release.table(level):
-        ends = (record["lower"], record["upper"])
-        width = 0.0 if record["lower"] is None else (ends[1] - ends[0]) / 2.0
-        error = min((record[name] for name in stated if record[name]), default=width)
         row = [printable(record["column"])]
         if second is not None:
-            label = record[second]
-            row.append(printable(label) if isinstance(label, str) else f"{label:g}")
-        row.append(round_to(record["estimate"], error))
-        row += [round_to(record[name], record[name]) for name in stated]
-        if intervals:
-            row.append(f"{round_to(ends[0], error)} to {round_to(ends[1], error)}")
+            row.append(label_of(record[second]))
+        row += numbers(record, stated(release), intervals=intervals)
         rows.append(row)
     return header, rows
+
+
+def stated(release: Release) -> list[str]:
+    """Return which errors a release states: "noise", "sampling"."""
+    return [part for part in ("noise", "sampling") if getattr(release, f"{part}_std") is not None]
+
+
+def label_of(second: str | float) -> str:
+    """Return the text of a record's second label: a column's name or a q."""
+    return printable(second) if isinstance(second, str) else f"{second:g}"
+
+
+def numbers(record: dict[str, Any], parts: Sequence[str], *, intervals: bool) -> list[str]:
+    """Return the numbers of one record as text: the estimate, its errors, its interval."""
+    low, high = record["lower"], record["upper"]
+    width = 0.0 if low is None else high / 2.0 - low / 2.0
+    stds = [record[f"{part}_std"] for part in parts]
+    error = record["noise_std"] or width
+    row = [round_to(record["estimate"], error), *(round_to(std, std) for std in stds)]
+    return [*row, f"{round_to(low, error)} to {round_to(high, error)}"] if intervals else row
 
 
 def _matrix_cells(release: Release) -> tuple[list[str], list[list[str]]]:
@@ -216,64 +230,39 @@ def frame(release: Release, level: float) -> pd.DataFrame:
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError(
-            "Release.to_frame needs pandas, which is not installed: pip install pandas. "
-            "Release.table() gives the same records without it."
-        ) from error
-    names = ["column", *([release.second_label] if release.second_label else [])]
-    names += ["estimate", "noise_std", "sampling_std", "lower", "upper"]
-    result = pd.DataFrame.from_records(release.table(level), columns=names)
-    return result.astype(dict.fromkeys(names[-5:], np.float64))
+        raise ImportError(_missing("to_frame", "pandas")) from error
+    result = pd.DataFrame.from_records(release.table(level), columns=_fields(release))
+    return result.astype(dict.fromkeys(_NUMBERS, np.float64))
 
 
-def plot(release: Release, ax: Axes | None, level: float) -> Axes:
-    """Draw each estimate as a point, its noise thick and its whole interval thin."""
+def polars_frame(release: Release, level: float) -> pl.DataFrame:
+    """Return the release as a polars data frame."""
     try:
-        import matplotlib.pyplot as plt
+        import polars as pl
     except ImportError as error:
-        raise ImportError(
-            "Release.plot needs matplotlib, which is not installed: pip install matplotlib."
-        ) from error
-    if release.is_matrix:
-        return _plot_matrix(release, plt.subplots()[1] if ax is None else ax)
-    estimate = np.atleast_2d(release.estimate)
-    half = noise = np.zeros(estimate.shape)  # of what is not stated
-    if release.has_intervals:
-        ends = release.interval(level)
-        half = np.atleast_2d(ends[..., 1] - ends[..., 0]) / 2.0
-    if release.noise_std is not None:
-        noise = np.atleast_2d(release.noise_std)
-    several, d = estimate.shape
-    if ax is None:
-        ax = plt.subplots(figsize=(6.4, max(2.0, 0.6 + 0.25 * d * several)))[1]
-    labels: list[Any] = [None]
-    if release.estimate.ndim == 2:
-        labels = [f"q = {q:g}" for q in release.quantile_labels]
-    for i in range(several):
-        y = np.arange(d) + (i - (several - 1) / 2.0) * 0.8 / several
-        whole = ax.errorbar(
-            estimate[i], y, xerr=half[i], fmt="o", ms=4, lw=1, capsize=3, label=labels[i]
-        )
-        ax.errorbar(
-            estimate[i], y, xerr=noise[i], fmt="none", lw=3, ecolor=whole.lines[0].get_color()
-        )
-    ax.set_yticks(range(d), [printable(name) for name in release.columns])
-    ax.invert_yaxis()
-    ax.set_xlabel(f"{release.statistic} (thick: ± noise, thin: {100 * level:.6g}% interval)")
-    ax.set_title("private" if release.private else "NOT PRIVATE (seeded)")
-    if several > 1:
-        ax.legend()
-    return ax
+        raise ImportError(_missing("to_polars", "polars")) from error
+    return pl.DataFrame(arrow_table(release, level))
 
 
-def _plot_matrix(release: Release, ax: Axes) -> Axes:
-    """Draw a matrix as colors: covariances in units of the standard deviations."""
-    variance = np.maximum(np.diagonal(release.estimate), np.finfo(float).tiny)
-    unit = np.sqrt(np.outer(variance, variance))
-    colors = ax.imshow(release.estimate / unit, vmin=-1.0, vmax=1.0, cmap="RdBu_r")
-    names = [printable(name) for name in release.columns]
-    ax.set_xticks(range(len(names)), names, rotation=90)
-    ax.set_yticks(range(len(names)), names)
-    ax.figure.colorbar(colors, ax=ax, label="correlation")
-    ax.set_title("private" if release.private else "NOT PRIVATE (seeded)")
-    return ax
+def arrow_table(release: Release, level: float) -> pa.Table:
+    """Return the release as an Arrow table."""
+    import pyarrow as pa
+
+    second = pa.string() if release.is_matrix else pa.float64()
+    kinds = {"column": pa.string(), release.second_label: second}
+    fields = [(name, kinds.get(name, pa.float64())) for name in _fields(release)]
+    return pa.Table.from_pylist(release.table(level), schema=pa.schema(fields))
+
+
+_NUMBERS = ("estimate", "noise_std", "sampling_std", "lower", "upper")
+
+
+def _fields(release: Release) -> list[str]:
+    return ["column", *([release.second_label] if release.second_label else []), *_NUMBERS]
+
+
+def _missing(method: str, library: str) -> str:
+    return (
+        f"Release.{method} needs {library}, which is not installed: pip install {library}. "
+        "Release.table() gives the same records without it."
+    )

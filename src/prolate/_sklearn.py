@@ -15,9 +15,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.errors import InputError
+from prolate.budget import Budget
+from prolate.errors import BudgetError, InputError
 
-__all__ = ["Plain", "Regressor", "check_count", "check_names", "feature_names", "need_fit", "r2"]
+__all__ = [
+    "DELTA",
+    "EPSILON",
+    "Plain",
+    "Regressor",
+    "Transformer",
+    "check_count",
+    "check_names",
+    "feature_names",
+    "need_fit",
+    "r2",
+    "stated_budget",
+]
+
+EPSILON, DELTA = 1.0, 1e-6  # what a fit may cost by default
 
 _SHOWN = 5  # names in an error
 
@@ -56,21 +71,52 @@ class Plain:
         raise NotImplementedError
 
 
+class PlainTransformer(Plain):
+    """What scikit-learn adds to a transformer, without scikit-learn."""
+
+    def fit_transform(self, X: object, y: object = None) -> NDArray[np.float64]:
+        """Fit to private rows, then transform them."""
+        fitted = self.fit(X, y)  # type: ignore[attr-defined]
+        return np.asarray(fitted.transform(X))
+
+
 class NotFittedError(InputError, AttributeError):
     """An estimator that is used before it is fitted, where scikit-learn is missing."""
 
 
 if TYPE_CHECKING:
     Regressor = Plain
+    Transformer = PlainTransformer
 else:
     try:
-        from sklearn.base import BaseEstimator, RegressorMixin
+        from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
     except ImportError:
-        Regressor = Plain
+        Regressor, Transformer = Plain, PlainTransformer
     else:
 
         class Regressor(RegressorMixin, BaseEstimator):
             """The base class of regressions: scikit-learn's own."""
+
+        class Transformer(TransformerMixin, BaseEstimator):
+            """The base class of transformers: scikit-learn's own."""
+
+
+def stated_budget(estimator: Any) -> Budget:
+    """Return the budget that an estimator's epsilon and delta, or rho, or mu state.
+
+    Raises
+    ------
+    BudgetError
+        If it is stated in two currencies.
+    """
+    if estimator.rho is None and estimator.mu is None:
+        return Budget(epsilon=estimator.epsilon, delta=estimator.delta)
+    if estimator.epsilon not in (None, EPSILON) or estimator.delta not in (None, DELTA):
+        raise BudgetError(
+            "State the budget once: as epsilon and delta, or as rho, or as mu; got "
+            f"epsilon={estimator.epsilon!r} and delta={estimator.delta!r} beside another."
+        )
+    return Budget(rho=estimator.rho, mu=estimator.mu)
 
 
 def need_fit(estimator: object, attribute: str) -> None:

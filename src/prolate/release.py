@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any, get_args
@@ -36,6 +36,8 @@ from prolate.errors import BudgetError, InputError, ReleaseError
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
+    import pyarrow as pa
     from matplotlib.axes import Axes
 
 __all__ = ["SCHEMA_VERSION", "STATISTICS", "ReceiptEntry", "Release", "installed_version"]
@@ -318,11 +320,14 @@ class Release:
         >>> r.table(0.95)[0]["column"], round(r.table(0.95)[0]["lower"], 3)
         ('age', 1.02)
         """
+        return list(self._records(np.ndindex(self.estimate.shape), level))
+
+    def _records(self, places: Iterable[tuple[int, ...]], level: float) -> Iterator[dict[str, Any]]:
+        """Yield the records of `table` for the numbers at some places of `estimate`."""
         ends = self.interval(level) if self.has_intervals else None
         second = self.second_label
         labels = self.columns if self.is_matrix else self.quantile_labels if second else ()
-        records = []
-        for index in np.ndindex(self.estimate.shape):
+        for index in places:
             record: dict[str, Any] = {"column": self.columns[index[-1]]}
             if second is not None:
                 record[second] = labels[index[0]]
@@ -332,8 +337,7 @@ class Release:
                 record[name] = None if std is None else float(std[index])
             for side, name in enumerate(("lower", "upper")):
                 record[name] = None if ends is None else float(ends[index][side])
-            records.append(record)
-        return records
+            yield record
 
     @property
     def is_matrix(self) -> bool:
@@ -444,9 +448,46 @@ class Release:
         """
         return _release_views.frame(self, level)
 
+    def to_polars(self, level: float = 0.95) -> pl.DataFrame:
+        """Return a polars DataFrame: the records of `to_frame`, null where nothing is stated."""
+        return _release_views.polars_frame(self, level)
+
+    def to_arrow(self, level: float = 0.95) -> pa.Table:
+        """Return a pyarrow Table: the records of `to_frame`, null where nothing is stated."""
+        return _release_views.arrow_table(self, level)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, level: float = 0.95) -> str:
+        """Return the release's report, and write it to `path` if one is given.
+
+        The report is one page of HTML that loads nothing and runs no script. The file
+        appears whole or not at all, readable by its owner only.
+
+        Raises
+        ------
+        ReleaseError
+            If the file cannot be written.
+        """
+        from prolate import report
+
+        text = report.page(self, level)
+        if path is not None:
+            write_whole(path, text)
+        return text
+
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
-        """Draw each estimate with its interval: noise thick, noise and sampling thin."""
-        return _release_views.plot(self, ax, level)
+        """Draw each estimate with its interval: noise thick, the whole interval thin.
+
+        Columns whose intervals would be too small to see on one axis are each drawn in
+        percent of their estimate instead. A covariance is drawn as a map of correlations.
+        """
+        from prolate import _release_plot
+
+        return _release_plot.plot(self, ax, level)
+
+    def _repr_html_(self) -> str:
+        from prolate import report
+
+        return report.notebook(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):

@@ -1,0 +1,131 @@
+"""The table of a report: which numbers it shows, as text and as error bars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate._release_plot import correlations
+from prolate._release_views import label_of, numbers, printable, stated
+from prolate.release import Release
+from prolate.report.drawing import ErrorBar, Mark, draw_errors
+
+__all__ = ["Row", "Table", "each", "make_table"]
+
+_MOST_ROWS = 3000
+_MOST_PAIRS = 200  # of a matrix that has more than `_MOST_ROWS`
+
+Place = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number: its names, its texts, its error bar."""
+
+    names: list[str]
+    numbers: list[str]
+    bar: ErrorBar | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """The table of a report.
+
+    Attributes
+    ----------
+    header : list of str
+        Names, then numbers.
+    rows : list of Row
+    names : int
+        How many cells of a row are names.
+    drawn : bool
+        Whether rows have error bars.
+    axis : list of Mark
+        Of the error bars; empty where each has a scale of its own.
+    scale : str
+        What has a scale of its own, where there is no common axis.
+    hidden : str
+        A sentence on the numbers that are not shown, or nothing.
+    """
+
+    header: list[str]
+    rows: list[Row]
+    names: int
+    drawn: bool
+    axis: list[Mark]
+    scale: str
+    hidden: str
+
+
+def make_table(release: Release, level: float, most: int = _MOST_ROWS) -> Table:
+    """Return the table of a release, of at most `most` rows or a few more."""
+    places, hidden = _places(release, most)
+    parts, second = stated(release), release.second_label
+    records = list(release._records(places, level))
+    drawn = release.has_intervals and release.noise_std is not None and bool(records)
+    bars: list[ErrorBar] = []
+    axis: list[Mark] = []
+    if drawn:
+        estimate, low, high, noise = (
+            np.array([record[name] for record in records])
+            for name in ("estimate", "lower", "upper", "noise_std")
+        )
+        own = range(len(places)) if release.is_matrix else [place[-1] for place in places]
+        group = np.unique(np.array(own), return_inverse=True)[1]
+        zero = release.is_matrix or release.statistic == "regression"
+        bars, axis = draw_errors(estimate, low, high, noise, group, zero=zero)
+    rows = []
+    for i, record in enumerate(records):
+        names = [printable(record["column"]) or "(no name)"]
+        if second is not None:
+            names.append(label_of(record[second]))
+        texts = numbers(record, parts, intervals=release.has_intervals)
+        rows.append(Row(names, texts, bars[i] if drawn else None))
+    value = "coefficient" if release.statistic == "regression" else release.statistic
+    header = ["column", *([second] if second else []), value]
+    header += [f"± {part}" for part in parts]
+    if release.has_intervals:
+        header.append(f"{100 * level:.6g}% interval")
+    return Table(
+        header=header,
+        rows=rows,
+        names=2 if second else 1,
+        drawn=drawn,
+        axis=axis,
+        scale="column" if second == "q" else "row",
+        hidden=hidden,
+    )
+
+
+def each(release: Release) -> tuple[NDArray[np.intp], ...]:
+    """Return the places of all numbers of a release, as indices; of a matrix, one triangle."""
+    shape = release.estimate.shape
+    if release.is_matrix:
+        return np.triu_indices(shape[0], 1 if release.statistic == "correlation" else 0)
+    return tuple(np.indices(shape).reshape(len(shape), -1))
+
+
+def _places(release: Release, most: int) -> tuple[list[Place], str]:
+    """Return which numbers to show, in their order, and a sentence on those that are not."""
+    d = len(release.columns)
+    if not release.is_matrix:
+        count = release.estimate.size
+        every = product(range(d), *map(range, release.estimate.shape[:-1]))  # a column's together
+        places: list[Place] = [place[::-1] for place in islice(every, most)]
+        return places, "" if count <= most else f"These are the first {most:,} of {count:,}."
+    i, j = each(release)
+    if i.size > most:
+        far = np.abs(correlations(release)[i, j])
+        far[i == j] = 0.0
+        keep = np.argsort(-far, kind="stable")[: min(_MOST_PAIRS, most)]
+        hidden = (
+            f"These are the {keep.size:,} of {i.size:,} pairs of columns with the strongest "
+            "correlations."
+        )
+        i, j = i[keep], j[keep]
+    else:
+        hidden = ""
+    return list(zip(i.tolist(), j.tolist(), strict=True)), hidden

@@ -1,0 +1,241 @@
+"""What a report says in sentences."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from prolate._release_views import printable, round_to, rows_in_words, subject
+from prolate.budget import Budget
+from prolate.release import Release
+from prolate.report.rows import each
+
+__all__ = ["details", "facts", "guarantee", "protection", "sureness", "title", "unit"]
+
+_DELTAS = (1e-5, 1e-6, 1e-9)  # where epsilon is stated as well
+_UNEVEN = 10.0  # noise over sampling error, between columns
+_LONGEST = 300  # characters of a detail
+
+
+def title(release: Release) -> str:
+    """Return the title of the page."""
+    private = "Private " if release.private else "NOT PRIVATE: "
+    return private + subject(release)
+
+
+def unit(release: Release) -> str:  # noqa: ARG001 -- until a release has other units
+    """Return what is protected as one."""
+    return "row"
+
+
+def guarantee(release: Release) -> str:
+    """Return the guarantee as sentences to quote: the notion, its numbers, neighbors, unit."""
+    if not release.private:
+        return (
+            "No privacy is guaranteed: these numbers were made with a seed, and whoever knows "
+            "it can remove the noise. They are for tests only and must not be published as "
+            "private."
+        )
+    budget, one = release.budget, unit(release)
+    if budget.composition == "gdp":
+        notion = f"μ-Gaussian differential privacy with μ = {_up(budget.mu)}"
+    else:
+        notion = f"ρ-zero-concentrated differential privacy with ρ = {_up(budget.rho)}"
+    epsilon, delta = _stated_pair(budget)
+    if release.neighbors == "replace":
+        event = (
+            f"data sets are neighbors if one is made from the other by replacing any one {one} by "
+            f"any other {one}, and the number of {one}s, {release.n:,.0f}, is public"
+        )
+    else:
+        event = (
+            f"data sets are neighbors if one is made from the other by adding or removing any one "
+            f"{one}, and the number of {one}s is itself protected"
+        )
+    return (
+        f"This release, made by Prolate {printable(release.prolate_version)}, satisfies {notion}, "
+        f"and with it (ε, δ)-differential privacy with ε = {epsilon} at δ = {delta}. Here {event}. "
+        f"The unit of privacy is one {one}. Every measurement of the data "
+        "that the release rests on is counted in it."
+    )
+
+
+def protection(release: Release) -> list[tuple[str, str]]:
+    """Return the numbers of the guarantee: names and values."""
+    if not release.private:
+        return [("guarantee", "none: a seed was given")]
+    budget = release.budget
+    found = [("budget as stated", ", ".join(f"{k} = {v:g}" for k, v in budget.stated.items()))]
+    if budget.composition == "gdp":
+        found.append(("μ of Gaussian differential privacy", _up(budget.mu)))
+    found.append(("ρ of zero-concentrated differential privacy", _up(budget.rho)))
+    deltas = sorted({*_DELTAS, budget.stated.get("delta", _DELTAS[0])}, reverse=True)
+    found += [(f"ε at δ = {delta:g}", _epsilon_at(budget, delta)) for delta in deltas]
+    neighbors = {
+        "replace": "one row takes other values; the number of rows is public",
+        "add-remove": "one row is there or not; the number of rows is protected",
+    }
+    return [
+        *found,
+        ("neighboring data sets", f"{release.neighbors}: {neighbors[release.neighbors]}"),
+        ("unit of privacy", f"one {unit(release)}"),
+    ]
+
+
+def _stated_pair(budget: Budget) -> tuple[str, str]:
+    delta = budget.stated.get("delta", 1e-6)
+    return _epsilon_at(budget, delta), f"{delta:g}"
+
+
+def _epsilon_at(budget: Budget, delta: float) -> str:
+    """Return epsilon as text: as it was stated, or rounded up."""
+    if budget.stated.get("delta") == delta:
+        return f"{budget.stated['epsilon']:.12g}"
+    return _up(budget.epsilon_at(delta))
+
+
+def _up(value: float) -> str:
+    """Return four digits of a number, rounded up, so that what is claimed is true.
+
+    Examples
+    --------
+    >>> _up(0.236719), _up(0.5), _up(4.8870001)
+    ('0.2368', '0.5', '4.888')
+    """
+    if float(f"{value:.4g}") >= value:
+        return f"{value:.4g}"
+    unit = 10.0 ** (math.floor(math.log10(value)) - 3)
+    return f"{value + 0.5 * unit:.4g}"
+
+
+def sureness(release: Release) -> str:
+    """Return a sentence on how large the noise is beside the sampling error."""
+    if release.noise_std is None:
+        return (
+            f"This regression by method {release.method!r} does not state the errors of its "
+            "coefficients: nothing here says how sure they are."
+        )
+    if release.sampling_std is None:
+        return (
+            "The sampling error is not stated: what is shown is how far the privacy noise may "
+            "have moved the numbers from what these rows would give."
+        )
+    noise, sampling = release.noise_std[each(release)], release.sampling_std[each(release)]
+    known = (noise > 0.0) & (sampling > 0.0)
+    if not known.any():
+        return "Either the noise or the sampling error of every number is 0."
+    with np.errstate(over="ignore"):
+        ratio = noise[known] / sampling[known]
+    middle = float(np.median(ratio))
+    words = f"The privacy noise is {_times(middle)} the sampling error"
+    if ratio.size > 1:
+        below = int(np.count_nonzero(ratio < 1.0))
+        words = (
+            f"In the middle of the numbers (the median) the privacy noise is {_times(middle)} the "
+            f"sampling error; it is the smaller of the two in {below:,} of {ratio.size:,}"
+        )
+    if middle < 1.0:
+        return f"{words}: more rows would sharpen these numbers more than more budget."
+    return f"{words}: the noise limits how sure they are; more rows or more budget would help."
+
+
+def _times(ratio: float) -> str:
+    if ratio >= 1e6:
+        return "more than a million times"
+    return f"{ratio:,.0f} times" if ratio >= 10.0 else f"{ratio:.2g} times"
+
+
+def shape(release: Release) -> str:
+    """Return sentences on how the noise differs between numbers."""
+    noise = np.zeros(0) if release.noise_std is None else release.noise_std[each(release)]
+    known = noise[noise > 0.0]
+    if known.size < 2:
+        return "There is one noise only, so it has no shape."
+    with np.errstate(over="ignore"):
+        ratio = float(known.max() / known.min())
+    if ratio < 1.005:
+        return f"The noise is round: the same, {known.max():.3g}, in all {known.size:,} numbers."
+    words = (
+        f"The largest noise, {round_to(known.max(), known.max())}, is {_times(ratio)} the "
+        f"smallest, {round_to(known.min(), known.min())}: it is stretched to the columns."
+    )
+    return f"{words}{_uneven(release)}"
+
+
+def _uneven(release: Release) -> str:
+    """Return advice where the noise favors columns of large numbers, else nothing."""
+    if release.statistic != "mean" or release.sampling_std is None or release.noise_std is None:
+        return ""
+    known = (release.noise_std > 0.0) & (release.sampling_std > 0.0)
+    with np.errstate(over="ignore"):
+        ratio = release.noise_std[known] / release.sampling_std[known]
+    if ratio.size < 2 or ratio.max() < _UNEVEN * ratio.min() or ratio.max() < 1.0:
+        return ""
+    return (
+        f" It is shaped for the ℓ{release.error_norm:g} error of all columns in their own units, "
+        "which favors columns of large numbers. If small ones matter as much, bring the columns "
+        "to similar units before a release, or release them apart."
+    )
+
+
+def facts(release: Release) -> list[tuple[str, str]]:
+    """Return how the release was made: names and values."""
+    found = [
+        ("statistic", release.statistic),
+        ("rows", rows_in_words(release)),
+        ("method", release.method),
+    ]
+    if not release.is_matrix and release.statistic not in ("quantile", "regression"):
+        found.append(("noise shaped for", f"the ℓ{release.error_norm:g} error"))
+    if release.has_intervals:
+        found.append(("intervals", f"for {release.interval_covers}"))
+    return [*found, ("made by", f"Prolate {printable(release.prolate_version)}")]
+
+
+@dataclass(frozen=True)
+class Charge:
+    """A line of the receipt: what was asked, and its part of the budget in percent."""
+
+    label: str
+    query: str
+    size: str
+    mu: str
+    percent: float
+
+    @property
+    def share(self) -> str:
+        """The percentage as text."""
+        return "< 0.01%" if 0.0 < self.percent < 0.01 else f"{self.percent:.3g}%"
+
+
+def charges(release: Release) -> list[Charge]:
+    """Return where the budget went: every measurement, and what was left unspent."""
+    whole = release.budget.mu**2
+    found = [
+        Charge(
+            printable(entry.label),
+            printable(entry.query),
+            f"{entry.size:,}",
+            f"{entry.mu:.4g}",
+            100.0 * entry.mu**2 / whole,
+        )
+        for entry in release.receipt
+    ]
+    left = 100.0 - math.fsum(charge.percent for charge in found)
+    if left > 0.005:
+        found.append(Charge("not spent", "", "", f"{math.sqrt(whole * left / 100.0):.4g}", left))
+    return found
+
+
+def details(release: Release) -> list[tuple[str, str]]:
+    """Return the release's other numbers as text, long ones cut."""
+    found = []
+    for name, value in release.details.items():
+        text = printable(json.dumps(value, ensure_ascii=False))
+        if len(text) > _LONGEST:
+            text = f"{text[:_LONGEST]} … ({len(text):,} characters; whole in the release's JSON)"
+        found.append((printable(name), text))
+    return found

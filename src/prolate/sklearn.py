@@ -1,0 +1,271 @@
+"""Private steps of scikit-learn's pipelines: centering, scaling, and regression.
+
+They are transformers of scikit-learn where that is installed, and work without it, too.
+Only `fit` is private: what it stores may be published. `transform` uses the rows that it
+gets as they are.
+
+Every private step of a pipeline pays for itself. The mu of all of them together is the
+root of the sum of their squares.
+
+>>> import numpy as np
+>>> from prolate.sklearn import PrivateScaler
+>>> X = np.random.default_rng(0).normal([170, 70], [10, 15], size=(20_000, 2))
+>>> scaler = PrivateScaler(epsilon=1, delta=1e-6, seed=0).fit(X)
+>>> scaler.mean_.round().tolist(), scaler.scale_.round().tolist()
+([170.0, 70.0], [10.0, 15.0])
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate import api
+from prolate._sklearn import (
+    DELTA,
+    EPSILON,
+    Transformer,
+    check_count,
+    check_names,
+    feature_names,
+    need_fit,
+    stated_budget,
+)
+from prolate.arguments import Bounds
+from prolate.budget import Neighbors
+from prolate.errors import InputError
+from prolate.ledger import Ledger
+from prolate.ledger.address import address
+from prolate.regression import LinearRegression
+from prolate.release import Release
+from prolate.sources import Source
+from prolate.sources.paired import is_path, open_features
+
+__all__ = ["LinearRegression", "PrivateMean", "PrivateScaler"]
+
+
+class _Affine(Transformer):
+    """Takes a private center off every feature, and divides it by a private scale."""
+
+    def __init__(
+        self,
+        epsilon: float | None = EPSILON,
+        delta: float | None = DELTA,
+        *,
+        rho: float | None = None,
+        mu: float | None = None,
+        bounds: Bounds | None = None,
+        neighbors: Neighbors = "replace",
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
+        self.mu = mu
+        self.bounds = bounds
+        self.neighbors = neighbors
+        self.ledger = ledger
+        self.seed = seed
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Parameters are shown and pickled; a URL may hold a password, an Address shows none.
+        super().__setattr__(name, address(value) if name == "ledger" else value)
+
+    mean_: NDArray[np.float64]
+    scale_: NDArray[np.float64] | float = 1.0
+    release_: Release
+
+    def _learn(self, source: Source, **options: Any) -> None:
+        """Make the release of some rows, and set what was learned."""
+        raise NotImplementedError
+
+    def fit(self, X: object, y: object = None) -> Self:
+        """Learn from private rows, and pay for it.
+
+        Parameters
+        ----------
+        X : table
+            An array, a data frame, a scipy.sparse matrix, or the path of files of any size.
+        y : object
+            Not used.
+
+        Raises
+        ------
+        InputError, BudgetError
+            If an argument, the schema or the budget will not do; never because of a value.
+        LedgerError
+            If the ledger refuses.
+        """
+        budget = stated_budget(self)
+        source = open_features(X)
+        names = feature_names(X, source.columns, named=is_path(X))
+        self._learn(
+            source,
+            budget=budget,
+            bounds=self.bounds,
+            neighbors=self.neighbors,
+            seed=self.seed,
+            ledger=self.ledger,
+        )
+        self.n_features_in_ = len(source.columns)
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def transform(self, X: object) -> NDArray[np.float64]:
+        """Return rows centered and scaled; a missing value stays missing.
+
+        Parameters
+        ----------
+        X : table
+            As for `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n, d)
+
+        Raises
+        ------
+        InputError
+            If the features are others than in `fit`.
+        sklearn.exceptions.NotFittedError
+            If there was no `fit`.
+        """
+        need_fit(self, "release_")
+        source = open_features(X)
+        check_names(self, feature_names(X, source.columns, named=is_path(X)))
+        check_count(self, len(source.columns), self.n_features_in_)
+        with np.errstate(all="ignore"):  # of values that are not finite
+            return (_whole(source) - self.mean_) / self.scale_
+
+    def inverse_transform(self, X: object) -> NDArray[np.float64]:
+        """Return rows as they were before `transform`."""
+        need_fit(self, "release_")
+        source = open_features(X)
+        check_count(self, len(source.columns), self.n_features_in_)
+        with np.errstate(all="ignore"):
+            return _whole(source) * self.scale_ + self.mean_
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the names of the features, which stay what they were.
+
+        Raises
+        ------
+        InputError
+            If `input_features` are others than in `fit`.
+        """
+        need_fit(self, "release_")
+        fitted = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            plain = [f"x{i}" for i in range(self.n_features_in_)]
+            return np.array(plain, dtype=object) if fitted is None else fitted
+        names = np.asarray(input_features, dtype=object)
+        if fitted is not None and list(names) != list(fitted):
+            raise InputError("input_features is not equal to feature_names_in_")
+        if names.shape != (self.n_features_in_,):
+            raise InputError(
+                f"input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(names)}"
+            )
+        return names
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn needs to know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = self.seed is None
+        return tags
+
+
+class PrivateMean(_Affine):
+    """Centers features on their private means.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        What a fit may cost. 1 and 1e-6 by default.
+    rho, mu : float, optional
+        The budget in another currency, in place of epsilon and delta.
+    bounds : (lower, upper) or {column: (lower, upper)}, optional
+        Public bounds; they are not needed, and help.
+    neighbors : {"replace", "add-remove"}
+        As for `prolate.mean`.
+    ledger : Ledger, path or URL, optional
+        Charged with the budget by every fit, before any private row is measured.
+    seed : int, optional
+        Makes fits repeatable, and not private.
+
+    Attributes
+    ----------
+    mean_ : float64 array of shape (d,)
+    n_features_in_ : int
+    feature_names_in_ : array of str, shape (d,)
+        Where the features have names.
+    release_ : Release
+        The means with their noise, price and receipt.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal([170, 70], [10, 15], size=(20_000, 2))
+    >>> PrivateMean(mu=1, seed=0).fit(X).mean_.round().tolist()
+    [170.0, 70.0]
+    """
+
+    def _learn(self, source: Source, **options: Any) -> None:
+        self.release_ = api.mean(source, **options)
+        self.mean_ = self.release_.estimate.copy()
+
+
+class PrivateScaler(_Affine):
+    """Centers features on their private means and divides them by private standard deviations.
+
+    One release of the variances pays for both: it measures the means on its way, with a
+    fifth of what it spends on them.
+
+    Parameters
+    ----------
+    epsilon, delta, rho, mu, bounds, neighbors, ledger, seed
+        As for `PrivateMean`.
+
+    Attributes
+    ----------
+    mean_, var_, scale_ : float64 arrays of shape (d,)
+        The private means and variances, and what features are divided by: the root of the
+        variance, or of its noise where that is larger, so that no feature blows up; 1 where
+        both are 0.
+    n_features_in_ : int
+    feature_names_in_ : array of str, shape (d,)
+        Where the features have names.
+    release_ : Release
+        The variances with their noise, price and receipt; the means are in its `details`.
+
+    Notes
+    -----
+    `prolate.LinearRegression` needs no scaling: it finds centers and scales itself, for less.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal([170, 70], [10, 15], size=(20_000, 2))
+    >>> PrivateScaler(mu=1, seed=0).fit_transform(X).std(axis=0).round(1).tolist()
+    [1.0, 1.0]
+    """
+
+    def _learn(self, source: Source, **options: Any) -> None:
+        self.release_ = api.variance(source, **options)
+        noise = self.release_.noise_std
+        self.mean_ = np.array(self.release_.details["mean"], dtype=np.float64)
+        self.var_ = self.release_.estimate.copy()
+        scale = np.sqrt(self.var_ if noise is None else np.maximum(self.var_, noise))
+        self.scale_ = np.where(scale > 0.0, scale, 1.0)
+
+
+def _whole(source: Source) -> NDArray[np.float64]:
+    blocks = [np.asarray(block, dtype=np.float64) for block in source.blocks()]
+    return np.concatenate([np.zeros((0, len(source.columns))), *blocks])

@@ -1,0 +1,437 @@
+"""The report of a release: every statistic, every odd name, and nothing but what is true."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import prolate
+from prolate import Budget, Release, ReleaseError
+from prolate.release import ReceiptEntry
+from prolate.report import drawing, repeat, words
+from prolate.report.rows import make_table
+
+ODD = (
+    "<script>alert(1)</script>",
+    "a\"b'c&d",
+    "line\nbreak",
+    "left\u202eright\u200f",
+    "שלום",
+    "x" * 300,
+    "a$b$c",
+)
+VOID = {"meta", "path", "rect", "br", "link"}
+
+
+class Reader(HTMLParser):
+    """Reads a page: what is nested how, its texts, ids, headings and links."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.headings: list[int] = []
+        self.outside: list[str] = []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.tags.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("h1", "h2", "h3"):
+            self.headings.append(int(tag[1]))
+        if given.get("id"):
+            self.ids.append(str(given["id"]))
+        if tag == "a":
+            self.links.append(str(given["href"]))
+        for name, value in attrs:
+            if name in ("src", "srcset", "action") or (name == "href" and value[:1] != "#"):  # type: ignore[index]
+                self.outside.append(str(value))
+            assert not name.startswith("on")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] != "style":
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.texts).split())
+
+
+def release(**changes: Any) -> Release:
+    fields: dict[str, Any] = {
+        "statistic": "mean",
+        "estimate": [2.5, 30_000.0],
+        "columns": ("age", "income"),
+        "noise_std": [0.1, 40.0],
+        "sampling_std": [0.2, 20.0],
+        "n": 20190,
+        "budget": Budget(epsilon=1, delta=1e-6),
+        "neighbors": "replace",
+        "method": "auto",
+        "receipt": [ReceiptEntry("mean", "sum of <rows>", 2, 0.5, 0.1, 1.0, 10.0)],
+    }
+    return Release(**(fields | changes))
+
+
+def matrix(d: int, statistic: str = "covariance") -> Release:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(50, d))
+    value = np.corrcoef(rows.T) if statistic == "correlation" else np.cov(rows.T)
+    noise = np.full((d, d), 0.01)
+    if statistic == "correlation":
+        np.fill_diagonal(noise, 0.0)
+    return release(
+        statistic=statistic,
+        estimate=value,
+        columns=[f"c{j}" for j in range(d)],
+        noise_std=noise,
+        sampling_std=noise * 2.0,
+    )
+
+
+def wide(d: int) -> Release:
+    rng = np.random.default_rng(0)
+    return release(
+        estimate=rng.normal(size=d),
+        columns=[f"c{j}" for j in range(d)],
+        noise_std=rng.lognormal(size=d),
+        sampling_std=None,
+    )
+
+
+def regression(**changes: Any) -> Release:
+    fields: dict[str, Any] = {
+        "statistic": "regression",
+        "columns": ("age", "intercept"),
+        "error_covariance": np.eye(2),
+        "details": {"target": "cost", "fit_intercept": True},
+    }
+    return release(**(fields | changes))
+
+
+QUANTILES = {
+    "statistic": "quantile",
+    "estimate": [[1.0, 2.0], [3.0, 4.0]],
+    "noise_std": np.ones((2, 2)),
+    "sampling_std": None,
+    "details": {"q": [0.25, 0.75]},
+}
+HUGE = 1.7e308
+RELEASES = {
+    "mean": release(),
+    "one column": release(estimate=[1.0], columns=["age"], noise_std=[1.0], sampling_std=[0.5]),
+    "no sampling": release(sampling_std=None),
+    "no noise": release(noise_std=[0.0, 0.0], sampling_std=[0.0, 0.0]),
+    "sum": release(statistic="sum", sampling_std=None, details={"bounds": [0.0, 120.0]}),
+    "variance": release(statistic="variance"),
+    "quantile": release(statistic="quantile", details={"q": [0.5]}),
+    "quantiles": release(**QUANTILES),
+    "covariance": matrix(5),
+    "wide covariance": matrix(90),
+    "one covariance": release(
+        statistic="covariance", estimate=[[2.0]], columns=["a"], noise_std=[[1.0]],
+        sampling_std=None),
+    "correlation": matrix(5, "correlation"),
+    "regression": regression(),
+    "regression without errors": regression(
+        noise_std=None, sampling_std=None, error_covariance=None, method="ssp"),
+    "seeded": release(private=False),
+    "wide": wide(1000),
+    "huge": release(estimate=[-HUGE, HUGE], noise_std=[HUGE, HUGE], sampling_std=[HUGE, 1.0]),
+    "tiny": release(estimate=[0.0, 1e-300], noise_std=[5e-324, 1e-310], sampling_std=[0.0, 0.0]),
+    "odd names": release(
+        estimate=np.ones(7), columns=ODD, noise_std=np.ones(7), sampling_std=None,
+        warnings=["<b>bad</b>"], details={"<i>": "<u>"}),
+    "zcdp": release(budget=Budget(epsilon=1, delta=1e-6).for_zcdp(), neighbors="add-remove"),
+    "no receipt": release(receipt=()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_every_release_has_a_whole_page(name: str) -> None:
+    found = RELEASES[name]
+    page = found.to_html()
+    read = Reader(page)
+    assert read.outside == []
+    assert not {"script", "img", "iframe", "link", "object"} & set(read.tags)
+    assert len(set(read.ids)) == len(read.ids)
+    assert {link[1:] for link in read.links} <= set(read.ids)
+    assert read.headings[0] == 1
+    assert read.headings.count(1) == 1
+    assert all(b <= a + 1 for a, b in zip(read.headings, read.headings[1:], strict=False))
+    assert read.tags.count("table") == read.tags.count("caption")
+    for tag in ("main", "header", "footer", "nav"):
+        assert read.tags.count(tag) == 1
+    assert "nan" not in page.split("</style>")[1]
+    assert ("inf<" in page) == (name == "huge")  # where an interval leaves what floats can hold
+    assert Reader(found._repr_html_()).outside == []
+
+
+def test_an_empty_name_is_not_nothing() -> None:
+    assert "(no name)" in Reader(release(columns=["", "age"]).to_html()).text
+
+
+def test_the_page_says_what_was_released() -> None:
+    text = Reader(release(warnings=["Few rows."]).to_html(level=0.9)).text
+    for part in ("Private mean of 2 columns", "20,190 rows", "90% interval", "Few rows.",
+                 "30,000", "sum of <rows>", "not spent"):  # fmt: skip
+        assert part in text
+    assert "NOT PRIVATE" not in text
+
+
+def test_a_seeded_release_says_so_everywhere() -> None:
+    page = release(private=False).to_html()
+    text = Reader(page).text
+    assert text.count("NOT PRIVATE") >= 4  # the title, the top, the table, the end
+    assert "No privacy is guaranteed" in text
+    assert "satisfies" not in text
+    assert "differential privacy with" not in text
+    assert "NOT PRIVATE" in Reader(release(private=False)._repr_html_()).text
+
+
+def test_odd_names_are_shown_as_text() -> None:
+    for page in (RELEASES["odd names"].to_html(), RELEASES["odd names"]._repr_html_()):
+        assert "<script" not in page
+        assert "<b>bad" not in page
+        assert "\u202e" not in page
+        assert "\u200f" not in page
+        text = Reader(page).text
+        for part in ("<script>alert(1)</script>", "a\"b'c&d", r"line\nbreak", r"left\u202eright",
+                     "שלום", "<b>bad</b>"):  # fmt: skip
+            assert part in text
+
+
+def test_the_guarantee_can_be_quoted() -> None:
+    sentence = words.guarantee(release())
+    for part in ("μ = 0.2368", "ε = 1 at δ = 1e-06", "replacing any one row", "20,190, is public",
+                 "The unit of privacy is one row."):  # fmt: skip
+        assert part in sentence
+    assert Budget(epsilon=1, delta=1e-6).mu <= 0.2368  # rounded up
+    sentence = words.guarantee(release(budget=Budget(rho=0.5), neighbors="add-remove"))
+    assert "μ = 1," in sentence
+    assert "ε = 4.887 at δ = 1e-06" in sentence
+    assert "20,190" not in sentence  # the number of rows is private
+    assert "ρ-zero-concentrated" in words.guarantee(RELEASES["zcdp"])
+    assert "Gaussian" not in words.guarantee(RELEASES["zcdp"])
+
+
+@pytest.mark.parametrize("mu", [0.01, 0.3, 1.0, 5.0])
+def test_claims_are_never_rounded_down(mu: float) -> None:
+    budget = Budget(mu=mu)
+    for value in (mu, budget.rho, *(budget.epsilon_at(d) for d in (1e-5, 1e-6, 1e-9))):
+        assert value <= float(words._up(value)) <= value * 1.001
+
+
+def test_the_budget_adds_up() -> None:
+    lines = words.charges(release())
+    assert math.fsum(line.percent for line in lines) == pytest.approx(100.0)
+    assert lines[-1].label == "not spent"
+    assert words.charges(release(receipt=()))[0].percent == pytest.approx(100.0)
+
+
+def test_words_about_errors_are_true() -> None:
+    assert "more rows would sharpen" in words.sureness(release(noise_std=[0.01, 1.0]))
+    assert "10 times the sampling error; it is the smaller of the two in 0 of 2" in words.sureness(
+        release(noise_std=[2.0, 200.0])
+    )
+    assert "not stated" in words.sureness(release(sampling_std=None))
+    assert "says how sure" in words.sureness(RELEASES["regression without errors"])
+    assert "round" in words.shape(release(noise_std=[1.0, 1.0]))
+    assert "similar units" in words.shape(release(noise_std=[20.0, 40.0]))
+    assert "similar units" not in words.shape(release())
+
+
+def test_error_bars_lie_where_they_belong() -> None:
+    one = np.array([0.0, 5.0, 10.0])
+    bars, axis = drawing.draw_errors(one, one - 2, one + 2, np.ones(3), np.arange(3), zero=False)
+    assert axis[0].label == "0"
+    at = [bar.at for bar in bars]
+    assert at[1] - at[0] == pytest.approx(at[2] - at[1], abs=0.02)
+    assert bars[0].low == 6.0
+    assert bars[2].high == 94.0
+    assert bars[0].zero == at[0] == axis[0].at
+    for bar in bars:
+        assert bar.low < bar.noise_low < bar.at < bar.noise_high < bar.high
+    far = one * 1e6
+    bars, axis = drawing.draw_errors(far, far - 2, far + 2, np.ones(3), np.arange(3), zero=False)
+    assert axis == []  # each has a scale of its own
+    assert [(bar.low, bar.at, bar.high) for bar in bars] == [(6.0, 50.0, 94.0)] * 3
+    bars, _ = drawing.draw_errors(far, far - 2, far + 2, np.ones(3), np.arange(3), zero=True)
+    assert [bar.zero for bar in bars] == [50.0, 6.0, 6.0]
+
+
+def test_quantiles_of_a_column_share_a_scale() -> None:
+    table = make_table(RELEASES["quantiles"], 0.95)
+    assert [row.names for row in table.rows] == [
+        ["age", "0.25"], ["age", "0.75"], ["income", "0.25"], ["income", "0.75"]]  # fmt: skip
+    first, second = table.rows[0].bar, table.rows[1].bar
+    assert first is not None
+    assert second is not None
+    assert first.at < second.at
+
+
+def test_a_table_that_is_too_long_says_so() -> None:
+    table = make_table(wide(4000), 0.95)
+    assert len(table.rows) == 3000
+    assert "first 3,000 of 4,000" in table.hidden
+    table = make_table(RELEASES["wide covariance"], 0.95)
+    assert "200 of 4,095" in table.hidden
+    correlation = np.abs(np.corrcoef(np.random.default_rng(0).normal(size=(50, 90)).T))
+    np.fill_diagonal(correlation, 0.0)
+    i, j = np.unravel_index(np.argmax(correlation), correlation.shape)
+    assert table.rows[0].names == [f"c{j}", f"c{i}"] or table.rows[0].names == [f"c{i}", f"c{j}"]
+
+
+def test_the_profile_falls() -> None:
+    noise = np.array([1.0, 100.0, 0.0, 10.0])
+    found = drawing.draw_profile(noise, None)
+    assert found is not None
+    assert found.order == [1, 3, 0]
+    assert [mark.label for mark in found.axis] == ["0.1", "1", "10", "100", "1000"][
+        : len(found.axis)
+    ]
+    assert drawing.draw_profile(np.array([0.0, 1.0]), None) is None
+
+
+CALLS = {
+    "mean": {"columns": ["a b", "it's"], "error_norm": 1, "neighbors": "add-remove"},
+    "sum": {"bounds": {"a b": (0, 5), "it's": (-1, 1)}},
+    "variance": {"bounds": (-5, 5)},
+    "covariance": {"correlation": True},
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_code_makes_the_release_again(
+    name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from prolate.cli import main
+
+    rng = np.random.default_rng(0)
+    table = pa.table({key: rng.normal(size=500) for key in ("a b", "it's")})
+    pq.write_table(table, tmp_path / "data.parquet")
+    monkeypatch.chdir(tmp_path)
+    made = getattr(prolate, name)("data.parquet", budget=Budget(rho=1), **CALLS[name])
+    again(made, tmp_path, main)
+
+
+@pytest.mark.parametrize("q", [0.5, [0.25, 0.5]])
+def test_the_code_makes_quantiles_again(
+    q: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from prolate.cli import main
+
+    rng = np.random.default_rng(0)
+    table = pa.table({key: rng.normal(size=500) for key in ("line\nbreak", "a,b", "é\u202e")})
+    pq.write_table(table, tmp_path / "data.parquet")
+    monkeypatch.chdir(tmp_path)
+    again(prolate.quantile("data.parquet", q, budget=Budget(mu=1)), tmp_path, main, shell=False)
+
+
+def test_the_code_makes_a_regression_again(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from prolate.cli import main
+
+    rng = np.random.default_rng(0)
+    table = pa.table({key: rng.normal(size=500) for key in ("a", "b", "the cost")})
+    pq.write_table(table, tmp_path / "data.parquet")
+    monkeypatch.chdir(tmp_path)
+    model = prolate.LinearRegression(mu=1, fit_intercept=False)
+    again(model.fit("data.parquet", "the cost", features=["b", "a"]).release_, tmp_path, main)
+
+
+def again(made: Release, folder: Any, main: Any, *, shell: bool = True) -> None:
+    """Check that code and command make a release of the same kind."""
+    code = repeat.as_python(made)
+    assert code.isascii()
+    exec(compile(code, "repeated", "exec"), {})
+    stored = [Release.from_json(folder / "release.json")]
+    if shell:
+        arguments = shlex.split(repeat.as_command(made).replace("\\\n", " "))
+        assert main(arguments[1:]) == 0
+        stored.append(Release.from_json(folder / "release.json"))
+    for other in stored:
+        for name in ("statistic", "columns", "budget", "neighbors", "method", "error_norm"):
+            assert getattr(other, name) == getattr(made, name)
+        for name in ("bounds", "q", "target", "fit_intercept"):
+            assert other.details.get(name) == made.details.get(name)
+
+
+def test_the_command_shows_what_cannot_be_printed_as_escapes() -> None:
+    command = repeat.as_command(RELEASES["odd names"])
+    assert command.replace("\n", "").isprintable()
+    assert "$'" in command
+
+
+def test_the_file_is_whole_or_not_there(tmp_path: Any) -> None:
+    text = release().to_html(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == text
+    with pytest.raises(ReleaseError, match="folder"):
+        release().to_html(tmp_path / "no" / "page.html")
+
+
+def test_a_page_of_a_thousand_columns_is_quick_and_small() -> None:
+    assert len(RELEASES["wide"].to_html()) < 1_000_000
+    assert len(RELEASES["wide"]._repr_html_()) < 40_000
+
+
+def test_frames_of_every_kind_hold_the_same_records() -> None:
+    for found in (release(), RELEASES["quantiles"], RELEASES["covariance"], regression(
+            noise_std=None, sampling_std=None, error_covariance=None, method="ssp")):  # fmt: skip
+        pandas, arrow, polars = found.to_frame(), found.to_arrow(), found.to_polars()
+        assert arrow.to_pylist() == found.table()
+        assert polars.to_dicts() == found.table()
+        assert list(pandas.columns) == arrow.column_names == polars.columns
+        assert pandas["estimate"].tolist() == polars["estimate"].to_list()
+
+
+def test_plots_show_what_is_there() -> None:
+    pytest.importorskip("matplotlib")
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    for name, found in RELEASES.items():
+        ax = found.plot()
+        ax.figure.set_dpi(20)
+        if name not in ("tiny", "huge"):
+            ax.figure.canvas.draw()
+        plt.close(ax.figure)
+    ax = release().plot()
+    assert "% of the estimate" in ax.get_xlabel()
+    assert ax.get_yticklabels()[1].get_text() == "income = 30000"
+    low, high = ax.get_xlim()
+    assert low < -4.0 < 4.0 < high < 100.0
+    plt.close("all")
+    assert "%" not in release(estimate=[1.0, 2.0], noise_std=[0.5, 0.5]).plot().get_title()
+    assert wide(1000).plot().figure.get_size_inches()[1] <= 40.0
+    plt.close("all")
