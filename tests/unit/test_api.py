@@ -238,7 +238,7 @@ def test_progress_is_reported():
     seen = []
     prolate.mean(ROWS, budget=BUDGET, progress=lambda *report: seen.append(report))
     labels = [label for label, _, _ in seen]
-    assert labels[0] == "magnitude"
+    assert labels[0] == "magnitude of all columns"
     assert labels[-1] == "mean"
     assert seen[-1][1:] == (6000, 6000)
 

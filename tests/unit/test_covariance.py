@@ -70,7 +70,7 @@ def test_units_of_the_columns_do_not_matter_for_correlations() -> None:
         prolate.covariance(x, budget=Budget(mu=1.0), correlation=True, seed=1).estimate
         for x in (rows, rows * [2.0**40, 2.0**-30, 1.0, 4.0])
     )
-    assert other == pytest.approx(one, abs=1e-3)
+    assert other == pytest.approx(one, abs=5e-3)  # other cells are asked for, so other noise
 
 
 def test_one_column_is_a_variance() -> None:

@@ -13,6 +13,7 @@ from prolate import Budget, BudgetError, InputError, expected_error
 from prolate.forecast import rehearsal
 from prolate.forecast.imagined import ImaginedRows
 from prolate.forecast.rehearsal import moment
+from prolate.noise import NumberedBits, SeededBits
 from prolate.queries import (
     RADIUS,
     ClippedSum,
@@ -23,11 +24,15 @@ from prolate.queries import (
     LinearGrid,
     MagnitudeGrid,
     Magnitudes,
+    NestedSum,
     NormHistogram,
     Norms,
     Pairs,
+    PooledHistogram,
     Rotated,
+    Selected,
 )
+from prolate.sources import Thinning
 
 D, N = 8, 60000
 MEAN = np.linspace(-3.0, 20.0, D)
@@ -61,6 +66,8 @@ COUNTS = {
     "magnitude below": CountBelow(np.abs(MEAN), magnitude=True),
     "pairs": Pairs(Magnitudes(CountBelow(0.7 * SIGMA))),
     "norm below": Norms(CountBelow(np.array([LENGTH])), OFF, 1 / SCALE),
+    "pooled": PooledHistogram(MagnitudeGrid(OFF, np.full(D, 1015), 20, 52)),
+    "some columns": Selected(CountBelow(MEAN[[5, 2]] + 0.5), np.array([5, 2]), D),
     "cut": Cut(CountBelow(MEAN), MEAN - 30, MEAN + 30),
 }
 
@@ -107,6 +114,25 @@ def test_clipped_sums_of_imagined_rows_are_those_of_real_ones(name):
     elif name != "values cut":
         ratio = np.sqrt(np.mean(spread**2) / np.mean(std**2))
         assert 0.75 < ratio < 1.3
+
+
+def test_nested_sums_of_imagined_rows_are_those_of_real_ones():
+    query = NestedSum(OFF, SCALE, 0.8 * LENGTH, 1.3 * LENGTH, 0.25)
+    found, expected = query(ROWS), imagined().collect(query, query.size)
+    typical = N * np.abs(MEAN - OFF) / SCALE
+    for part, unit in ((slice(D), query.unit), (slice(D, None), query.excess_unit)):
+        off = (found - expected)[part] * unit / SCALE
+        fluctuation = 6.0 * np.sqrt(N) * SIGMA / SCALE
+        assert np.all(np.abs(off) < fluctuation + 0.01 * typical)
+        assert np.any(np.abs(expected[part] * unit / SCALE) > 3 * fluctuation)
+
+
+def test_a_sample_of_imagined_rows_has_a_mean_of_its_own():
+    sample = imagined().thinned(Thinning(NumberedBits.from_bits(SeededBits(0)), 4))
+    assert sample.collect(Count(D), 1) == N // 16
+    below = sample.collect(CountBelow(MEAN), D) - N / 32
+    # Its mean is off by sigma sqrt(16 / N), so the count by sqrt(N / 16 / 2 pi), or about that.
+    assert 0.2 < np.std(below) / np.sqrt(N / 16 / (2 * np.pi)) < 2.5
 
 
 def test_what_is_not_foreseen_is_refused():

@@ -9,12 +9,12 @@ than C (half of that under add-remove); it is the k of PLAN's Theorem 6.1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer
+from prolate.curator import Curator, Measurer
 from prolate.queries import ClippedSum, NormHistogram
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "fraction_radius",
     "measure_norms",
     "safe_cell",
+    "sampled_norms",
 ]
 
 Floats = NDArray[np.float64]
@@ -104,6 +105,16 @@ def measure_norms(
             break
         typical *= _FARTHER
     return norms
+
+
+def sampled_norms(
+    sample: Curator, *, center: Floats, scale: Floats, spread: Floats, share: float
+) -> Norms:
+    """Measure how long the rows of a sample are, as counts of all rows."""
+    norms = measure_norms(sample, center=center, scale=scale, spread=spread, share=share)
+    return replace(
+        norms, counts=norms.counts / sample.fraction, noise=norms.noise / sample.fraction
+    )
 
 
 def safe_cell(norms: Norms, wanted: float) -> int:

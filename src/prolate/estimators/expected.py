@@ -10,6 +10,7 @@ its noise and the sampling of symmetric rows explain, is extrapolated linearly.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -123,6 +124,17 @@ class Expected:
         length, mass = self.lengths
         return float(mass @ (self.squares * _tilt_weight(length, between) ** 2)) / self.rows
 
+    def cut(self, radius: float) -> float:
+        """Return what clipping takes off a small step of the center, along the row.
+
+        It takes nothing across, where rows within the radius keep all of a step and others
+        radius / |y| of it: E min(1, radius / |y|) in all directions together, less this part
+        of it.
+        """
+        length, mass = self.lengths
+        outside = np.where(length > radius, radius / length, 0.0)
+        return float(mass @ outside) / self.mean_factor(radius)
+
     def bias_square(self, radius: float, tilt: Tilt) -> float:
         """Return the squared l2 norm of the bias of a mean clipped to a radius."""
         length, mass = self.lengths
@@ -133,8 +145,8 @@ class Expected:
         off = 1.0 - factor / float(mass @ factor)
         return tilt.square * (float(mass @ (excess * off)) / max(gain, _LEAST_GAIN)) ** 2
 
-    def best_radius(self, tilt: Tilt | None = None) -> float:
-        """Return the radius of least expected error, with no bias where no tilt is given."""
+    def best_radius(self, bias_square: Callable[[float], float] | None = None) -> float:
+        """Return the radius of least expected error, given the bias that each has, if any."""
         length, mass = self.lengths
 
         def error(radius: float) -> float:
@@ -142,7 +154,7 @@ class Expected:
             off = 1.0 - np.minimum(1.0, radius / length) / mean
             noise = self.noise_square * (radius / mean) ** 2
             fluctuation = float(mass @ (self.squares * off**2)) / self.rows
-            bias = 0.0 if tilt is None else self.bias_square(radius, tilt)
+            bias = 0.0 if bias_square is None else bias_square(radius)
             return noise + fluctuation + bias
 
         tried = [r for r in self.norms.edges[: self.cell + 1] if self.mean_factor(r) > _FACTOR]

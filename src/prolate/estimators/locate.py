@@ -1,7 +1,7 @@
 """Where each column's values are, privately: no bounds, no scale given.
 
-First a histogram of |x| at the float format's own exponents finds an interval that holds
-the bulk of the values. Then histograms of equal cells zoom in: each finds the *shorth*
+First `find_magnitudes` finds an interval around 0 that holds the bulk of the values. Then
+histograms of equal cells zoom in: each finds the *shorth*
 (the shortest run of cells that holds most rows, a robust location), and the next one
 looks at three times that run, until the run has enough cells to see the shape.
 
@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
-from prolate.estimators.pooling import pooled_posterior
-from prolate.estimators.shares import rows_changed
-from prolate.queries import Histogram, LinearGrid, MagnitudeGrid
+from prolate.estimators.columns import SomeColumns
+from prolate.estimators.magnitudes import BULK, TINY, find_magnitudes
+from prolate.estimators.shares import rows_changed, significance
+from prolate.queries import Histogram, LinearGrid
 
-__all__ = ["SCALES", "Interval", "find_magnitudes", "locate", "significance"]
+__all__ = ["SCALES", "Interval", "locate"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -31,19 +32,15 @@ Integers = NDArray[np.int64]
 SCALES = 3.1
 """Half the width of an interval, in standard deviations of a normal column."""
 
-_GROUPS = 54  # a magnitude's bit pattern >> 54 is its group of four octaves
 _CELLS = 512
-_BULK = 0.7  # a run of cells must hold this part of the column's rows
 _STILL = 0.5  # the same where a first run was a single cell: no second thoughts from noise
 _ENTERS, _LEAVES = 2.0, 3.0  # standard deviations of a count by which a value is single
 _ENOUGH = 6  # cells in a run that is resolved
 _RUN = 0.8  # where noise allows no run so long: this part of the longest it allows
+_FEWER = 0.75  # of the columns, or fewer, are measured without the others
 _BITS = 27  # of zoom: centers up to a few million spreads away are found
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
-_UNLIKELY = 1e-3  # posterior probability of a magnitude that is left aside
-_USUAL = 8.0  # octaves from one at which a magnitude is e times less likely, by itself
 _MOST_CELLS = 1 << 24  # of all histograms of one measurement together
-_TINY = 2.0**-900
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +65,10 @@ class Interval:
     found: bool
     farthest: Floats
 
-
-def significance(tests: int, lost: float = _LOST) -> float:
-    """Return how many standard deviations noise exceeds once in 1 / `lost` such searches."""
-    return math.sqrt(2.0 * math.log(tests / lost))
+    def at(self, center: Floats, index: Integers) -> Interval:
+        """Return the intervals of some columns, around other centers."""
+        half, narrow, farthest = self.half[index], self.narrow[index], self.farthest[index]
+        return Interval(center[index], half, narrow, self.found, farthest)
 
 
 def locate(
@@ -88,13 +85,13 @@ def locate(
     Parameters
     ----------
     curator : Searcher
-        Bounds on all columns save the first histogram.
+        Bounds on all columns save the search for magnitudes.
     rows : float
         Number of rows, or a private estimate of it.
     magnitude_share, share : float
-        Shares of mu**2 for the first histogram and for each of the others.
+        Shares of mu**2 for `find_magnitudes` and for each histogram.
     most_levels : int, optional
-        At most so many of the others.
+        At most so many histograms.
     lost : float
         Probability that noise alone makes any run of cells stand out.
 
@@ -106,100 +103,60 @@ def locate(
     lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
     found = bool(np.all(np.isfinite(lower) & np.isfinite(upper)))
     farthest = np.maximum(np.abs(lower), np.abs(upper))
+    constant = np.zeros(d, dtype=np.bool_)
     if not found:
-        largest, seen, found = find_magnitudes(curator, rows, share=magnitude_share)
-        farthest = np.minimum(seen, farthest)
-        lower, upper = np.clip(-largest, lower, upper), np.clip(largest, lower, upper)
+        size = find_magnitudes(curator, rows, share=magnitude_share)
+        found, constant = size.found, size.zero & (lower <= 0.0) & (upper >= 0.0)
+        farthest = np.minimum(size.farthest, farthest)
+        lower, upper = np.clip(-size.largest, lower, upper), np.clip(size.largest, lower, upper)
+        lower, upper = np.where(constant, 0.0, lower), np.where(constant, 0.0, upper)
     clear = _clear_run(curator, rows, share, lost)
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
     enough = min(_ENOUGH, max(2, round(_RUN * clear)))
 
-    center, half = 0.5 * lower + 0.5 * upper, np.maximum(0.5 * upper - 0.5 * lower, _TINY)
-    narrow = half <= 4.0 * _TINY
-    done = narrow
+    center, half = 0.5 * lower + 0.5 * upper, np.maximum(0.5 * upper - 0.5 * lower, TINY)
+    narrow = half <= 4.0 * TINY
+    done = narrow.copy()
     sharp, single = np.zeros((2, d), dtype=np.bool_)
     levels = math.ceil(_BITS / math.log2(cells / 3))
     for level in range(levels if most_levels is None else min(levels, most_levels)):
-        if done.all():
+        index = np.flatnonzero(~done)
+        if not index.size:
             break
-        grid = LinearGrid(center - half, half / (cells / 2), cells)
-        measured = curator.measure(Histogram(grid), share=share, label=f"location {level + 1}")
-        counts = measured.values.reshape(d, -1)[:, 1:-1]
-        bulk = np.where(narrow, _STILL, _BULK)
+        # Columns that are done are left out where they are many: for the same noise, fewer
+        # columns cost less.
+        if index.size > _FEWER * d:
+            index = np.arange(d)
+        view = curator if index.size == d else SomeColumns(curator, index)
+        grid = LinearGrid((center - half)[index], (half / (cells / 2))[index], cells)
+        measured = view.measure(
+            Histogram(grid), share=share * index.size / d, label=f"location {level + 1}"
+        )
+        counts = measured.values.reshape(index.size, -1)[:, 1:-1]
+        bulk = np.where(narrow[index], _STILL, BULK)
         start, length = _shorth(counts, measured.std, rows, bulk, lost)
         # A cell that surely holds half of the rows is a single value if a part of it does, too.
         highest = np.argmax(counts, axis=1)
-        spare = (counts[np.arange(d), highest] - _STILL * rows) / measured.std
-        single = np.where(single, spare > -_LEAVES, sharp & (spare > _ENTERS))
-        sharp = spare > _ENTERS
-        start, length = np.where(single, highest, start), np.where(single, 1, length)
-        zoom = (length > 0) & ~done
+        spare = (counts.max(axis=1) - _STILL * rows) / measured.std
+        alone = np.where(single[index], spare > -_LEAVES, sharp[index] & (spare > _ENTERS))
+        single[index], sharp[index] = alone, spare > _ENTERS
+        start, length = np.where(alone, highest, start), np.where(alone, 1, length)
+        zoom = (length > 0) & ~done[index]
         middle, wide = _window(grid, counts, start, length)
-        center = np.where(zoom, middle, center)
-        half = np.where(zoom, wide, half)
-        narrow = np.where(done, narrow, zoom & (length == 1))
+        moved = index[zoom]
+        center[moved], half[moved] = middle[zoom], wide[zoom]
+        narrow[moved] = length[zoom] == 1
+        narrow[index[(length == 0) & ~done[index]]] = False
         # Done: the shape is seen; or nothing stands out; or the last bits are reached.
-        flat = half <= np.abs(center) * 2.0**-44
-        done = done | (length >= enough) | (length == 0) | flat
+        flat = half[index] <= np.abs(center[index]) * 2.0**-44
+        done[index] |= (length >= enough) | (length == 0) | flat
     return Interval(center, half, narrow, found, farthest)
 
 
 def _clear_run(curator: Searcher, rows: float, share: float, lost: float) -> float:
-    """Return how many cells a run may have whose `_BULK` still stands out of the noise."""
+    """Return how many cells a run may have whose `BULK` still stands out of the noise."""
     noise = math.sqrt(rows_changed(curator.neighbors) * curator.dimension) / curator.mu_of(share)
-    return (_BULK * rows / (noise * significance(curator.dimension * 1000, lost))) ** 2
-
-
-def find_magnitudes(
-    curator: Searcher,
-    rows: float,
-    *,
-    share: float,
-    center: Floats | None = None,
-) -> tuple[Floats, Floats, bool]:
-    """Find how far from `center` (0) the values are, from the float format's own exponents.
-
-    Returns
-    -------
-    largest : float64 array of shape (d,)
-        Most values of a column have |x - center| <= largest / 2.
-    farthest : float64 array of shape (d,)
-        The same of the farthest values that stand out of the noise.
-    found : bool
-        Whether any magnitude stands out, in all columns together.
-    """
-    d = curator.dimension
-    cells = 1 << (63 - _GROUPS)
-    origin = np.zeros(d) if center is None else center
-    grid = MagnitudeGrid(origin, np.zeros(d, dtype=np.int64), cells, _GROUPS)
-    measured = curator.measure(Histogram(grid), share=share, label="magnitude")
-    counts = measured.values.reshape(d, cells)
-    seen = np.where(counts > significance(d * cells) * measured.std, counts, 0.0)
-
-    # Where a column alone shows nothing, all columns together show what is likely.
-    together = counts.sum(axis=0)
-    likely = together > significance(cells) * measured.std * math.sqrt(d)
-    found = bool(likely.any())
-    # Where noise hides everything, magnitudes near one are likelier than others.
-    octaves = np.abs(np.arange(cells) - cells // 2) * 2.0 ** (_GROUPS - 52)
-    prior = -octaves / _USUAL
-    evidence = (together - 0.5 * _BULK * rows) * _BULK * rows / (d * measured.std**2)
-    likely[np.argmax(evidence + prior)] = True
-    nothing = ~seen.any(axis=1)
-    if nothing.any():
-        bulk = _BULK * rows
-        fit = (counts[nothing] * bulk - 0.5 * bulk**2) / measured.std**2
-        fit += prior
-        fit[:, ~likely] = -np.inf
-        offset = np.zeros(fit.shape[0], dtype=np.int64)
-        seen[nothing] = pooled_posterior(fit, offset, width=1) > _UNLIKELY
-
-    above = np.cumsum(seen[:, ::-1], axis=1)[:, ::-1]
-    top = np.count_nonzero(above > 0.1 * above[:, :1], axis=1)
-    last = np.count_nonzero(above > 0.0, axis=1)
-    edges = np.clip(grid.edges(0)[:-1], _TINY, 1.0 / _TINY)
-    largest, farthest = (2.0 * edges[np.minimum(place, cells - 1)] for place in (top, last))
-    return largest, farthest, found
+    return (BULK * rows / (noise * significance(curator.dimension * 1000, lost))) ** 2
 
 
 def _shorth(

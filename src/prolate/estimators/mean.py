@@ -11,7 +11,8 @@
    the rest. The answer is the average of both, weighted by what error is expected of each.
 
 Where most columns are nearly constant, as in baskets, rows are far from symmetric, and
-`rare_mean.py` takes the place of the steps from 3 on.
+`rare_mean.py` takes the place of the steps from 3 on; and where rows are so many that only
+a sample of them is searched, `one_pass.py` does.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from prolate.estimators.clip import (
 )
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.expected import Expected, Tilt, expect, measure_tilt
+from prolate.estimators.one_pass import one_pass_mean
 from prolate.estimators.rare_mean import rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
 from prolate.estimators.shape import Shape, learn_shape
@@ -82,9 +84,14 @@ def mean(
     if first is not None and first.mostly_rare and clip == "auto":
         value, noise_std, details = rare_mean(curator, shape, first, weights, error_norm=error_norm)
     else:
-        value, noise_std, details = clipped_mean(
-            curator, shape, weights, share=curator.remaining, clip=clip
-        )
+        if clip == "auto" and shape.sample is not curator:
+            value, noise_std, details = one_pass_mean(
+                curator, shape, weights, share=curator.remaining
+            )
+        else:
+            value, noise_std, details = clipped_mean(
+                curator, shape, weights, share=curator.remaining, clip=clip
+            )
         if first is not None:
             rare, median = ~np.isnan(first.bulk), error_norm < 2.0
             moved = shrink((value - first.bulk)[rare], noise_std[rare], median=median)
@@ -128,7 +135,8 @@ def clipped_mean(
     tilt = measure_tilt(curator, first.value, scale, expected, share=for_tilt)
 
     # Step 5.
-    second = around(first.value, expected.best_radius(tilt), 1.0 - _FIRST, "mean")
+    radius = expected.best_radius(lambda tried: expected.bias_square(tried, tilt))
+    second = around(first.value, radius, 1.0 - _FIRST, "mean")
     value, noise_std = _average(first, second, expected, tilt)
     details = {
         "radius": second.radius,

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.locate import Interval, significance
+from prolate.estimators.locate import Interval
+from prolate.estimators.shares import significance
 from prolate.queries import NormHistogram
 
 __all__ = ["common_spread", "own_spread"]

@@ -64,7 +64,7 @@ def rare_mean(
     def error(radius: float) -> float:
         noise = expected.noise * radius / expected.mean_factor(radius) * scale
         weight = known + _weight(noise, bias(radius))
-        return float(np.sum((weight**-0.5 / expected.unit) ** error_norm))
+        return float(np.sum((1.0 / (np.sqrt(weight) * expected.unit)) ** error_norm))
 
     radius = float(min(norms.edges[: expected.cell + 1], key=error))
     total, noise = clipped_sum(curator, center, scale, radius, share=share, label="mean")

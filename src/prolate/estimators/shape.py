@@ -3,20 +3,23 @@
 First each column's bulk (`locate`), then in turns a better center inside it
 (`refine_center`) and the spread around that (`measure_scale`); columns that are nearly
 constant are learned from their rare values (`rare.py`). What is public is not searched.
+Where rows are many, a random sample of them is searched.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
+from prolate.estimators.columns import SomeColumns
 from prolate.estimators.first_mean import FirstMean, first_mean
-from prolate.estimators.locate import SCALES, Interval, find_magnitudes, locate
+from prolate.estimators.locate import SCALES, Interval, locate
+from prolate.estimators.magnitudes import find_magnitudes
 from prolate.estimators.rare import common_spread, own_spread
-from prolate.estimators.shares import Shares, count_rows, plan_shares
+from prolate.estimators.shares import Shares, count_rows, plan_shares, sample_rows
 from prolate.estimators.shrink import shrink
 from prolate.estimators.spread import SMALLEST, measure_scale
 from prolate.queries import ClippedSum
@@ -29,7 +32,9 @@ _CUT = 3.5  # spreads at which values are cut for the rough center
 _ROUGH = 1.3  # radius of the rough mean, over the square root of d
 _ROUNDS = 3  # of center and spread, where the first is too rough
 _ROUGHNESS = 0.35  # noise of a center, in spreads, that is good enough
+_GIVEN = 0.1  # how rough a center is taken to be that was given
 _RARE = 0.12  # part of the first mean of columns of rare values
+_MOSTLY = 0.5  # of the columns
 _FLOOR = 0.1  # least spread of a nearly constant column, over the other columns' average
 
 
@@ -41,8 +46,12 @@ class Shape:
     ----------
     rows : float
         Their number, or a private estimate of it.
+    sample : Curator
+        Of the rows that were searched: all of them, or a random sample.
     center, spread : float64 arrays of shape (d,)
         Of every column.
+    roughness : float
+        Noise of the centers over the spreads, root mean square.
     shares : Shares
     warnings : tuple of str
     first : FirstMean, optional
@@ -50,8 +59,10 @@ class Shape:
     """
 
     rows: float
+    sample: Curator
     center: Floats
     spread: Floats
+    roughness: float
     shares: Shares
     warnings: tuple[str, ...] = ()
     first: FirstMean | None = None
@@ -69,45 +80,62 @@ def learn_shape(
         Public centers and scales; what is given is not searched.
     """
     rows = count_rows(curator)
-    shares = plan_shares(curator, rows)
+    sample = curator.sampled(sample_rows(curator, rows), rows)
+    few = rows * sample.fraction
+    shares = plan_shares(sample, few)
     if center is not None and scale is not None:
-        return Shape(rows, center, scale, shares)
+        return Shape(rows, sample, center, scale, _GIVEN, shares)
     if center is not None:
-        half, far, found = find_magnitudes(curator, rows, share=shares.magnitude, center=center)
-        nowhere = np.zeros(half.size, dtype=np.bool_)
-        interval = Interval(center, half, nowhere, found, far)
-        spread, _ = measure_scale(curator, rows, interval, reach=0.0, share=shares.scale)
-        return Shape(rows, center, spread, shares, _warnings(curator, shares, found=found))
-    interval = locate(curator, rows, magnitude_share=shares.magnitude, share=shares.location)
+        size = find_magnitudes(sample, few, share=shares.magnitude, center=center)
+        nowhere = np.zeros(center.size, dtype=np.bool_)
+        interval = Interval(center, size.largest, nowhere, size.found, size.farthest)
+        spread, _ = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
+        warnings = _warnings(curator, shares, found=size.found)
+        return Shape(rows, sample, center, spread, _GIVEN, shares, warnings)
+    interval = locate(sample, few, magnitude_share=shares.magnitude, share=shares.location)
     if scale is not None:
-        middle, _ = refine_center(
-            curator, rows, interval.center, interval.half / SCALES, share=shares.center
+        middle, noise = refine_center(
+            sample, few, interval.center, interval.half / SCALES, share=shares.center
         )
         warnings = _warnings(curator, shares, found=interval.found)
-        return Shape(rows, middle, scale, shares, warnings)
-    return _search(curator, rows, shares, interval)
+        return Shape(rows, sample, middle, scale, _roughness(noise, scale), shares, warnings)
+    return _search(curator, rows, sample, shares, interval)
 
 
-def _search(curator: Curator, rows: float, shares: Shares, interval: Interval) -> Shape:
+def _search(
+    curator: Curator, all_rows: float, sample: Curator, shares: Shares, interval: Interval
+) -> Shape:
     """Find centers and spreads inside the columns' intervals."""
-    center, spread = interval.center, interval.half / SCALES
-    narrow, common, step = interval.narrow, 0.0, np.zeros(spread.size)
+    rows = all_rows * sample.fraction
+    center, spread = interval.center.copy(), interval.half / SCALES
+    narrow, common, step, roughness = interval.narrow, 0.0, np.zeros(spread.size), 0.0
     if narrow.any():
-        common, far = common_spread(curator, rows, interval, share=shares.rare)
+        common, far = common_spread(sample, rows, interval, share=shares.rare)
         step = np.where(narrow, far, 0.0)
     if not narrow.all():
+        # Where most columns are narrow, the others are searched by themselves.
+        mostly = np.mean(narrow) > _MOSTLY
+        index = np.flatnonzero(~narrow) if mostly else np.arange(narrow.size)
+        view = SomeColumns(sample, index) if mostly else sample
+        part, reach = index.size / narrow.size, float(step.max())
         for _ in range(_ROUNDS):
-            center, noise = refine_center(curator, rows, center, spread, share=shares.center)
-            found = replace(interval, center=center)
-            reach = float(step.max())
-            seen, own = measure_scale(curator, rows, found, reach=reach, share=shares.scale)
-            spread = np.where(narrow, spread, seen)
-            roughness = np.minimum(noise / spread, 10.0)[~narrow]
-            if np.sqrt(np.mean(roughness**2)) < _ROUGHNESS:
+            center[index], noise = refine_center(
+                view, rows, center[index], spread[index], share=part * shares.center
+            )
+            seen, own = measure_scale(
+                view, rows, interval.at(center, index), reach=reach, share=part * shares.scale
+            )
+            wide = ~narrow[index]
+            spread[index] = np.where(wide, seen, spread[index])
+            roughness = _roughness(noise[wide], spread[index][wide])
+            if roughness < _ROUGHNESS:
                 break
-        least = max(common, _FLOOR * float(np.mean(np.where(narrow, 0.0, spread))))
-        spread = np.where(narrow, np.maximum(seen, least), spread)
-        step = np.where((own > 0.0) & (step > 0.0), own, step)
+        least = max(common, _FLOOR * float(np.sum(seen[wide])) / narrow.size)
+        spread[index] = np.where(wide, spread[index], seen)
+        spread = np.where(narrow, np.maximum(spread, least), spread)
+        if mostly:
+            spread[narrow] = least
+        step[index] = np.where((own > 0.0) & (step[index] > 0.0), own, step[index])
     elif common > 0.0:
         spread = np.full(spread.size, common)
     # The bulk of a nearly constant column is known no better than to within its interval.
@@ -115,15 +143,20 @@ def _search(curator: Curator, rows: float, shares: Shares, interval: Interval) -
     spread = np.maximum(spread, SMALLEST)
     warnings = _warnings(curator, shares, found=interval.found)
     if not step.any():
-        return Shape(rows, center, spread, shares, warnings)
+        return Shape(all_rows, sample, center, spread, roughness, shares, warnings)
     rare = step > 0.0
     bulk = np.where(rare, interval.center, np.nan)
-    first = first_mean(curator, rows, center, spread, bulk=bulk, share=_RARE * curator.remaining)
+    share = _RARE * curator.remaining
+    first = first_mean(curator, all_rows, center, spread, bulk=bulk, share=share)
     away = np.zeros(spread.size)
     away[rare] = shrink((first.value - bulk)[rare], first.noise[rare], median=False)
     spread = own_spread(away, first.noise, step, spread)
     center = np.where(rare, interval.center + away, center)
-    return Shape(rows, center, spread, shares, warnings, first)
+    return Shape(all_rows, sample, center, spread, roughness, shares, warnings, first)
+
+
+def _roughness(noise: Floats, spread: Floats) -> float:
+    return float(np.sqrt(np.mean(np.minimum(noise / spread, 10.0) ** 2)))
 
 
 def _warnings(curator: Curator, shares: Shares, *, found: bool) -> tuple[str, ...]:

@@ -13,10 +13,19 @@ import math
 from dataclasses import dataclass
 
 from prolate.budget import Neighbors
-from prolate.curator import Curator, Measurer
+from prolate.curator import Curator, Measurer, Searcher
 from prolate.queries import Count
 
-__all__ = ["Shares", "count_rows", "plan_shares", "radius_share", "rows_changed"]
+__all__ = [
+    "Shares",
+    "count_rows",
+    "plan_shares",
+    "pooled_share",
+    "radius_share",
+    "rows_changed",
+    "sample_rows",
+    "significance",
+]
 
 # Wanted noise of a column's counts, as a fraction of the rows, and the largest share.
 _MAGNITUDE = (0.05, 0.04)
@@ -31,6 +40,13 @@ _LEAST = 0.0004
 _RADIUS = (0.0005, 0.12)
 _RADIUS_CELL = (0.01, 0.03)
 _RADIUS_ROWS = 0.67
+_POOLED = (0.01, 0.01)  # of a histogram of all columns together
+_LOST = 1e-6  # probability that noise alone makes any cell or run stand out
+# Rows that are searched where there are more: so many; this multiple of the noise of a count at
+# the whole budget, so that each search costs no more than about half a percent of it; and
+# one row in so many, as long as the sample has no more than so many values.
+_ENOUGH_ROWS, _ENOUGH_NOISE = 12_288, 250.0
+_ONE_IN, _CHEAP_VALUES, _MOST_VALUES = 16, 1 << 22, 1 << 25
 _ROWS = 0.01  # for a private number of rows
 # Counts noisier than this are said to be noisy. Well above the noise that `_LOCATION` wants:
 # where rows are many it is just that, or 1/2 % more if `_ROWS` was spent on their number.
@@ -85,6 +101,14 @@ def plan_shares(curator: Curator, rows: float) -> Shares:
     )
 
 
+def sample_rows(curator: Curator, rows: float) -> float:
+    """Return how many of `rows` rows are enough to search; infinite where too many to hold."""
+    d = curator.dimension
+    noise = math.sqrt(rows_changed(curator.neighbors) * d) / curator.mu_of(curator.remaining)
+    wanted = max(_ENOUGH_ROWS, _ENOUGH_NOISE * noise, min(rows / _ONE_IN, _CHEAP_VALUES / d))
+    return wanted if wanted * d <= _MOST_VALUES else math.inf
+
+
 def radius_share(curator: Measurer, rows: float, effective: float) -> float:
     """Return the part of a sum's budget for the histogram of norms that it needs.
 
@@ -96,6 +120,17 @@ def radius_share(curator: Measurer, rows: float, effective: float) -> float:
     wanted, most = _RADIUS
     enough = max(_share(one_row, *_RADIUS_CELL), 1.0 / (changed * effective * _RADIUS_ROWS**2))
     return _share(one_row, wanted, min(most, enough))
+
+
+def pooled_share(curator: Searcher, rows: float) -> float:
+    """Return the share for a histogram of all columns together."""
+    one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
+    return curator.remaining * _share(one_row, *_POOLED)
+
+
+def significance(tests: int, lost: float = _LOST) -> float:
+    """Return how many standard deviations noise exceeds once in 1 / `lost` such searches."""
+    return math.sqrt(2.0 * math.log(tests / lost))
 
 
 def rows_changed(neighbors: Neighbors) -> int:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
-from prolate.estimators.locate import SCALES, Interval, significance
+from prolate.estimators.locate import SCALES, Interval
 from prolate.estimators.pooling import pooled_posterior
+from prolate.estimators.shares import significance
 from prolate.queries import Histogram, MagnitudeGrid
 
 __all__ = ["LARGEST", "SMALLEST", "half_normal_fit", "measure_scale"]
@@ -26,7 +27,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _HALVES = 51  # a magnitude's bit pattern >> 51 is its half octave
-_BELOW, _CELLS = 40, 160  # half octaves below an interval's half-width, and in all
+_BELOW, _CELLS = 24, 64  # half octaves below an interval's half-width, and in all
+_RARE_BELOW, _RARE_CELLS = 152, 160  # the same where columns are narrow, below `reach`
 _CANDIDATES = 8  # scales tried per octave
 _NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its interval says
 _PRIOR_WIDTH = 7  # candidates that the prior is smoothed over
@@ -62,30 +64,35 @@ def measure_scale(
         seen: if a part q is elsewhere, the variance is about q step**2. 0 for others.
     """
     d, rows = curator.dimension, max(rows, 1.0)
+    cells = _RARE_CELLS if interval.narrow.any() else _CELLS
     first = _first_cells(interval, reach)
-    grid = MagnitudeGrid(interval.center, first, _CELLS, _HALVES)
+    grid = MagnitudeGrid(interval.center, first, cells, _HALVES)
     measured = curator.measure(Histogram(grid), share=share, label="scale")
-    counts, noise = measured.values.reshape(d, _CELLS), measured.std
+    counts, noise = measured.values.reshape(d, cells), measured.std
 
     # Cell edges in units of 2**e_j, the same for every column.
-    index = np.arange(_CELLS + 1)
+    index = np.arange(cells + 1)
     edges = np.where(index % 2 == 0, 1.0, 1.5) * 2.0 ** (index // 2)
     edges[0] = 0.0
     unit = np.ascontiguousarray(first << _HALVES).view(np.float64)
     middle = np.sqrt(edges[:-1] * edges[1:])
 
     # The bulk.
-    scales = 2.0 ** (np.arange(_CANDIDATES * (_CELLS // 2 - 2)) / _CANDIDATES)
+    scales = 2.0 ** (np.arange(_CANDIDATES * (cells // 2 - 2)) / _CANDIDATES)
     bulk = np.ones(d)
     wide = ~interval.narrow
     if wide.any():
-        fit = half_normal_fit(counts[wide], noise, rows, edges, scales)
         guess = interval.half[wide] / SCALES / unit[wide]
-        octaves = np.log2(scales / guess[:, np.newaxis])
-        fit[(octaves < _NARROWER) | (octaves > _WIDER)] = -np.inf
-        offset = (first[wide] // 2) * _CANDIDATES  # first counts half octaves
-        posterior = pooled_posterior(fit, offset, width=_PRIOR_WIDTH)
-        bulk[wide] = posterior @ scales
+        window = round(_CANDIDATES * (_WIDER - _NARROWER)) + 1
+        start = np.ceil(_CANDIDATES * (np.log2(guess) + _NARROWER)).astype(np.int64)
+        start = np.clip(start, 0, scales.size - window)
+        tried = start[:, np.newaxis] + np.arange(window)
+        fit = half_normal_fit(counts[wide], noise, rows, edges, scales)
+        offset = (first[wide] // 2) * _CANDIDATES + start  # first counts half octaves
+        posterior = pooled_posterior(
+            np.take_along_axis(fit, tried, axis=1), offset, width=_PRIOR_WIDTH
+        )
+        bulk[wide] = np.sum(posterior * scales[tried], axis=1)
 
     # Inside, the second moment itself where it clearly exceeds that of the shape.
     far = edges[:-1] > _TAIL * bulk[:, np.newaxis]
@@ -98,7 +105,7 @@ def measure_scale(
     padded = np.pad(counts, ((0, 0), (0, 2)))
     ahead = counts + padded[:, 1:-1] + padded[:, 2:]
     goes_on = np.logical_and.accumulate(~far | (ahead > _GOES_ON * noise), axis=1)
-    clear = counts > significance(d * _CELLS) * noise
+    clear = counts > significance(d * cells) * noise
     goes_on &= wide[:, np.newaxis]
     # What lies within a narrow column's interval is its bulk, not rare.
     bulk_cells = middle * unit[:, np.newaxis] <= _WITHIN * interval.half[:, np.newaxis]
@@ -114,7 +121,7 @@ def measure_scale(
 def _first_cells(interval: Interval, reach: float | Floats) -> Integers:
     """Return an even first half octave for every column, so that all are cut at one mantissa."""
     top = np.where(interval.narrow, reach, interval.half)
-    below = np.where(interval.narrow, _CELLS - 8, _BELOW)
+    below = np.where(interval.narrow, _RARE_BELOW, _BELOW)
     pattern = (np.ascontiguousarray(top).view(np.int64) >> (_HALVES + 1)) << 1
     return np.asarray(np.maximum(pattern - below, 2))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -61,8 +62,6 @@ class Forecast:
         only n rows, without any privacy.
     total : float
         Both together: the private mean's distance to the population's.
-    rows_needed : int or None
-        Rows from which `noise` is below `sampling`; None if that is beyond 2**38.
     shares : dict of str to float
         How the budget will be shared: parts of mu**2.
     radius, clipped : float or None
@@ -85,7 +84,6 @@ class Forecast:
     noise_std: Floats
     sampling: float
     total: float
-    rows_needed: int | None
     shares: dict[str, float]
     radius: float | None = None
     clipped: float | None = None
@@ -93,6 +91,14 @@ class Forecast:
     needed: Budget | None = None
     warnings: tuple[str, ...] = ()
     question: Question = field(repr=False)
+
+    @cached_property
+    def rows_needed(self) -> int | None:
+        """Rows from which `noise` is below `sampling`; None if that is beyond 2**38.
+
+        Worked out when first asked for, by some ten more forecasts.
+        """
+        return self.question.rows_needed(self.n, self.noise, self.budget)
 
     def __str__(self) -> str:
         return views.text(self)
@@ -210,7 +216,6 @@ def expected_error(
         noise_std=found.noise_std,
         sampling=question.sampling(rows),
         total=question.length(np.hypot(found.noise_std, sampling)),
-        rows_needed=question.rows_needed(rows, found.noise, price),
         shares=found.shares,
         radius=found.radius,
         clipped=found.clipped,

@@ -7,8 +7,9 @@ counts of norms are drawn, and a sum of clipped rows is its expectation (`theory
 with the fluctuation that clipping adds. So the estimators themselves, budget, shares, noise
 and all, can be rehearsed without data, however many rows there are.
 
-The rows' own mean is taken to be `center` exactly: errors are measured against it. What is
-neglected: that a query cuts single columns at twice the radius, and missing values.
+The rows' own mean is taken to be `center` exactly: errors are measured against it. Only the
+mean of a sample of them is off, as chance has it. What is neglected: that a query cuts single
+columns at twice the radius, and missing values.
 """
 
 from __future__ import annotations
@@ -29,13 +30,16 @@ from prolate.queries import (
     Histogram,
     LinearGrid,
     Magnitudes,
+    NestedSum,
     NormHistogram,
     Norms,
     Pairs,
+    PooledHistogram,
     Query,
+    Selected,
 )
 from prolate.queries.grids import Grid
-from prolate.sources import Source
+from prolate.sources import Source, Thinning
 from prolate.sources.source import Block, position_names
 
 if TYPE_CHECKING:
@@ -100,30 +104,49 @@ class ImaginedRows(Source):
             self.answer = np.rint(self._answer(query)).astype(np.int64)
         return self.answer.copy()
 
+    def thinned(self, keep: Thinning, progress: Callable[[int], None] | None = None) -> Source:
+        """Return so many fewer rows, around a mean of their own."""
+        n = max(1, self._n >> keep.steps)
+        off = np.sqrt(1.0 / n - 1.0 / self._n) * self._draw.standard_normal(self._center.size)
+        return self._like(n, self._center + off * self._spread)
+
+    def _like(self, n: int, center: Floats, index: Integers | slice = slice(None)) -> ImaginedRows:
+        """Return n rows like these around other centers, or of some columns."""
+        return ImaginedRows(n, center[index], self._spread[index], self._fluctuation[index], 0)
+
     def _answer(self, query: object) -> Floats:
         if isinstance(query, Cut):  # bounds are taken to hold all values
             return self._answer(query.query)
+        if isinstance(query, Selected):
+            return self._like(self._n, self._center, query.index)._answer(query.query)
+        if isinstance(query, Pairs):
+            return self._like(self._n // 2, 0.0 * self._center)._answer(query.query)
+        if isinstance(query, ClippedSum) and query.about is None:
+            return self._clipped_sum(query)
+        if isinstance(query, NestedSum):
+            return self._nested_sum(query)
+        counts = self._counts(query)
+        if counts is None:
+            name = query.describe() if isinstance(query, Query) else repr(query)
+            raise InputError(f"What this would find in rows is not foreseen: {name}.")
+        return counts
+
+    def _counts(self, query: object) -> Floats | None:
         if isinstance(query, Count):
             return np.array([float(self._n)])
         if isinstance(query, Histogram):
             return self._histogram(query.grid)
+        if isinstance(query, PooledHistogram):
+            return np.asarray(self._histogram(query.grid).reshape(-1, query.size).sum(axis=0))
         if isinstance(query, NormHistogram) and query.about is None:
             return self._norm_histogram(query)
-        if isinstance(query, ClippedSum) and query.about is None:
-            return self._clipped_sum(query)
         if isinstance(query, CountBelow):
             return self._n * self._below(query.points, magnitude=query.magnitude)
         if isinstance(query, Magnitudes) and isinstance(query.query, CountBelow):
             return self._n * self._below(query.query.points, magnitude=True)
-        if isinstance(query, Pairs):
-            difference = ImaginedRows(
-                self._n // 2, 0.0 * self._center, self._spread, self._fluctuation, 0
-            )
-            return difference._answer(query.query)
         if isinstance(query, Norms) and isinstance(query.query, CountBelow):
             return self._n * self._shorter(query.center, query.gain, query.query.points)
-        name = query.describe() if isinstance(query, Query) else repr(query)
-        raise InputError(f"What this would find in rows is not foreseen: {name}.")
+        return None
 
     # --- counts ------------------------------------------------------------------------------
 
@@ -201,6 +224,14 @@ class ImaginedRows(Source):
         total = self._n * kept + np.sqrt(self._n * extra) * self._fluctuation
         most = float(self._n)  # rounding aside, no sum is larger, in units of the radius
         return np.clip(total * unit, -most, most) * RADIUS
+
+    def _nested_sum(self, query: NestedSum) -> Floats:
+        def total(radius: float) -> Floats:
+            clipped = ClippedSum(query.center, query.scale, radius)
+            return np.asarray(clipped.unit * self._clipped_sum(clipped))
+
+        inner, outer = total(query.radius), total(query.outer)
+        return np.concatenate([inner / query.unit, (outer - inner) / query.excess_unit])
 
 
 def _in_units(mean: Floats, spread: Floats) -> tuple[Floats, Floats, float]:

@@ -1,11 +1,11 @@
 """An estimator's expected error, from rehearsals on imagined rows.
 
 Each rehearsal runs the estimator itself, under a real curator, on `ImaginedRows`. Its last
-measurement is the answer, and the estimate depends on it linearly; so the estimator is run
-again with the same answers, but for the noise of the last one. The two estimates tell what
-it would be without that noise, and how the noise enters each column, so the expectation
-over it is exact: few rehearsals are enough. The fluctuations of the imagined rows are drawn
-as a Latin square for the same reason.
+measurement is the answer, one number per column or several, and the estimate depends on each
+linearly; so the estimator is run again with the same answers, but for the noise of the last
+one. The estimates tell what it would be without that noise, and how the noise enters each
+column, so the expectation over it is exact: few rehearsals are enough. The fluctuations of
+the imagined rows are drawn as a Latin square for the same reason.
 """
 
 from __future__ import annotations
@@ -112,12 +112,17 @@ def rehearse(
         exact = rows.answer.astype(np.float64)
         drawn = last.values - exact
         other = -np.copysign(last.std, drawn)  # far from what was drawn
-        again = _Again(rows, budget, neighbors=neighbors, bounds=bounds, seed=run)
-        again.script = iter([*before, replace(last, values=exact + other)])
-        second = _run(estimator, again).value
-        per_std = (estimates[-1].value - second) * (last.std / (drawn - other))
-        off.append(second - center - per_std * (other / last.std))
-        noise.append(np.abs(per_std))
+        # From one noise to the other: a column's first numbers, its second ones, and so on.
+        values = [estimates[-1].value]
+        for part in range(spread.size, drawn.size + 1, spread.size):
+            noise_now = np.concatenate([other[:part], drawn[part:]])
+            again = _Again(rows, budget, neighbors=neighbors, bounds=bounds, seed=run)
+            again.script = iter([*before, replace(last, values=exact + noise_now)])
+            values.append(_run(estimator, again).value)
+        per_step = -np.diff(values, axis=0).ravel() / (drawn - other)
+        per_column = (-1, spread.size)
+        off.append(values[-1] - center - np.sum((per_step * other).reshape(per_column), axis=0))
+        noise.append(np.linalg.norm((per_step * last.std).reshape(per_column), axis=0))
     moments = np.array([moment(*each, error_norm) for each in zip(off, noise, strict=True)])
     squares = np.array([moment(*each, 2.0) for each in zip(off, noise, strict=True)])
     return Expectation(

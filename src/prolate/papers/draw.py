@@ -234,6 +234,8 @@ def draw_variances(table: Table) -> bytes:
                 axes.plot(record["published"], place, "o", markersize=10, markerfacecolor="none",
                           markeredgecolor=color)  # fmt: skip
         axes.set_yticks(range(len(records)), [record["method"] for record in records])
+        axes.tick_params(labelleft=axes is grid[0][0])
+        axes.invert_yaxis()
         axes.set_xscale("log")
         axes.set_xlim(0.004, 0.6)
         axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
@@ -241,6 +243,5 @@ def draw_variances(table: Table) -> bytes:
         axes.set_title(f"ρ = {rho:g}, σ² = {variance:g}", fontsize=10, loc="left")
         axes.set_xlabel("relative error of σ", fontsize=9)
         tidy(axes)
-    grid[0][0].invert_yaxis()
     figure.suptitle(f"{table.title} (filled: measured, hollow: published)", fontsize=11)
     return png(figure)

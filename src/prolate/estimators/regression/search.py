@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.clip import Norms, measure_norms
-from prolate.estimators.regression.columns import SomeColumns
+from prolate.estimators.columns import SomeColumns
 from prolate.estimators.regression.place import place
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.standardize import standardize

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
-from prolate.curator import Curator, Measurement
+from prolate.curator import Measurement, Searcher
 from prolate.queries import Query, Selected
 
 __all__ = ["SomeColumns"]
@@ -22,7 +22,7 @@ class SomeColumns:
     fewer columns have better counts for the same share.
     """
 
-    curator: Curator
+    curator: Searcher
     index: NDArray[np.int64]
 
     @property

@@ -1,0 +1,177 @@
+"""How large each column's values are, privately, from the float format's own exponents.
+
+First a histogram of all columns' magnitudes together, for hardly any budget: which
+magnitudes are there at all. Then one histogram per column over just these, so that a
+million columns need a dozen cells each; and for columns that are beyond, one over the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Searcher
+from prolate.estimators.columns import SomeColumns
+from prolate.estimators.pooling import pooled_posterior
+from prolate.estimators.shares import pooled_share, significance
+from prolate.queries import Histogram, MagnitudeGrid, PooledHistogram
+
+__all__ = ["BULK", "TINY", "Magnitudes", "find_magnitudes"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+BULK = 0.7
+"""A run of cells is a column's bulk if it holds this part of its rows."""
+
+TINY = 2.0**-900
+"""No interval is narrower."""
+
+_SHIFT = 54  # a magnitude's bit pattern >> 54 is its group of four octaves
+_GROUPS = 1 << (63 - _SHIFT)
+_USUAL = 8.0  # octaves from one at which a magnitude is e times less likely, by itself
+_SURE = 3.0  # standard deviations of a count by which the bulk is zero
+_UNLIKELY = 1e-3  # posterior probability of a magnitude that is left aside
+_BELOW, _BELOW_CELLS = 10, 1 << 19  # groups below those seen, and at most so many in all
+
+
+@dataclass(frozen=True, eq=False)
+class _Common:
+    """Which groups of octaves the columns together show.
+
+    Attributes
+    ----------
+    low, high : int
+        The first and last group that a column may be in; the first holds all below it.
+    likely : bool array of shape (groups,)
+    prior : float64 array of shape (groups,)
+        How likely each is, as a logarithm, where nothing is seen.
+    zero, found : bool
+        Whether exact zeros, and any group, stand out of the noise.
+    """
+
+    low: int
+    high: int
+    likely: Bools
+    prior: Floats
+    zero: bool
+    found: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Magnitudes:
+    """How far from their centers the columns' values are.
+
+    Attributes
+    ----------
+    largest : float64 array of shape (d,)
+        Most values of a column have |x - center| <= largest / 2.
+    farthest : float64 array of shape (d,)
+        The same of the farthest values that stand out of the noise.
+    zero : bool array of shape (d,)
+        Whether the bulk is a single value, the center.
+    found : bool
+        Whether any magnitude stands out, in all columns together.
+    """
+
+    largest: Floats
+    farthest: Floats
+    zero: Bools
+    found: bool
+
+
+def find_magnitudes(
+    curator: Searcher,
+    rows: float,
+    *,
+    share: float,
+    center: Floats | None = None,
+) -> Magnitudes:
+    """Find how far from `center` (0) the values are.
+
+    Parameters
+    ----------
+    curator : Searcher
+    rows : float
+        Number of rows, or a private estimate of it.
+    share : float
+        Share of mu**2 for the columns' histograms; at most three times that is spent.
+    center : float64 array of shape (d,), optional
+    """
+    d = curator.dimension
+    origin = np.zeros(d) if center is None else center
+    common = _find_common(curator, rows, origin, share)
+    grid = MagnitudeGrid(origin, np.full(d, common.low), common.high - common.low + 2, _SHIFT)
+    measured = curator.measure(Histogram(grid), share=share, label="magnitude")
+    counts = measured.values.reshape(d, grid.cells)
+    doubt = significance(d * grid.cells) * measured.std
+    seen = np.where(counts > doubt, counts, 0.0)
+    beyond = np.flatnonzero(seen[:, -1])
+
+    nothing = ~seen.any(axis=1)
+    if nothing.any():
+        bulk = BULK * rows
+        fit = (counts[nothing] * bulk - 0.5 * bulk**2) / measured.std**2
+        groups = slice(common.low, common.low + grid.cells)
+        fit += common.prior[groups]
+        fit[:, ~common.likely[groups]] = -np.inf
+        offset = np.zeros(fit.shape[0], dtype=np.int64)
+        seen[nothing] = pooled_posterior(fit, offset, width=1) > _UNLIKELY
+
+    # Where zeros are seen, the lowest group is the value 0, not numbers that are tiny.
+    alone = (seen[:, 0] > 0.0) & ~seen[:, 1:].any(axis=1)
+    sure = counts[:, 0] - BULK * rows > _SURE * measured.std
+    zero = np.asarray(common.zero & (alone | sure))
+
+    largest, farthest = _reach(seen, grid)
+    if beyond.size and common.high + 1 < _GROUPS:
+        first = np.full(beyond.size, common.high + 1)
+        rest = MagnitudeGrid(origin[beyond], first, _GROUPS - common.high - 1, _SHIFT)
+        far = SomeColumns(curator, beyond)
+        again = far.measure(
+            Histogram(rest), share=share * beyond.size / d, label="larger magnitudes"
+        )
+        those = again.values.reshape(beyond.size, rest.cells)
+        more = np.where(those > significance(d * _GROUPS) * again.std, those, 0.0)
+        more = np.concatenate([seen[beyond, :-1], more], axis=1)
+        first = np.full(beyond.size, common.low)
+        whole = MagnitudeGrid(origin[beyond], first, more.shape[1], _SHIFT)
+        largest[beyond], farthest[beyond] = _reach(more, whole)
+    return Magnitudes(largest, farthest, zero, common.found)
+
+
+def _find_common(curator: Searcher, rows: float, origin: Floats, share: float) -> _Common:
+    """Return which groups of octaves all columns together show."""
+    d = curator.dimension
+    grid = MagnitudeGrid(origin, np.zeros(d, dtype=np.int64), _GROUPS, _SHIFT)
+    measured = curator.measure(
+        PooledHistogram(grid),
+        share=min(share, pooled_share(curator, rows)),
+        label="magnitude of all columns",
+    )
+    counts, noise = measured.values / d, measured.std / d
+    likely = counts > significance(_GROUPS) * noise
+    zero, found = bool(likely[0]), bool(likely.any())
+    # Where noise hides everything, magnitudes near one are likelier than others.
+    octaves = np.abs(np.arange(_GROUPS) - _GROUPS // 2) * 2.0 ** (_SHIFT - 52)
+    prior = -octaves / _USUAL
+    bulk = BULK * rows
+    likely[np.argmax((counts * bulk - 0.5 * bulk**2) / noise**2 + prior)] = True
+    groups = np.flatnonzero(likely)
+    below = min(max(_BELOW_CELLS // d, 1), _BELOW)
+    positive = groups[groups > 0] if groups[-1] > 0 else groups
+    low = max(int(positive[0]) - below, 0)
+    likely[low] |= likely[0]  # the first group holds all below it, zeros too
+    high = min(int(groups[-1]) + 1, _GROUPS - 2)
+    return _Common(low, high, likely, prior, zero, found)
+
+
+def _reach(seen: Floats, grid: MagnitudeGrid) -> tuple[Floats, Floats]:
+    """Return twice how far most values, and the farthest, are from the center."""
+    above = np.cumsum(seen[:, ::-1], axis=1)[:, ::-1]
+    top = np.count_nonzero(above > 0.1 * above[:, :1], axis=1)
+    last = np.count_nonzero(above > 0.0, axis=1)
+    edges = np.clip(grid.edges(0), TINY, 1.0 / TINY)
+    return 2.0 * edges[top], 2.0 * edges[last]
