@@ -1,0 +1,152 @@
+"""The two tables of a ledger inside one transaction, the same wherever they are kept.
+
+Numbers are stored as text, mu as the hexadecimal float it is, so that SQLite and
+PostgreSQL give back what they were given.  The seal is `Account.seal`, written
+together with what it covers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from prolate.budget import Budget, Composition
+from prolate.errors import BudgetError
+from prolate.ledger.account import Account, Entry
+
+__all__ = ["VERSION", "Books", "Damaged", "tables"]
+
+VERSION = 2  # of the tables below; 1 had neither seal nor machines, and was never published
+
+
+class Damaged(Exception):  # noqa: N818 (a finding, put in words where the place is known)
+    """What is stored is not what was written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Books:
+    """What one transaction can do.
+
+    Attributes
+    ----------
+    execute : callable
+        Runs a statement with parameters ``:name`` and returns its rows.
+    schema, name : str
+        Where the tables are, and which ledger of them is meant.
+    lock : str
+        Added to the first query, so that whoever reads to write excludes the others.
+    """
+
+    execute: Callable[[str, dict[str, object]], Sequence[Sequence[Any]]]
+    schema: str
+    name: str
+    lock: str = ""
+
+    def read(self) -> Account | None:
+        """Return everything, or None if there is no such ledger.
+
+        Raises
+        ------
+        Damaged
+            If it is not whole.
+        """
+        head = self.execute(
+            f"SELECT version, dataset, budget, seal FROM {self.schema}.ledgers "  # noqa: S608
+            f"WHERE name = :name{self.lock}",
+            {"name": self.name},
+        )
+        if not head:
+            return None
+        rows = self.execute(
+            f"SELECT id, label, mu, composition, time FROM {self.schema}.entries "  # noqa: S608
+            "WHERE ledger = :name ORDER BY id",
+            {"name": self.name},
+        )
+        ((version, dataset, budget, seal),) = head
+        try:
+            if version != VERSION:
+                raise ValueError("another version")
+            limit = Budget.from_dict(json.loads(budget))
+            account = Account(dataset, limit, tuple(_entry(*row) for row in rows))
+            if account.seal() != seal:
+                raise ValueError("something was changed")
+        except (ArithmeticError, AttributeError, BudgetError, TypeError, ValueError) as error:
+            raise Damaged from error
+        return account
+
+    def open(self, account: Account) -> None:
+        """Write a new ledger."""
+        self.execute(
+            f"INSERT INTO {self.schema}.ledgers (name, version, dataset, budget, seal) "  # noqa: S608
+            "VALUES (:name, :version, :dataset, :budget, :seal)",
+            {"version": VERSION, "dataset": account.dataset, **self._head(account)},
+        )
+
+    def add(self, account: Account) -> None:
+        """Write the last entry of `account`, of which all others are written."""
+        last = account.entries[-1]
+        self.execute(
+            f"INSERT INTO {self.schema}.entries "  # noqa: S608
+            "(ledger, id, label, mu, composition, time) "
+            "VALUES (:name, :id, :label, :mu, :composition, :time)",
+            {
+                "name": self.name,
+                "id": last.id,
+                "label": last.label,
+                "mu": last.mu.hex(),
+                "composition": last.composition,
+                "time": last.time,
+            },
+        )
+        self.execute(
+            f"UPDATE {self.schema}.ledgers SET seal = :seal WHERE name = :name",  # noqa: S608
+            {"name": self.name, "seal": account.seal()},
+        )
+
+    def set_limit(self, account: Account) -> None:
+        """Write the limit of `account`, of which all else is written."""
+        self.execute(
+            f"UPDATE {self.schema}.ledgers SET budget = :budget, seal = :seal "  # noqa: S608
+            "WHERE name = :name",
+            self._head(account),
+        )
+
+    def _head(self, account: Account) -> dict[str, object]:
+        budget = json.dumps(account.limit.to_dict())
+        return {"name": self.name, "budget": budget, "seal": account.seal()}
+
+
+def tables(schema: str) -> tuple[str, ...]:
+    """Return the statements that make the two tables."""
+    return (
+        f"""CREATE TABLE {schema}.ledgers (
+    name TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    dataset TEXT NOT NULL,
+    budget TEXT NOT NULL,
+    seal TEXT NOT NULL
+)""",
+        f"""CREATE TABLE {schema}.entries (
+    ledger TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    mu TEXT NOT NULL,
+    composition TEXT NOT NULL CHECK (composition IN ('gdp', 'zcdp')),
+    time TEXT NOT NULL,
+    PRIMARY KEY (ledger, id)
+)""",
+    )
+
+
+def _entry(number: object, label: object, mu: str, composition: Composition, time: object) -> Entry:
+    exact = float.fromhex(mu)
+    if not (math.isfinite(exact) and exact > 0.0):
+        raise ValueError("an entry has no cost")
+    if composition not in ("gdp", "zcdp"):
+        raise ValueError("an entry has no composition")
+    if not (isinstance(number, int) and isinstance(label, str) and isinstance(time, str)):
+        raise TypeError("an entry has no number, label or time")
+    return Entry(number, label, exact, 0.5 * exact * exact, composition, time)

@@ -1,0 +1,275 @@
+"""What a ledger does, in a file and on a PostgreSQL server alike."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from prolate.budget import Budget
+from prolate.errors import BudgetError, InputError, LedgerError
+from prolate.ledger import Entry, Ledger, store
+from prolate.ledger import ledger as module
+
+
+def shown(place: str) -> str:
+    """Return a place as messages have it."""
+    return place if "://" not in place else f"postgresql://prolate@{place.partition('@')[2]}"
+
+
+# -- Creating and opening ---------------------------------------------------------
+
+
+def test_a_new_ledger_is_empty_and_remembers(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = Budget(epsilon=1, delta=1e-6)
+    made = Ledger.create(place, limit=limit, dataset="patients")
+    monkeypatch.setenv("PGPASSWORD", "planted-s3cret/password")  # a pickle holds none
+    pickled = pickle.loads(pickle.dumps(made))
+    for ledger in (made, Ledger(place), copy.deepcopy(made), pickled):
+        assert ledger.dataset == "patients"
+        assert ledger.limit == limit
+        assert ledger.spent is None
+        assert ledger.remaining == Budget(mu=limit.mu)
+        assert ledger.entries() == ()
+        assert str(ledger.path) == shown(place)
+        assert repr(ledger) == f"Ledger({shown(place)!r})"
+
+
+def test_a_ledger_is_never_overwritten(place: str) -> None:
+    Ledger.create(place, limit=Budget(mu=1)).charge(Budget(mu=0.5))
+    with pytest.raises(LedgerError, match="exists, and a ledger is never overwritten"):
+        Ledger.create(place, limit=Budget(mu=9))
+    assert Ledger(place).limit == Budget(mu=1)
+
+
+def test_an_absent_ledger_is_not_made(place: str) -> None:
+    for _ in range(2):
+        with pytest.raises(LedgerError, match=r"There is no ledger at .* make one with"):
+            Ledger(place)
+
+
+def test_wrong_arguments(place: str) -> None:
+    with pytest.raises(InputError, match="limit must be a Budget"):
+        Ledger.create(place, limit=1.0)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="dataset must be a string"):
+        Ledger.create(place, limit=Budget(mu=1), dataset=3)  # type: ignore[arg-type]
+    with pytest.raises(LedgerError, match="There is no ledger"):
+        Ledger(place)
+    ledger = Ledger.create(place, limit=Budget(mu=1))
+    with pytest.raises(InputError, match="budget must be a Budget"):
+        ledger.charge(0.5)  # type: ignore[arg-type]
+    for bad in ("\udc80", "a\0b"):
+        with pytest.raises(InputError, match="label must be text"):
+            ledger.charge(Budget(mu=0.5), bad)
+    with pytest.raises(BudgetError, match="positive and finite"):
+        ledger.charge(Budget.from_dict({"mu": 0.0, "composition": "gdp", "stated": {"mu": 1.0}}))
+    assert ledger.entries() == ()
+
+
+# -- Charging ---------------------------------------------------------------------
+
+
+def test_a_charge_is_an_entry(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(mu=2))
+    before = datetime.now(UTC) - timedelta(seconds=1)
+    assert ledger.charge(Budget(epsilon=1, delta=1e-6), "mean of \N{SNOWMAN}'; --") == 1
+    assert ledger.charge(Budget(rho=0.3)) == 2
+    first, second = Ledger(place).entries()
+    mu = Budget(epsilon=1, delta=1e-6).mu
+    assert first == Entry(1, "mean of \N{SNOWMAN}'; --", mu, mu * mu / 2, "gdp", first.time)
+    assert (second.id, second.label, second.mu) == (2, "", Budget(rho=0.3).mu)
+    assert before <= datetime.fromisoformat(first.time) <= datetime.now(UTC)
+    assert datetime.fromisoformat(first.time).utcoffset() == timedelta(0)
+
+
+def test_squares_add_up(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(mu=5))
+    ledger.charge(Budget(mu=3))
+    assert ledger.spent == Budget(mu=3)
+    assert ledger.remaining == Budget(mu=4)
+    ledger.charge(Budget(mu=4))
+    assert ledger.spent == Budget(mu=5)
+    assert ledger.remaining is None
+    with pytest.raises(LedgerError, match="nothing more fits"):
+        ledger.charge(Budget(mu=0.001))
+    assert len(ledger.entries()) == 2
+
+
+def test_ten_tenths_fit_and_no_eleventh(place: str) -> None:
+    tenth = Budget(rho=0.1)
+    ledger = Ledger.create(place, limit=Budget(rho=1.0))
+    assert [ledger.charge(tenth) for _ in range(10)] == list(range(1, 11))
+    assert ledger.remaining is None
+    for more in (tenth, Budget(rho=1e-11)):
+        with pytest.raises(LedgerError):
+            ledger.charge(more)
+    assert len(ledger.entries()) == 10
+
+
+def test_clocks_may_jump(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = Ledger.create(place, limit=Budget(rho=1.0))
+    moments = (datetime(year, 1, 1, tzinfo=UTC) for year in (2031, 1970, 9999, 1))
+
+    class Clock:
+        @staticmethod
+        def now(zone: object) -> datetime:
+            return next(moments)
+
+    monkeypatch.setattr(module, "datetime", Clock)
+    for wrong in (time.time, time.monotonic):
+        monkeypatch.setattr(time, wrong.__name__, lambda: -1e9)
+    assert [ledger.charge(Budget(rho=0.25), str(turn)) for turn in range(4)] == [1, 2, 3, 4]
+    with pytest.raises(LedgerError, match="nothing more fits"):
+        ledger.charge(Budget(rho=0.25))
+    entries = Ledger(place).entries()
+    assert [(entry.label, entry.time[:4]) for entry in entries] == [
+        ("0", "2031"), ("1", "1970"), ("2", "9999"), ("3", "0001")
+    ]  # fmt: skip
+
+
+def test_a_refused_charge_leaves_no_trace(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(mu=1))
+    ledger.charge(Budget(mu=0.6), "first")
+    before = ledger.entries()
+    with pytest.raises(LedgerError):
+        ledger.charge(Budget(mu=0.9), "second")
+    assert ledger.entries() == before
+    assert ledger.charge(Budget(mu=0.1), "third") == 2
+
+
+def test_one_zcdp_charge_lowers_the_limit_for_all(place: str) -> None:
+    limit = Budget(epsilon=1, delta=1e-6)
+    low = limit.for_zcdp()
+    assert low.rho < 0.9 * limit.rho
+    ledger = Ledger.create(place, limit=limit)
+    ledger.charge(Budget(rho=0.5 * low.rho))
+    remaining = ledger.remaining
+    assert remaining is not None
+    assert remaining.composition == "gdp"
+    assert remaining.rho == pytest.approx(limit.rho - 0.5 * low.rho)
+    # What would fit as a Gaussian release does not fit as a zCDP one.
+    with pytest.raises(LedgerError, match="counts in rho because"):
+        ledger.charge(remaining.for_zcdp())
+    ledger.charge(Budget(rho=0.25 * low.rho).for_zcdp())
+    # From here on the lower limit holds for Gaussian releases too.
+    with pytest.raises(LedgerError, match="counts in rho because"):
+        ledger.charge(Budget(rho=0.26 * low.rho))
+    spent, remaining = ledger.spent, ledger.remaining
+    assert spent is not None
+    assert remaining is not None
+    assert spent.composition == remaining.composition == "zcdp"
+    assert spent.rho == pytest.approx(0.75 * low.rho)
+    assert remaining.rho == pytest.approx(0.25 * low.rho)
+    ledger.charge(Budget(mu=remaining.mu))
+    assert ledger.remaining is None
+    assert [entry.composition for entry in ledger.entries()] == ["gdp", "zcdp", "gdp"]
+
+
+def test_a_refusal_says_limit_spent_asked_and_largest(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(rho=1.0))
+    with pytest.raises(LedgerError) as refused:
+        ledger.charge(Budget(mu=2))
+    assert str(refused.value) == (
+        f"A charge of mu = 2 (rho = 2) exceeds the budget in {shown(place)}: the limit is "
+        "rho = 1 (mu = 1.414), nothing is spent, and at most mu = 1.41421 (rho = 1) still fits."
+    )
+    ledger.charge(Budget(rho=0.75))
+    with pytest.raises(LedgerError) as refused:
+        ledger.charge(Budget(rho=0.5))
+    message = str(refused.value)
+    assert "mu = 1.22474 (rho = 0.75) is spent" in message
+    # What the message says still fits does, as it is printed.
+    assert "at most mu = 0.707106 (rho = 0.25) still fits" in message
+    ledger.charge(Budget(mu=0.707106))
+
+
+def test_the_limit_may_move_but_not_below_what_is_spent(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(mu=1))
+    ledger.charge(Budget(mu=0.5))
+    ledger.set_limit(Budget(mu=0.5))
+    assert ledger.limit == Budget(mu=0.5)
+    assert ledger.remaining is None
+    with pytest.raises(LedgerError, match=r"cannot become mu = 0\.4, because mu = 0\.5 \(rho"):
+        ledger.set_limit(Budget(mu=0.4))
+    assert Ledger(place).limit == Budget(mu=0.5)
+    ledger.set_limit(Budget(epsilon=8, delta=1e-9))
+    assert Ledger(place).limit == Budget(epsilon=8, delta=1e-9)
+    ledger.charge(Budget(mu=0.5))
+
+
+def test_the_limit_of_a_zcdp_ledger_is_checked_in_rho(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(rho=1.0))
+    limit = Budget(epsilon=1, delta=1e-6)
+    ledger.charge(Budget(mu=0.99 * limit.mu).for_zcdp())
+    with pytest.raises(LedgerError, match="is spent already"):
+        ledger.set_limit(limit)
+    ledger.set_limit(Budget(mu=limit.mu))
+
+
+# -- Others that use it at the same time --------------------------------------------
+
+
+def test_a_lock_held_too_long(place: str, hold: Callable[..., None], monkeypatch) -> None:
+    ledger = Ledger.create(place, limit=Budget(mu=1))
+    monkeypatch.setattr(store, "PATIENCE", 0.2)
+    with hold(place), pytest.raises(LedgerError, match=r"locked for 0\.2 seconds; try again"):
+        ledger.charge(Budget(mu=0.5))
+    assert ledger.charge(Budget(mu=0.5)) == 1
+
+
+def test_a_lock_held_for_a_moment_is_waited_for(place: str, hold: Callable[..., None]) -> None:
+    ledger = Ledger.create(place, limit=Budget(mu=1))
+    with hold(place, seconds=0.5):
+        started = time.monotonic()
+        assert ledger.charge(Budget(mu=0.5)) == 1
+        assert time.monotonic() - started > 0.2
+
+
+def test_one_ledger_on_both_sides_of_a_fork(place: str, in_child: Callable[..., str]) -> None:
+    ledger = Ledger.create(place, limit=Budget(mu=1))
+    ledger.charge(Budget(mu=0.1), "parent")
+    assert in_child(lambda: ledger.charge(Budget(mu=0.1), "child")) == "2"
+    assert ledger.charge(Budget(mu=0.1), "parent") == 3
+    assert [entry.label for entry in ledger.entries()] == ["parent", "child", "parent"]
+
+
+def test_threads_share_one_ledger(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(rho=1.0))
+    refused: list[str] = []
+
+    def spend() -> None:
+        try:
+            for _ in range(3):
+                ledger.charge(Budget(rho=0.1))
+        except LedgerError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=spend) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(ledger.entries()) == 10
+    assert refused
+    assert all("nothing more fits" in message for message in refused)
+
+
+def test_no_fork_happens_within_an_operation(place: str, hold: Callable[..., None]) -> None:
+    ledger = Ledger.create(place, limit=Budget(mu=1))
+    done: list[int] = []
+    with hold(place, seconds=0.6):
+        thread = threading.Thread(target=lambda: done.append(ledger.charge(Budget(mu=0.1))))
+        thread.start()
+        time.sleep(0.2)  # the thread waits for the lock now
+        assert done == []
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if done else 1)  # the fork had to wait for the charge
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        thread.join()
