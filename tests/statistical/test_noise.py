@@ -9,7 +9,8 @@ binomial tails are exact: 1e-11 each, 12 of them. A chi-square statistic with at
 1,000 expected counts per cell is far from its limit nowhere near its 1e-12 quantile
 (a Poisson count of mean 1,000 goes beyond seven standard deviations with a probability
 within a factor 10 of a normal's): below 1e-11 each, 14 of them. Correlations are held
-against 7.5 standard deviations, 1e-13, 9 of them. In all, less than 1e-9.
+against 7.5 standard deviations, 1e-13, 9 of them. In all, less than 1e-9, with the ten
+million draws of --long as well.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from prolate.noise import SeededBits, SystemBits, rounded_gaussian
+from prolate.noise import MAX_SCALE, SeededBits, SystemBits, rounded_gaussian
 
 DRAWS = 1_000_000
 LARGE = 2**34
@@ -47,7 +48,7 @@ def small_scale_p(samples: np.ndarray, scale: int) -> float:
     return float(stats.chi2.sf(np.sum((counts - expected) ** 2 / expected), expected.size - 1))
 
 
-def large_scale_p(samples: np.ndarray, scale: int) -> float:
+def large_scale_p(samples: np.ndarray, scale: float) -> float:
     """Massart's bound on the probability of so large a Kolmogorov distance."""
     sorted_samples = np.sort(samples)
     # round(scale Z) <= k where scale Z < k + 1/2.
@@ -58,7 +59,7 @@ def large_scale_p(samples: np.ndarray, scale: int) -> float:
     return min(1.0, 2.0 * math.exp(-2.0 * samples.size * max(distance, 0.0) ** 2))
 
 
-def shape_p(samples: np.ndarray, scale: int, cells: int = 2048) -> float:
+def shape_p(samples: np.ndarray, scale: float, cells: int = 2048) -> float:
     """Chi-square p-value over equally likely cells: sees what is wrong in a small place."""
     place = np.floor(special.ndtr(samples / scale) * cells).astype(np.int64)
     counts = np.bincount(np.minimum(place, cells - 1), minlength=cells)
@@ -116,6 +117,21 @@ def test_equally_likely_cells_at_a_large_scale(draws) -> None:
 @pytest.mark.parametrize("z", [1.0, 2.0, 3.0, 3.5, 4.0, 4.5])
 def test_tails(draws, z) -> None:
     assert tail_p(draws, LARGE, z) > 1e-11
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scale", [1, 3, 100, 10_000, LARGE, MAX_SCALE])
+def test_ten_million_draws(scale) -> None:
+    """And one percent of the scale is seen, on either side."""
+    drawn = rounded_gaussian(scale, 10_000_000, SystemBits())
+    if scale < 1000:
+        assert small_scale_p(drawn, scale) > 1e-12
+    assert large_scale_p(drawn, scale) > 1e-11
+    for wrong in (0.99 * scale, 1.01 * scale):
+        assert large_scale_p(drawn, wrong) < 1e-12
+    if scale >= 10_000:
+        assert shape_p(drawn, scale) > 1e-12
+        assert shape_p(drawn, 0.99 * scale) < 1e-12
 
 
 @pytest.mark.parametrize("factor", [99, 101])

@@ -1,7 +1,13 @@
 """Exact integer Gaussian noise and exact choices from a cryptographic generator."""
 
 from prolate.noise.gaussian import MAX_SCALE, rounded_gaussian
-from prolate.noise.randomness import RandomBits, SeededBits, SystemBits, random_bits
+from prolate.noise.randomness import (
+    NumberedBits,
+    RandomBits,
+    SeededBits,
+    SystemBits,
+    random_bits,
+)
 from prolate.noise.selection import FAN, LEVELS, Cell, choose_cell, choose_cells, falling_weights
 
 __all__ = [
@@ -9,6 +15,7 @@ __all__ = [
     "LEVELS",
     "MAX_SCALE",
     "Cell",
+    "NumberedBits",
     "RandomBits",
     "SeededBits",
     "SystemBits",

@@ -5,72 +5,66 @@ a floating-point number. Adding it to an integer vector is the same as rounding
 the ideal Gaussian mechanism, which is post-processing: sensitivity / scale is its
 mu, exactly, with nothing added to delta.
 
-Algorithm (after Karney 2016, "Sampling exactly from the normal distribution").
-|Z| = K + X where K is a non-negative integer and X lies in [0, 1):
+Algorithm (after Karney 2016, "Sampling exactly from the normal distribution", with finer
+steps). |Z| = h (K + X) where h = 1/16, K is a non-negative integer and X lies in [0, 1):
 
-1. draw K with probability proportional to exp(-K**2 / 2);
-2. draw X uniformly, and accept it with probability exp(-X (2 K + X) / 2);
-   otherwise start again (71 % of the draws are accepted);
-3. draw a sign, and round scale * (K + X) to the nearest integer.
+1. draw K with probability proportional to exp(-(h K)**2 / 2);
+2. draw X uniformly, and accept it with probability exp(-h**2 X (2 K + X) / 2);
+   otherwise start again (97.6 % of the draws are accepted);
+3. draw a sign, and round scale * h * (K + X) to the nearest integer.
 
-The joint density of accepted (K, X) is proportional to exp(-(K + X)**2 / 2).
+The joint density of accepted (K, X) is proportional to exp(-h**2 (K + X)**2 / 2).
 
-Every uniform number is a stream of bits of which the first 63 or 64 are drawn at
-once, for many samples; a decision that those bits leave open goes to `_exact`,
-which draws more bits and decides with the standard library's decimal arithmetic,
-whose ``exp`` is correctly rounded, in a context of its own: the caller's settings of
-precision, rounding and traps play no part.
+Every uniform number is a stream of bits, of which the first 31 (R, which chooses K), 64 (X)
+and 32 (the acceptance variate) are drawn at once, for many samples; a decision that those
+bits leave open goes to `exact.py`, which draws more bits.
 
-Guards (why the fast path never decides wrongly):
+Guards (why the fast path, `kernels.py`, never decides wrongly):
 
-- *Step 1.* R < T_k = 2**63 P(K >= k) is open only if the 63-bit prefix of R equals
-  floor(T_k). The floors are computed to 60 digits; those prefixes go to `_exact`.
+- *Step 1.* R < T_k = P(K >= k) is open only if the 31-bit prefix of R equals
+  floor(2**31 T_k). The floors are computed to 60 digits; those prefixes go to `exact.py`.
 - *Step 2.* The prefix u stands for X in [u, u + 1) / 2**64. Let x be u / 2**64 in
-  double precision, so |x - X| <= 2**-53 + 2**-64. t = x (K + x / 2) has
-  |t - X (K + X / 2)| <= (K + 1)(2**-53 + 2**-64) + 3 * 2**-53 (K + 1/2), below
-  2**-47 for K <= 15, and exp(-t) in double precision errs by no more than 2**-48
-  if the library's exp is within 16 units in the last place (NumPy claims one; the
-  tests compare it with decimal). With the rounding of the acceptance variate,
-  2**-53, the comparison is right whenever the two sides differ by more than 2**-46.
-  The guard is 2**-44: a prefix that lands within it goes to `_exact`.
-- *Step 3.* scale * u + 2**63 is computed in 128 bits; the unseen bits of X add
-  less than `scale`, so the rounding is open only if that carries out of the low 64
-  bits. Those go to `_exact`.
+  double precision, so |x - X| <= 2**-53 + 2**-64. t = h**2 x (K + x / 2) has
+  |t - h**2 X (K + X / 2)| <= h**2 ((K + 1)(2**-53 + 2**-64) + 3 * 2**-53 (K + 1/2)), below
+  2**-51 for K <= 150 (no larger one has a 31-bit prefix above 0), and exp(-t) in double
+  precision errs by no more than 2**-48 if the library's exp is within 16 units in the last
+  place (NumPy claims one; the tests compare it, and the compiled one, with decimal). The
+  prefix v of the acceptance variate V is exact in a double, and v <= V < v + 2**-32. So the
+  decision is right whenever v - exp(-t) is above 2**-47 or below -2**-32 - 2**-47. The guard
+  is 2**-44: what lies between, or within it, goes to `exact.py`. If v + 2**-32 + guard is
+  below 1 - t, as computed, it is below exp(-t) by more than the guard less 2**-50, and no
+  exponential is needed.
+- *Step 3.* scale * u is computed in 128 bits; the unseen bits of X add less than `scale`,
+  so the rounding is open only if that carries into the high 64 bits, and from there out of
+  the bits below 1/h. Those go to `exact.py`.
 
-So the result does not depend on the guard: widening it until every sample goes
-through `_exact` gives the same integers from the same bits (tested).
+So the result does not depend on the guard: widening it until every sample goes through
+`exact.py` gives the same integers from the same bits (tested).
+
+Samples come in batches, each of which has a stream of bits of its own: so the integers do
+not depend on the number of threads, either.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from decimal import (
-    MAX_EMAX,
-    MIN_EMIN,
-    ROUND_CEILING,
-    ROUND_FLOOR,
-    ROUND_HALF_EVEN,
-    Context,
-    Decimal,
-    localcontext,
-)
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
+from prolate.noise.exact import Uniform, accept_exactly, round_exactly, whole_exactly
+from prolate.noise.kernels import CHOICE, VARIATE, propose, rounded
 from prolate.noise.randomness import RandomBits
 
-__all__ = ["MAX_SCALE", "exact_context", "rounded_gaussian"]
+__all__ = ["MAX_SCALE", "rounded_gaussian"]
 
 MAX_SCALE = 2**56
 """Largest scale: with |Z| < 64, which fails once in 10**891 draws, no int64 overflows."""
 
 _GUARD = 2.0**-44
-_BATCH = 1 << 15
-_LARGEST = 2**62
-_HALF = np.uint64(2**63)
+_BATCH = 1 << 14  # samples: their bits fit into the second-level cache
 
 
 def rounded_gaussian(
@@ -79,6 +73,7 @@ def rounded_gaussian(
     bits: RandomBits,
     *,
     guard: float = _GUARD,
+    threads: int = 1,
 ) -> NDArray[np.int64]:
     """Draw integers round(scale * Z), Z standard normal, independent.
 
@@ -93,6 +88,8 @@ def rounded_gaussian(
     guard : float
         Width of the band in which a comparison of doubles counts as undecided.
         It changes the speed, never the result (see the module's text).
+    threads : int
+        How many threads may work. It does not change the result, either.
 
     Returns
     -------
@@ -107,46 +104,41 @@ def rounded_gaussian(
     --------
     >>> from prolate.noise import SeededBits
     >>> rounded_gaussian(1000, 3, SeededBits(1)).tolist()
-    [2046, 2011, -3066]
+    [1828, 1778, -2783]
     """
     scales = np.asarray(scale)
     if scales.dtype.kind not in "iu" or np.any(scales < 1) or np.any(scales > MAX_SCALE):
         raise InputError(f"scale must be an integer between 1 and {MAX_SCALE}.")
     wide = np.broadcast_to(scales.astype(np.uint64), (size,))
     result = np.empty(size, dtype=np.int64)
-    for start in range(0, size, _BATCH):
-        stop = min(start + _BATCH, size)
-        _fill(result[start:stop], wide[start:stop], bits, guard)
+    if size <= _BATCH:
+        _fill(result, wide, bits, guard)
+        return result
+
+    def fill(start: int, own: RandomBits) -> None:
+        here = slice(start, start + _BATCH)
+        _fill(result[here], wide[here], own, guard)
+
+    starts = range(0, size, _BATCH)
+    streams = bits.split(len(starts))
+    if threads == 1:
+        for start, own in zip(starts, streams, strict=True):
+            fill(start, own)
+    else:
+        with ThreadPoolExecutor(threads, "prolate-noise") as pool:
+            list(pool.map(fill, starts, streams))
     return result
 
 
 @dataclass
-class _Uniform:
-    """A uniform number in [0, 1) of which `length` leading bits are known."""
-
-    prefix: int
-    length: int = 64
-
-    def extend(self, bits: RandomBits) -> None:
-        """Draw 64 more bits."""
-        self.prefix = (self.prefix << 64) | int(bits.words(1)[0])
-        self.length += 64
-
-    def bounds(self, digits: int) -> tuple[Decimal, Decimal]:
-        """Return decimals that enclose the number, wherever its unseen bits lead."""
-        unit = Decimal(1 << self.length)
-        low, high = exact_context(digits, ROUND_FLOOR), exact_context(digits, ROUND_CEILING)
-        return low.divide(Decimal(self.prefix), unit), high.divide(Decimal(self.prefix + 1), unit)
-
-
-@dataclass
 class _Proposals:
-    """Accepted |Z| = whole + X, the sign, and X where more than 64 bits are known."""
+    """Proposals |Z| = h (whole + X); X, where more than 64 bits are known; whether it is taken."""
 
-    whole: NDArray[np.int64]
+    control: NDArray[np.uint64]
     fraction: NDArray[np.uint64]
-    negative: NDArray[np.bool_]
-    extended: dict[int, _Uniform]
+    whole: NDArray[np.int64]
+    accepted: NDArray[np.bool_]
+    extended: dict[int, Uniform]
 
 
 def _fill(
@@ -156,150 +148,34 @@ def _fill(
     done = 0
     while done < out.size:
         missing = out.size - done
-        drawn = _propose(int(1.4 * missing + 4.0 * missing**0.5) + 8, bits, guard)
-        take = min(missing, drawn.whole.size)
-        scales, whole = scale[done : done + take], drawn.whole[:take]
-        magnitude, undecided = _round(scales, whole, drawn.fraction[:take])
-        if guard >= 1.0:
-            undecided[:] = True
-        late = [index for index in drawn.extended if index < take]
-        for index in {*np.flatnonzero(undecided).tolist(), *late}:
-            x = drawn.extended.get(index) or _Uniform(int(drawn.fraction[index]))
-            magnitude[index] = _round_exactly(int(scales[index]), int(whole[index]), x, bits)
-        out[done : done + take] = np.where(drawn.negative[:take], -magnitude, magnitude)
-        done += take
+        drawn = _propose(int(1.025 * missing + missing**0.5) + 8, bits, guard)
+        kept = np.flatnonzero(drawn.accepted)[:missing]
+        here = slice(done, done + kept.size)
+        result, undecided = rounded(scale[here], drawn.whole, drawn.control, drawn.fraction, kept)
+        late = np.flatnonzero(np.isin(kept, list(drawn.extended))) if drawn.extended else ()
+        again = range(kept.size) if guard >= 1.0 else sorted({*undecided.tolist(), *late})
+        for place in again:
+            index = int(kept[place])
+            x = drawn.extended.get(index) or Uniform(int(drawn.fraction[index]))
+            exact = round_exactly(int(scale[done + place]), int(drawn.whole[index]), x, bits)
+            result[place] = -exact if int(drawn.control[index]) & 1 else exact
+        out[here] = result
+        done += kept.size
 
 
 def _propose(count: int, bits: RandomBits, guard: float) -> _Proposals:
-    """Take steps 1 and 2 for `count` proposals; return the accepted ones, in order."""
-    words = bits.words(3 * count)
-    choice, fraction, acceptance = words[:count], words[count : 2 * count], words[2 * count :]
-    negative = (choice & np.uint64(1)).astype(np.bool_)
-    choice = choice >> np.uint64(1)
-
-    whole = np.zeros(count, dtype=np.int64)
-    undecided = np.zeros(count, dtype=np.bool_)
-    for floor in _floors():
-        reached = choice < floor
-        if not reached.any():
-            break
-        whole += reached
-    for floor in _floors():
-        undecided |= choice == floor
-
-    x = fraction * 2.0**-64
-    chance = np.exp(-x * (whole + 0.5 * x))
-    distance = acceptance * 2.0**-64 - chance
-    accepted = distance < 0.0
-    undecided |= np.abs(distance) <= guard
-
-    extended: dict[int, _Uniform] = {}
-    for index in np.flatnonzero(undecided).tolist():
-        whole[index] = _whole_exactly(_Uniform(int(choice[index]), 63), bits)
-        uniform = _Uniform(int(fraction[index]))
-        variate = _Uniform(int(acceptance[index]))
-        accepted[index] = _accept_exactly(int(whole[index]), uniform, variate, bits)
-        if uniform.length > 64:
-            extended[index] = uniform
-
-    kept = np.flatnonzero(accepted)
-    places = {int(old): new for new, old in enumerate(kept)} if extended else {}
-    return _Proposals(
-        whole[kept],
-        fraction[kept],
-        negative[kept],
-        {places[old]: uniform for old, uniform in extended.items() if old in places},
-    )
-
-
-def _round(
-    scale: NDArray[np.uint64], whole: NDArray[np.int64], fraction: NDArray[np.uint64]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Step 3 in 128 bits: floor(scale * (whole + X) + 1/2), and where X's unseen bits matter."""
-    shift, mask = np.uint64(32), np.uint64(2**32 - 1)
-    scale_high, scale_low = scale >> shift, scale & mask
-    x_high, x_low = fraction >> shift, fraction & mask
-    middle = scale_low * x_high + ((scale_low * x_low) >> shift)
-    cross = scale_high * x_low + (middle & mask)
-    high = scale_high * x_high + (middle >> shift) + (cross >> shift)
-    low = scale * fraction + _HALF  # modulo 2**64
-    carry = low < _HALF
-    undecided = low > np.uint64(0) - scale
-    return scale.astype(np.int64) * whole + high.astype(np.int64) + carry, undecided
-
-
-def _round_exactly(scale: int, whole: int, x: _Uniform, bits: RandomBits) -> int:
-    """Step 3 in exact integers, with as many bits of X as it takes."""
-    while True:
-        half = 1 << (x.length - 1)
-        first = (scale * x.prefix + half) >> x.length
-        last = (scale * (x.prefix + 1) + half - 1) >> x.length
-        if first == last:
-            return min(scale * whole + first, _LARGEST)
-        x.extend(bits)
-
-
-def exact_context(digits: int, rounding: str = ROUND_HALF_EVEN) -> Context:
-    """Return arithmetic of so many digits that owes nothing to the caller's settings."""
-    return Context(
-        prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX, capitals=1, clamp=0, traps=[]
-    )
-
-
-@cache
-def _tails(digits: int) -> tuple[Decimal, ...]:
-    """Return P(K >= k) for k = 1, 2, ..., to about `digits` digits."""
-    with localcontext(exact_context(digits + 10)):
-        least = Decimal(10) ** -(digits + 5)
-        masses: list[Decimal] = []
-        while not masses or masses[-1] > least:
-            masses.append((Decimal(-(len(masses) ** 2)) / 2).exp())
-        tails = [masses[-1]]
-        for mass in reversed(masses[:-1]):
-            tails.append(tails[-1] + mass)
-        return tuple(tail / tails[-1] for tail in reversed(tails[:-1]))
-
-
-@cache
-def _floors() -> tuple[np.uint64, ...]:
-    """Return floor(2**63 P(K >= k)) for k = 1, 2, ... until it is zero, included."""
-    with localcontext(exact_context(70)):
-        floors = [int(tail * 2**63) for tail in _tails(60)]
-    return tuple(np.uint64(floor) for floor in floors[: floors.index(0) + 1])
-
-
-def _whole_exactly(choice: _Uniform, bits: RandomBits) -> int:
-    """Step 1 exactly: the number of k with R < P(K >= k)."""
-    while True:
-        digits = choice.length  # far more digits than bits
-        low, high = choice.bounds(digits + 10)
-        tails = _tails(digits)
-        with localcontext(exact_context(digits + 10)):
-            slack = Decimal(10) ** -digits
-            surely = sum(high <= tail - slack for tail in tails)
-            maybe = sum(low < tail + slack for tail in tails)
-        if surely == maybe and low > slack:
-            return surely
-        choice.extend(bits)
-
-
-def _accept_exactly(whole: int, x: _Uniform, variate: _Uniform, bits: RandomBits) -> bool:
-    """Step 2 exactly: whether the variate is below exp(-X (2 whole + X) / 2)."""
-    while True:
-        digits = x.length + 10
-        x_low, x_high = x.bounds(digits)
-        low, high = variate.bounds(digits)
-        with localcontext(exact_context(digits)):
-            # Above the rounding of the handful of operations on numbers below 10**4.
-            slack = Decimal(10) ** -x.length
-            if high <= _chance(whole, x_high) - slack:
-                return True
-            if low >= _chance(whole, x_low) + slack:
-                return False
-        x.extend(bits)
-        variate.extend(bits)
-
-
-def _chance(whole: int, x: Decimal) -> Decimal:
-    """Return exp(-x (2 whole + x) / 2) in the current context."""
-    return (-x * (2 * whole + x) / 2).exp()
+    """Take steps 1 and 2 for `count` proposals."""
+    words = bits.words(2 * count)
+    control, fraction = words[:count], words[count:]
+    whole, accepted, undecided = propose(control, fraction, guard)
+    extended: dict[int, Uniform] = {}
+    for index in undecided.tolist():
+        word = int(control[index])
+        choice = Uniform(word >> (VARIATE + 1), CHOICE)
+        variate = Uniform((word >> 1) % 2**VARIATE, VARIATE)
+        x = Uniform(int(fraction[index]))
+        whole[index] = whole_exactly(choice, bits)
+        accepted[index] = accept_exactly(int(whole[index]), x, variate, bits)
+        if x.length > 64:
+            extended[index] = x
+    return _Proposals(control, fraction, whole, accepted, extended)

@@ -31,7 +31,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.noise.gaussian import exact_context
+from prolate.noise.exact import exact_context
 from prolate.noise.randomness import RandomBits
 
 __all__ = ["FAN", "LEVELS", "Cell", "choose_cell", "choose_cells", "falling_weights"]

@@ -1,0 +1,138 @@
+"""The loops over samples: the fast, never wrong part of `prolate.noise.gaussian`.
+
+Each comes compiled (`_compiled.py`) and as a NumPy twin, which the tests hold it against
+and which runs where numba is not installed. Both leave what they cannot decide to exact
+arithmetic, so that they give the same integers.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.noise.exact import FINE, floors
+
+__all__ = ["CHOICE", "VARIATE", "compiled", "propose", "propose_numpy", "rounded", "rounded_numpy"]
+
+Words = NDArray[np.uint64]
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+CHOICE, VARIATE = 31, 32
+"""Bits of a control word for step 1 and, below them, for step 2; the lowest is the sign."""
+
+_FIRST = 8  # leading bits of the choice that say where to begin to look for K
+
+
+def propose(control: Words, fraction: Words, guard: float) -> tuple[Integers, Bools, Integers]:
+    """Take steps 1 and 2.
+
+    Parameters
+    ----------
+    control, fraction : uint64 arrays of shape (count,)
+        A control word per proposal, and the first 64 bits of its X.
+    guard : float
+
+    Returns
+    -------
+    whole : int64 array of shape (count,)
+        K.
+    accepted : bool array of shape (count,)
+    undecided : int64 array
+        Places of the proposals whose K and acceptance are open.
+    """
+    module = compiled()
+    if module is None:
+        return propose_numpy(control, fraction, guard)
+    whole = np.empty(control.size, dtype=np.int64)
+    accepted, undecided = np.empty((2, control.size), dtype=np.bool_)
+    module.propose(control, fraction, *_tables(), guard, whole, accepted, undecided)
+    return whole, accepted, np.flatnonzero(undecided)
+
+
+def propose_numpy(
+    control: Words, fraction: Words, guard: float
+) -> tuple[Integers, Bools, Integers]:
+    """Twin of `propose`."""
+    choice = (control >> np.uint64(VARIATE + 1)).astype(np.int64)
+    variate = (control >> np.uint64(1)) & np.uint64(2**VARIATE - 1)
+    rising = _tables()[0][::-1]
+    upto = np.searchsorted(rising, choice, side="right")
+    whole = rising.size - upto
+    undecided = upto != np.searchsorted(rising, choice, side="left")
+
+    x = fraction * 2.0**-64
+    chance = np.exp(-x * (whole + 0.5 * x) * 4.0**-FINE)
+    distance = variate * 2.0**-VARIATE - chance
+    undecided |= (distance >= -(2.0**-VARIATE) - guard) & (distance <= guard)
+    return whole, distance < 0.0, np.flatnonzero(undecided)
+
+
+def rounded(
+    scale: Words, whole: Integers, control: Words, fraction: Words, kept: Integers
+) -> tuple[Integers, Integers]:
+    """Take step 3 for the proposals at the places `kept`.
+
+    Parameters
+    ----------
+    scale : uint64 array of shape (kept.size,)
+    whole, control, fraction : arrays of shape (count,)
+    kept : int64 array
+
+    Returns
+    -------
+    result : int64 array of shape (kept.size,)
+    undecided : int64 array
+        Places in `result` that are open.
+    """
+    module = compiled()
+    if module is None:
+        return rounded_numpy(scale, whole, control, fraction, kept)
+    result, undecided = np.empty_like(kept), np.empty(kept.size, dtype=np.bool_)
+    module.rounded(scale, whole, control, fraction, kept, result, undecided)
+    return result, np.flatnonzero(undecided)
+
+
+def rounded_numpy(
+    scale: Words, whole: Integers, control: Words, fraction: Words, kept: Integers
+) -> tuple[Integers, Integers]:
+    """Twin of `rounded`."""
+    whole, control, x = whole[kept], control[kept], fraction[kept]
+    shift, mask, one = np.uint64(32), np.uint64(2**32 - 1), np.uint64(1)
+    fine, last = np.uint64(FINE), np.uint64(2**FINE - 1)
+    # scale * X / 2**64 in 128 bits.
+    scale_high, scale_low = scale >> shift, scale & mask
+    x_high, x_low = x >> shift, x & mask
+    middle = scale_low * x_high + ((scale_low * x_low) >> shift)
+    cross = scale_high * x_low + (middle & mask)
+    high = scale_high * x_high + (middle >> shift) + (cross >> shift)
+    low = scale * x  # modulo 2**64
+
+    steps = whole.astype(np.uint64)
+    high += scale * (steps & last)
+    undecided = (high & last == last >> one) & (low > np.uint64(0) - scale)
+    high += (last >> one) + one
+    result = (scale * (steps >> fine) + (high >> fine)).astype(np.int64)
+    result = np.where(control & one == 0, result, -result)
+    return result, np.flatnonzero(undecided)
+
+
+@cache
+def _tables() -> tuple[Integers, Integers]:
+    """Return the falling floors of step 1, and K's least value for each start of a choice."""
+    falling = np.array(floors(CHOICE), dtype=np.int64)
+    ends = np.arange(1, 2**_FIRST + 1) << (CHOICE - _FIRST)
+    return falling, np.array([np.count_nonzero(falling >= end) for end in ends])
+
+
+@cache
+def compiled() -> Any | None:
+    """Return the compiled loops, or None where numba is not installed."""
+    try:
+        from prolate.noise import _compiled as module
+    except (ImportError, RuntimeError):  # not installed, or no folder for its cache
+        return None
+    return module
