@@ -34,7 +34,7 @@ from prolate.measurement import Measurement, Measurer, Progress, Searcher
 from prolate.noise import (
     MAX_SCALE,
     Cell,
-    RandomBits,
+    NumberedBits,
     choose_cell,
     choose_cells,
     falling_weights,
@@ -42,7 +42,8 @@ from prolate.noise import (
     rounded_gaussian,
 )
 from prolate.queries import Count, Cut, Query, Ranks, Together
-from prolate.sources import KeptRows, Source
+from prolate.sources import Source, Thinning
+from prolate.sources.threads import thread_count
 
 __all__ = ["Curator", "Measurement", "Measurer", "Progress", "Searcher"]
 
@@ -78,6 +79,9 @@ class Curator:
         Called once, before the first row is read: books the whole budget elsewhere.
     progress : callable, optional
         Called as rows are read.
+    exchangeable : bool
+        Whether the first rows are as good a sample as any, so that they are searched where
+        otherwise a random sample is.
     """
 
     def __init__(
@@ -90,6 +94,7 @@ class Curator:
         seed: int | None = None,
         charge: Callable[[], object] | None = None,
         progress: Progress | None = None,
+        exchangeable: bool = False,
     ) -> None:
         if neighbors not in ("replace", "add-remove"):
             raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
@@ -100,6 +105,7 @@ class Curator:
         self._account = _Account(Fraction(0), [], charge)
         self._rows: int | None = None
         self._fraction = 1.0
+        self._exchangeable, self._leading = exchangeable, False
         self._bounds = bounds
         self.budget = budget
         self.neighbors: Neighbors = neighbors
@@ -138,7 +144,7 @@ class Curator:
 
     def public_rows(self) -> int:
         """Return the number of rows, which is public under ``"replace"`` only."""
-        if self.neighbors != "replace":
+        if self.neighbors != "replace" or self._leading:
             raise InputError("The number of rows is private under neighbors='add-remove'.")
         if self._rows is None:
             rows = self._source.n_rows
@@ -193,7 +199,7 @@ class Curator:
             As for `measure`; then nothing is measured.
         """
         queries = [self._fit(query) for query, _, _ in wanted]
-        squares = [query.sensitivity_squared(self.neighbors) for query in queries]
+        squares = [self._sensitivity_squared(query) for query in queries]
         shares = [share for _, share, _ in wanted]
         scales = [
             self._noise_scale(square, share) for square, share in zip(squares, shares, strict=True)
@@ -205,7 +211,7 @@ class Curator:
         found = []
         for k, part in enumerate(together.parts(total)):
             scale, shift = scales[k]
-            noise = rounded_gaussian(scale, part.size, self._bits)
+            noise = rounded_gaussian(scale, part.size, self._bits, threads=thread_count())
             # The sum, in steps of 2**-shift, plus the noise, exactly; rounding that to a
             # double is post-processing.
             whole = part + (noise >> shift)
@@ -249,29 +255,43 @@ class Curator:
 
         Notes
         -----
-        Each row is kept with probability 2**-j by secret fair bits of its own. Given the
+        Each row is kept with probability 2**-j by secret fair bits of its own
+        (`prolate.noise.NumberedBits`: fair for whoever does not know the key). Given the
         bits of all rows, neighbors have samples that are neighbors or equal, so that a
         measurement of the sample is as private as one of all rows with the same
         sensitivity; and a mixture over bits that do not depend on the rows is no less
         private (hockey-stick divergences are jointly convex). This holds for any order of
         the rows: the bits can be assigned to a row wherever it stands. No amplification
         is claimed. The size of the sample is not looked at.
+
+        The first m rows are the sample where rows were said to be exchangeable. Replacing a
+        row replaces one of them, or none. Adding or removing a row shifts others, so that
+        one of the first m is replaced; or, if there are fewer than m, added or removed. So
+        `neighbors` of such a sample is always ``"replace"``, each sensitivity is the larger
+        of both, and its number of rows is private.
         """
         steps = math.floor(math.log2(rows / wanted)) if rows > wanted > 0.0 else 0
         if steps < 1:
             return self
         self._book()
-        bits = _ThinBits(self._bits, min(steps, 16))
         sample = copy.copy(self)
-        sample._source = KeptRows(self._source, bits.keep, self._report("sample"))
+        if self._exchangeable:
+            sample._source = self._source.leading(math.ceil(wanted), self._report("sample"))
+            sample._leading, sample.neighbors = True, "replace"
+            part = math.ceil(wanted) / rows
+        else:
+            keep = Thinning(NumberedBits.from_bits(self._bits), min(steps, 16))
+            sample._source = self._source.thinned(keep, self._report("sample"))
+            part = 2.0 ** -min(steps, 16)
         sample._rows = None
-        sample._fraction = self._fraction * 2.0 ** -min(steps, 16)
+        sample._fraction = self._fraction * part
         return sample
 
     def _sampled_words(self) -> str:
         if self._fraction == 1.0:
             return ""
-        return f", of a random sample of one row in {round(1.0 / self._fraction)}"
+        kind = "the first rows," if self._leading else "a random sample of"
+        return f", of {kind} one row in {round(1.0 / self._fraction)}"
 
     def select(self, ranks: Ranks, *, share: float, label: str) -> Measurement:
         """Charge `share` of rho, then choose values of given ranks: the exponential mechanism.
@@ -351,7 +371,17 @@ class Curator:
             raise InputError(
                 f"The query is made for {query.columns} columns; the data has {self.dimension}."
             )
+        if query.pairs_rows and not self._source.ordered:
+            raise InputError(
+                "This method pairs neighboring rows, and rows on Spark have no places of their "
+                "own; use method='auto'."
+            )
         return query
+
+    def _sensitivity_squared(self, query: Query) -> int:
+        """Return the squared sensitivity, for what neighbors do to these rows; see `sampled`."""
+        square = query.sensitivity_squared(self.neighbors)
+        return max(square, query.sensitivity_squared("add-remove")) if self._leading else square
 
     def _noise_scale(self, sensitivity_squared: int, share: float) -> tuple[int, int]:
         """Return the smallest fine enough integer scale, in steps of 2**-shift."""
@@ -395,23 +425,6 @@ class Curator:
             progress(label, done, rows)
 
         return report
-
-
-class _ThinBits:
-    """Which rows to keep: those whose first `steps` of 16 fair bits are all zero."""
-
-    def __init__(self, bits: RandomBits, steps: int) -> None:
-        self._bits, self._mask = bits, np.uint16((1 << steps) - 1)
-        self._left = np.zeros(0, dtype=np.uint16)
-
-    def keep(self, count: int) -> NDArray[np.bool_]:
-        """Return the choice for the next `count` rows, the same for any size of blocks."""
-        missing = count - self._left.size
-        if missing > 0:
-            words = self._bits.words(-(-missing // 4)).view(np.uint16)
-            self._left = np.concatenate([self._left, words])
-        chosen, self._left = self._left[:count], self._left[count:]
-        return np.asarray(chosen & self._mask == 0)
 
 
 def _check_share(share: float) -> None:

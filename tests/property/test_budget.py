@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,13 @@ from prolate.budget import Budget, gdp_log_delta
 MUS = st.floats(math.log(1e-4), math.log(50.0)).map(math.exp)
 EPSILONS = st.floats(math.log(1e-6), math.log(1e3)).map(math.exp)
 DELTAS = st.floats(math.log(1e-300), math.log(0.5)).map(math.exp)
+
+
+@given(st.floats(1e-17, 1e7))
+def test_a_stated_rho_is_never_exceeded_not_by_a_rounding(rho) -> None:
+    for budget in (Budget(rho=rho), Budget(rho=rho).for_zcdp()):
+        assert Fraction(budget.mu) ** 2 <= 2 * Fraction(rho)
+        assert Fraction(math.nextafter(budget.mu, math.inf)) ** 2 > 2 * Fraction(rho)
 
 
 @given(mu=MUS)

@@ -33,10 +33,12 @@ from prolate.queries import (
     LinearGrid,
     MagnitudeGrid,
     Magnitudes,
+    NestedSum,
     NormHistogram,
     Norms,
     NormsBelow,
     Pairs,
+    PooledHistogram,
     Products,
     Query,
     ResidualGram,
@@ -45,6 +47,7 @@ from prolate.queries import (
     Together,
     Turned,
     kernels,
+    twins,
 )
 from prolate.queries.ranks import NodeHistogram, Ranks
 
@@ -126,6 +129,9 @@ MAKERS: dict[str, Callable[[int], Query]] = {
     "magnitude histogram around the largest number": lambda d: Histogram(
         MagnitudeGrid(np.full(d, -BIG), np.full(d, -(2**63)), 3, 0)
     ),
+    "pooled histogram": lambda d: PooledHistogram(
+        MagnitudeGrid(np.full(d, 0.5), np.full(d, 1020), 8, 52)
+    ),
     "key histogram": lambda d: KeyHistogram(d, np.arange(d), np.full(d, 1020), 6, 52),
     "key histogram, columns twice": lambda d: KeyHistogram(
         d, np.repeat(np.arange(d), 2), np.tile([-3, 2**63 - 1], d), 4, 50
@@ -201,6 +207,9 @@ MAKERS: dict[str, Callable[[int], Query]] = {
     "clipped sum, tilted": lambda d: clipped(d, tilt=(0.8, 1.2)),
     "clipped sum, tilted far": lambda d: clipped(d, tilt=(0.0, 9e5)),
     "clipped sum, tilted near": lambda d: clipped(d, tilt=(0.0, 2e-6)),
+    "nested sum": lambda d: NestedSum(np.zeros(d), np.ones(d), 1.0, 1.5, 0.2),
+    "nested sum, far apart": lambda d: NestedSum(np.zeros(d), np.logspace(-250, 250, d), 1, 1e3, 1),
+    "nested sum, nearly the same": lambda d: NestedSum(np.ones(d), np.ones(d), 1.0, 1.0001, 0.01),
     "norm histogram of the farthest": lambda d: NormHistogram(
         np.zeros(d), np.ones(d), np.array([0.5, 1.0, 2.0, 1e300]), farthest=True
     ),
@@ -434,19 +443,30 @@ def test_blocks_of_any_size(name, d) -> None:
 # Kernels and their twins.
 
 
-def both(name: str, *arguments: object, shape: tuple[int, ...] | None) -> None:
-    """Call a kernel and its twin; they must agree to the last bit."""
-    answers = []
-    compiled = kernels._compiled(name)
-    assert compiled is not None, "these tests are about the compiled kernels"
-    for kernel in (compiled, getattr(kernels, f"{name}_numpy")):
+def both(name: str, rows: np.ndarray, *arguments: object, shape: tuple[int, ...] | None) -> None:
+    """Call a kernel, in all layouts that it takes, and its twin; they must agree bit by bit."""
+    assert kernels._compiled("turn") is not None, "these tests are about the compiled kernels"
+    layouts = [rows]
+    if name in ANY_LAYOUT:
+        wide = np.full((2 * rows.shape[0], rows.shape[1] + 3), np.nan)
+        wide[::2, 1:-2] = rows
+        layouts += [np.asfortranarray(rows), wide[::2, 1:-2]]
+        layouts.append(np.asfortranarray(np.vstack([rows, rows]))[: len(rows)])
+    expected = np.zeros(shape or (), dtype=np.int64)
+    if shape is None:
+        expected = getattr(twins, name)(rows, *arguments)
+    else:
+        getattr(twins, name)(rows, *arguments, expected)
+    for layout in layouts:
+        answer = np.zeros(shape or (), dtype=np.int64)
         if shape is None:
-            answers.append(kernel(*arguments))
+            answer = getattr(kernels, name)(layout, *arguments)
         else:
-            total = np.zeros(shape, dtype=np.int64)
-            kernel(*arguments, total)
-            answers.append(total)
-    assert np.array_equal(*answers, equal_nan=shape is None)
+            getattr(kernels, name)(layout, *arguments, answer)
+        assert np.array_equal(answer, expected, equal_nan=shape is None)
+
+
+ANY_LAYOUT = ["clipped_sum", "norms", "linear_histogram", "magnitude_histogram"]
 
 
 def twin_rows(d: int) -> np.ndarray:
@@ -472,16 +492,15 @@ def test_twins(d, seed) -> None:
     with np.errstate(all="ignore"):
         missing = np.clip(np.rint(public(rng, d) * 1e6), -CAP, CAP)
         gain = np.clip(np.abs(public(rng, d)), 1e-300, 1e300) * 10.0 ** rng.integers(-5, 6)
-    about = public(rng, d) if seed % 2 else np.full(d, np.nan)
+    about = public(rng, d) if seed % 2 else None
     lower, upper = np.sort([public(rng, d), public(rng, d)], axis=0)
-    for low, high in [(np.full(d, -np.inf), np.full(d, np.inf)), (lower, upper)]:
-        for middle, half in ((0.0, 0.0), (2.0**45, 2.0**44), (2.0**80, 2.0**80)):
-            both(
-                "clipped_sum",
-                *(rows, low, high, about, center, gain, missing, float(RADIUS), middle, half),
-                shape=(d,),
-            )
-    both("norms", rows, about, center, gain, shape=None)
+    radius = float(RADIUS)
+    for ends in [(None, None), (lower, upper)]:
+        vectors = (rows, center, gain, *ends, about, missing)
+        for tilt in ((0.0, 0.0), (2.0**45, 2.0**44), (2.0**80, 2.0**80)):
+            both("clipped_sum", *vectors, radius, radius, 0.0, *tilt, shape=(d,))
+        both("clipped_sum", *vectors, radius // 3, radius, radius // 10, 0.0, 0.0, shape=(2 * d,))
+    both("norms", rows, center, gain, about, shape=None)
     width = np.abs(public(rng, d)) + TINY
     both("linear_histogram", rows, center, width, 7, shape=(d, 9))
     shift = int(rng.choice([0, 1, 50, 52, 62, 63]))
@@ -500,13 +519,13 @@ def test_twins_of_clipped_sums_and_norms(data) -> None:
         st.sampled_from([value for value in SPECIAL if math.isfinite(value)]), st.floats(-9.0, 9.0)
     )
     center = data.draw(hnp.arrays(np.float64, d, elements=finite))
-    about = data.draw(hnp.arrays(np.float64, d, elements=st.one_of(finite, st.just(math.nan))))
+    about = data.draw(st.one_of(st.none(), hnp.arrays(np.float64, d, elements=finite)))
     gain = data.draw(hnp.arrays(np.float64, d, elements=st.floats(1e-300, 1e300)))
     ends = np.sort(data.draw(hnp.arrays(np.float64, (2, d), elements=finite)), axis=0)
-    arguments = rows, ends[0], ends[1], about, center, gain, np.zeros(d), float(RADIUS)
+    vectors = rows, center, gain, ends[0], ends[1], about, np.zeros(d)
     tilt = data.draw(st.sampled_from([(0.0, 0.0), (2.0**46, 2.0**45), (2.0**46, 2.0**46)]))
-    both("clipped_sum", *arguments, *tilt, shape=(d,))
-    both("norms", rows, about, center, gain, shape=None)
+    both("clipped_sum", *vectors, float(RADIUS), float(RADIUS), 0.0, *tilt, shape=(d,))
+    both("norms", rows, center, gain, about, shape=None)
 
 
 @pytest.mark.parametrize("d", [1, 4, 17])

@@ -30,6 +30,7 @@ from prolate.queries import (
     Pairs,
     Query,
     Rotated,
+    Selected,
     kernels,
     sparse,
 )
@@ -112,6 +113,11 @@ def clipped(draw: st.DrawFn, d: int) -> ClippedSum:
     )
 
 
+def some_columns(draw: st.DrawFn, d: int, make: Callable[[st.DrawFn, int], Query]) -> Selected:
+    index = np.array(sorted(draw(st.sets(st.integers(0, d - 1), min_size=1))))
+    return Selected(make(draw, index.size), index, d)
+
+
 # Queries of random public parameters, by the number of columns.
 MAKERS: dict[str, Callable[[st.DrawFn, int], Query]] = {
     "count": lambda draw, d: Count(d),
@@ -148,6 +154,8 @@ MAKERS: dict[str, Callable[[st.DrawFn, int], Query]] = {
         Histogram(LinearGrid(np.zeros(1), np.full(1, 0.3), 9)), vector(draw, d), sizes(draw, d)
     ),
     "clipped sum": clipped,
+    "clipped sum of some columns": lambda draw, d: some_columns(draw, d, clipped),
+    "histogram of some columns": lambda draw, d: some_columns(draw, d, MAKERS["linear histogram"]),
     "cut clipped sum": lambda draw, d: Cut(clipped(draw, d), *ends(draw, d)),
     "cut histogram": lambda draw, d: Cut(
         Histogram(LinearGrid(vector(draw, d), sizes(draw, d), 5)), *ends(draw, d)
@@ -179,6 +187,26 @@ def test_sparse_rows_give_the_same_integers(name, data, matrix) -> None:
     query = MAKERS[name](data.draw, matrix.shape[1])
     with np.errstate(over="ignore"):
         check(query, csr(matrix), dense=matrix.toarray().astype(np.float64))
+
+
+@pytest.mark.parametrize("values", ["ones", "many"])
+def test_the_same_integers_for_any_number_of_threads(values, monkeypatch) -> None:
+    matrix, rng = random_rows(3, 700, 90, 0.06, values=values), np.random.default_rng(7)
+    source, center = open_source(matrix), 0.1 * rng.normal(size=90)
+    edges = np.linspace(0.1, 4.0, 30)
+    chosen = Selected(ClippedSum(center[:20], np.ones(20), 1.0), np.arange(20) * 4, 90)
+    queries: list[Query] = [
+        *(ClippedSum(center, np.ones(90), radius) for radius in (0.8, 2.0)),
+        *(NormHistogram(center, np.ones(90), edges, farthest=far) for far in (False, True)),
+        NormsBelow(center, np.ones(90), 2.0),
+        Norms(Histogram(LinearGrid(np.zeros(1), np.full(1, 0.3), 9)), center, np.ones(90)),
+        chosen,
+    ]
+    alone = [ask(query, source) for query in queries]
+    monkeypatch.setattr(sparse, "_ENOUGH", 1)
+    for threads in ("2", "3", "16"):
+        monkeypatch.setenv("PROLATE_NUM_THREADS", threads)
+        assert [ask(query, source) for query in queries] == alone
 
 
 @settings(max_examples=60)
@@ -219,16 +247,17 @@ def test_edges_that_are_the_very_norms(values, magnitude) -> None:
     for about in (None, np.where(np.arange(300) % 3 == 0, 0.5, -0.0)):
         where = np.full(300, np.nan) if about is None else about
         gain = np.exp(rng.normal(size=300))
-        norms = kernels.norms(dense, where, center, gain)
+        norms = kernels.norms(dense, center, gain, about)
         with np.errstate(over="ignore"):
             some = [norms, np.nextafter(norms, np.inf), np.nextafter(norms, 0.0)]
         for edges in map(np.unique, some):
             check(NormHistogram(center, gain, edges, about), matrix, dense=dense)
             with np.errstate(over="ignore", invalid="ignore"):
-                found = sparse.norms(rows, where, center, gain, edges)
-            for side in ("left", "right"):
-                cells = np.searchsorted(edges, found, side)
-                assert np.array_equal(cells, np.searchsorted(edges, norms, side))
+                found = sparse.norm_cells(rows, where, center, gain, edges)
+            assert np.array_equal(found, np.searchsorted(edges, norms, "right"))
+            if about is None:
+                for point in edges[:3]:
+                    check(NormsBelow(center, gain, point), matrix, dense=dense)
         with np.errstate(over="ignore", invalid="ignore"):
             assert np.array_equal(sparse.norms(rows, where, center, gain), norms)
 

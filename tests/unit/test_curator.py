@@ -154,9 +154,9 @@ def test_what_the_receipt_says_is_what_was_done(neighbors, query, monkeypatch) -
     used = []
     honest = door.rounded_gaussian
 
-    def spy(scale: int, size: int, bits: object) -> np.ndarray:
+    def spy(scale: int, size: int, bits: object, **options: int) -> np.ndarray:
         used.append((scale, size))
-        return honest(scale, size, bits)
+        return honest(scale, size, bits, **options)
 
     monkeypatch.setattr(door, "rounded_gaussian", spy)
     one = curator(mu=0.7, neighbors=neighbors)
@@ -219,7 +219,8 @@ def test_the_values_are_the_exact_sum_of_total_and_noise(data) -> None:
     ]
     planted = [min(max(noise, -(2**62)), 2**62) for noise in planted]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(door, "rounded_gaussian", lambda *_: np.array(planted, dtype=np.int64))
+        planted_noise = np.array(planted, dtype=np.int64)
+        patch.setattr(door, "rounded_gaussian", lambda *_, **__: planted_noise)
         values = one.measure(Constant(np.array(totals), squared), share=1.0, label="x").values
     for value, total, noise in zip(values.tolist(), totals, planted, strict=True):
         exact = total + Fraction(noise, 2**shift)
@@ -524,3 +525,58 @@ def test_samples_of_neighbors_are_neighbors(neighbors) -> None:
     second = np.concatenate(list(there._source.blocks()))
     assert first.shape == second.shape
     assert np.count_nonzero(np.any(first != second, axis=1)) <= 1
+
+
+def leading(rows: np.ndarray, neighbors="add-remove", size: float = 30) -> Curator:
+    source = open_source(rows)
+    source.rows_per_block = 8
+    door = Curator(source, Budget(mu=1.0), neighbors=neighbors, seed=2, exchangeable=True)
+    return door.sampled(size, 100)
+
+
+def test_the_first_rows_are_the_sample_of_exchangeable_ones() -> None:
+    rows = np.arange(200.0).reshape(-1, 2)
+    sample = leading(rows, "replace")
+    assert np.array_equal(np.concatenate(list(sample._source.blocks())), rows[:30])
+    assert sample.fraction == 0.3
+    sample.measure(Count(2), share=0.5, label="rows")
+    assert sample.receipt[0].query.endswith("of the first rows, one row in 3")
+    with pytest.raises(InputError, match="private"):
+        sample.public_rows()
+
+
+def test_no_block_is_read_beyond_the_first_rows() -> None:
+    reported: list[int] = []
+    door = Curator(
+        open_source(np.zeros((100_000, 2))),
+        Budget(mu=1.0),
+        progress=lambda label, done, rows: reported.append(done),
+        exchangeable=True,
+    )
+    door._source.rows_per_block = 1000
+    door.sampled(2500, 100_000)
+    assert reported == [1000, 2000, 3000]
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("n", [20, 30, 31, 100])
+def test_a_neighbor_of_the_first_rows_stays_within_the_sensitivity(neighbors, n) -> None:
+    """Under add-remove a row that goes lets another one in, or none where there is none."""
+    rows = np.random.default_rng(n).normal(0.0, 10.0, (n, 2))
+    query = ClippedSum(np.zeros(2), np.ones(2), 1.0)
+
+    def answer(data: np.ndarray) -> tuple[np.ndarray, int]:
+        sample = leading(data, neighbors)
+        return sample._sum(query, ""), sample._sensitivity_squared(query)
+
+    here, square = answer(rows)
+    farthest = 0.0
+    for k in range(n):
+        other = np.delete(rows, k, axis=0)
+        if neighbors == "replace":
+            other = rows.copy()
+            other[k] = -100.0 * np.sign(rows[k])
+        change = (answer(other)[0] - here).astype(float)
+        farthest = max(farthest, float(change @ change))
+    assert 0.0 < farthest <= square
+    assert farthest > 0.2 * square  # a quarter of it where a row only goes

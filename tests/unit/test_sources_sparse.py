@@ -14,9 +14,11 @@ import scipy.sparse
 import prolate
 from prolate.curator import Curator
 from prolate.errors import InputError
+from prolate.noise import NumberedBits
 from prolate.queries import ClippedSum, Count, CountBelow, Histogram, LinearGrid
 from prolate.rivals.plan_binary import plan_binary
-from prolate.sources import open_source
+from prolate.sources import Thinning, open_source
+from prolate.sources.sparse import SparseSource
 from prolate.sources.sparse_rows import SparseRows
 
 BUDGET = prolate.Budget(rho=1)
@@ -44,7 +46,23 @@ def test_rows_by_hand() -> None:
     assert +seen == {(0, 0.0): 2, (0, 7.0): 1, (1, 0.0): 1, (1, 5.0): 2, (2, 0.0): 3}
     doubled = rows.replaced(lambda values, columns: 2.0 * values + columns)
     assert doubled.rest.tolist() == [0.0, 1.0, 2.0]
-    assert doubled.pair_value[doubled.pairs].tolist() == [11.0, 14.0, 11.0]
+    assert doubled.pair_value[doubled.entries().pairs].tolist() == [11.0, 14.0, 11.0]
+
+
+def test_a_sample_is_sparse_and_the_rows_that_a_dense_source_would_keep() -> None:
+    matrix = baskets(9000, 12, 20_000)
+    source, dense = open_source(matrix), open_source(matrix.toarray())
+    source.collect(Count(12), 1)
+    keep, seen = Thinning(NumberedBits(b"k" * 32), 2), []
+    sample = source.thinned(keep, seen.append)
+    assert isinstance(sample, SparseSource)
+    expected = np.concatenate(list(dense.thinned(keep).blocks()))
+    assert np.array_equal(np.concatenate(list(sample.blocks())), expected)
+    assert sample.n_rows == len(expected)
+    assert seen == [9000]
+    query = ClippedSum(np.full(12, 0.1), np.ones(12), 1.0)
+    assert sample.collect(query, 12).tolist() == query(expected).tolist()
+    assert source.collect(query, 12).tolist() == query(matrix.toarray()).tolist()
 
 
 def test_the_users_matrix_stays_as_it_is() -> None:

@@ -9,8 +9,10 @@ from prolate.queries.gram import GRAM_RADIUS, Gram
 from prolate.queries.grids import LinearGrid, MagnitudeGrid
 from prolate.queries.histogram import Histogram, KeyHistogram
 from prolate.queries.mapped import Magnitudes, Norms, Rotated, Selected, rotate_back
+from prolate.queries.nested_sum import NestedSum
 from prolate.queries.norms import NormHistogram, NormsBelow
 from prolate.queries.pairs import Pairs
+from prolate.queries.pooled import PooledHistogram
 from prolate.queries.ranks import Ranks
 from prolate.queries.residual_gram import ResidualGram
 from prolate.queries.together import Together
@@ -32,10 +34,12 @@ __all__ = [
     "LinearGrid",
     "MagnitudeGrid",
     "Magnitudes",
+    "NestedSum",
     "NormHistogram",
     "Norms",
     "NormsBelow",
     "Pairs",
+    "PooledHistogram",
     "Products",
     "Query",
     "Ranks",

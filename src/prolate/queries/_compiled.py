@@ -12,18 +12,17 @@ from numba import njit
 
 __all__ = [
     "clipped_steps",
-    "clipped_sum",
     "key_histogram",
     "linear_histogram",
     "magnitude_histogram",
-    "norms",
+    "pooled_histogram",
     "products",
     "turn",
 ]
 
 _LANES = 32
-_EXACT = 2.0**53
-_LARGEST = float(np.finfo(np.float64).max)
+_CELLS = 1 << 18  # values at a time, whose cells stay in the second-level cache
+_TABLES = 16  # columns whose tables do
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc"})
@@ -32,49 +31,6 @@ def _exact_square(steps: Any, start: int, stop: int) -> float:
     for j in range(start, stop):
         total += steps[j] * steps[j]
     return total
-
-
-@njit(nogil=True, cache=True)
-def clipped_sum(
-    rows: Any,
-    lower: Any,
-    upper: Any,
-    about: Any,
-    center: Any,
-    gain: Any,
-    missing: Any,
-    radius: float,
-    middle: float,
-    half: float,
-    total: Any,
-) -> None:
-    d = center.size
-    cap = 2.0 * radius
-    inner = (radius - 0.5 * np.sqrt(float(d))) * (1.0 - 2.0**-40)
-    steps = np.empty(d)
-    for i in range(rows.shape[0]):
-        for j in range(d):
-            x = rows[i, j]
-            value = min(max(x, lower[j]), upper[j])
-            deviation = value - about[j]
-            if about[j] == about[j]:  # NaN: not given
-                value = deviation * deviation
-            step = np.rint((value - center[j]) * gain[j])
-            step = min(max(step, -cap), cap)
-            steps[j] = step if x - x == 0.0 else missing[j]
-        square = 0.0
-        for start in range(0, d, _LANES):
-            square = min(square + _exact_square(steps, start, min(start + _LANES, d)), _EXACT)
-        if half <= 0.0 and square <= radius * radius:
-            for j in range(d):
-                total[j] += np.int64(steps[j])
-            continue
-        weight = min(max((square - middle) / half, -1.0), 1.0) if half > 0.0 else 1.0
-        if square >= _EXACT:
-            square = max(d * cap * cap, _EXACT)
-        factor = weight * (inner / np.sqrt(max(square, radius * radius)))
-        for j in range(d):
-            total[j] += np.int64(np.rint(steps[j] * factor))
 
 
 @njit(nogil=True, cache=True)
@@ -111,24 +67,115 @@ def clipped_steps(
                 steps[i, j] = np.rint(steps[i, j] * factor)
 
 
-@njit(nogil=True, cache=True)
-def linear_histogram(rows: Any, low: Any, width: Any, cells: int, total: Any) -> None:
-    for i in range(rows.shape[0]):
-        for j in range(low.size):
-            x = rows[i, j]
-            if x - x == 0.0:
-                place = np.floor((x - low[j]) / width[j])
-                if place != place:  # noqa: PLR0124
-                    place = 0.0
-                place = min(max(place, -1.0), float(cells))
-                total[j, np.int64(place) + 1] += 1
+@njit(nogil=True, cache=True, error_model="numpy")
+def _linear_cell(x: Any, low: float, width: float, cells: float) -> Any:
+    """Return the cell of a value, -1 for none."""
+    place = np.floor((np.float64(x) - low) / width)
+    place = min(max(place if place == place else 0.0, -1.0), cells) + 1.0  # noqa: PLR0124
+    return np.int32(place if x - x == 0.0 else -1.0)
 
 
 @njit(nogil=True, cache=True)
-def magnitude_histogram(rows: Any, center: Any, first: Any, shift: int, total: Any) -> None:
+def _magnitude_cell(x: Any, pattern: int, first: int, shift: int, last: int) -> Any:
+    """Return the cell of a value, -1 for none, given the bits of its magnitude."""
+    cell = min(max((pattern >> shift) - first, 0), last)
+    return np.int32(cell if x - x == 0.0 else -1)
+
+
+@njit(nogil=True, cache=True)
+def _tally(cells: Any, count: int, by_row: bool, total: Any) -> None:
+    """Count cells, laid out as the values are, into their columns' tables.
+
+    A few tables at a time stay in the cache.
+    """
+    d, size = total.shape
+    table = total.reshape(-1)
+    down, across = (d, 1) if by_row else (1, count)
+    some = _TABLES if by_row else 1
+    for first in range(0, d, some):
+        last = min(first + some, d)
+        for i in range(count):
+            for j in range(first, last):
+                cell = cells[np.uint64(i * down + j * across)]  # unsigned: not from the end
+                if cell >= 0:
+                    table[np.uint64(j * size + cell)] += 1
+
+
+@njit(nogil=True, cache=True)
+def linear_histogram(
+    flat: Any,
+    stride: int,
+    count: int,
+    by_row: bool,
+    low: Any,
+    width: Any,
+    cells: int,
+    total: Any,
+) -> None:
+    d, top = low.size, float(cells)
+    height = max(1, min(count, _CELLS // d))
+    found = np.empty(height * d, dtype=np.int32)
+    for first in range(0, count, height):
+        rows = min(height, count - first)
+        if by_row:
+            for i in range(rows):
+                row = flat[(first + i) * stride : (first + i) * stride + d]
+                out = found[i * d : i * d + d]
+                for j in range(d):
+                    out[j] = _linear_cell(row[j], low[j], width[j], top)
+        else:
+            for j in range(d):
+                column = flat[j * stride + first : j * stride + first + rows]
+                out = found[j * rows : j * rows + rows]
+                for i in range(rows):
+                    out[i] = _linear_cell(column[i], low[j], width[j], top)
+        _tally(found, rows, by_row, total)
+
+
+@njit(nogil=True, cache=True)
+def magnitude_histogram(
+    flat: Any,
+    stride: int,
+    count: int,
+    by_row: bool,
+    center: Any,
+    start: Any,
+    shift: int,
+    total: Any,
+) -> None:
+    d, last = total.shape[0], total.shape[1] - 1
+    height = max(1, min(count, _CELLS // d))
+    found = np.empty(height * d, dtype=np.int32)
+    magnitudes = np.empty(max(d, height))
+    patterns = magnitudes.view(np.int64)
+    for first in range(0, count, height):
+        rows = min(height, count - first)
+        if by_row:
+            for i in range(rows):
+                row = flat[(first + i) * stride : (first + i) * stride + d]
+                out = found[i * d : i * d + d]
+                for j in range(d):
+                    magnitudes[j] = abs(row[j] - center[j])
+                for j in range(d):
+                    out[j] = _magnitude_cell(row[j], patterns[j], start[j], shift, last)
+        else:
+            for j in range(d):
+                column = flat[j * stride + first : j * stride + first + rows]
+                out = found[j * rows : j * rows + rows]
+                for i in range(rows):
+                    magnitudes[i] = abs(column[i] - center[j])
+                for i in range(rows):
+                    out[i] = _magnitude_cell(column[i], patterns[i], start[j], shift, last)
+        _tally(found, rows, by_row, total)
+
+
+@njit(nogil=True, cache=True)
+def pooled_histogram(rows: Any, center: Any, first: Any, shift: int, total: Any) -> None:
     d = center.size
-    last = total.shape[1] - 1
+    last = total.size - 1
     magnitude = np.empty(d)
+    # Neighboring values often share a cell: two tables take turns, and do not wait.
+    tables = np.zeros((2, total.size), dtype=np.int64)
     for i in range(rows.shape[0]):
         for j in range(d):
             magnitude[j] = abs(rows[i, j] - center[j])
@@ -137,7 +184,9 @@ def magnitude_histogram(rows: Any, center: Any, first: Any, shift: int, total: A
             x = rows[i, j]
             if x - x == 0.0:
                 cell = (patterns[j] >> shift) - first[j]
-                total[j, min(max(cell, 0), last)] += 1
+                tables[j & 1, min(max(cell, 0), last)] += 1
+    for k in range(total.size):
+        total[k] += tables[0, k] + tables[1, k]
 
 
 @njit(nogil=True, cache=True)
@@ -153,23 +202,6 @@ def key_histogram(rows: Any, index: Any, first: Any, shift: int, total: Any) -> 
                     key = -(key & np.int64(2**63 - 1))
                 cell = (key >> shift) - first[k]
                 total[k, min(max(cell, -1), last) + 1] += 1
-
-
-@njit(nogil=True, cache=True)
-def norms(rows: Any, about: Any, center: Any, gain: Any) -> Any:
-    out = np.empty(rows.shape[0])
-    for i in range(rows.shape[0]):
-        square = 0.0
-        for j in range(center.size):
-            x = rows[i, j]
-            if x - x == 0.0:
-                value = x
-                if about[j] == about[j]:  # NaN: not given
-                    value = (x - about[j]) * (x - about[j])
-                y = (value - center[j]) * gain[j]
-                square += y * y
-        out[i] = min(np.sqrt(square), _LARGEST)
-    return out
 
 
 @njit(nogil=True, cache=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["clipped_sum", "farthest", "norms", "rounded_sums"]
+__all__ = ["clipped_sum", "farthest", "norm_cells", "norms", "rounded_sums", "selected"]
 
 _EXACT = 2.0**53
 _PART = 1 << 13  # squares below 2**48 that sum within 2**61
@@ -18,6 +18,26 @@ _LARGEST = float(np.finfo(np.float64).max)
 _ROUND = 1.5 * _EXACT / 2.0  # adding it rounds smaller numbers to the nearest integer
 _COLUMNS = 512  # columns at a time, in the first-level cache
 _ROWS = 1 << 28  # rows at a time: their steps, up to 2**24 each, are exact in a float
+
+
+@njit(nogil=True, cache=True)
+def selected(starts: Any, columns: Any, pairs: Any, place: Any, pair_place: Any) -> Any:
+    """Return the entries whose columns have a place >= 0: how many per row, columns and pairs."""
+    counts, every = np.empty(starts.size - 1, np.int64), 0
+    for i in range(counts.size):
+        count = 0
+        for k in range(starts[i], starts[i + 1]):
+            count += place[columns[k]] >= 0
+        counts[i] = count
+        every += count
+    # Written one place on, until one is to be kept: no branches, which nobody could foresee.
+    some_columns, some_pairs = np.empty(every + 1, np.int64), np.empty(every + 1, np.int64)
+    last = 0
+    for k in range(starts[0], starts[-1]):
+        here = place[columns[k]]
+        some_columns[last], some_pairs[last] = here, pair_place[pairs[k]]
+        last += here >= 0
+    return counts, some_columns[:every], some_pairs[:every]
 
 
 @njit(nogil=True, cache=True)
@@ -95,6 +115,18 @@ def rounded_sums(rest: Any, factors: Any) -> Any:
 
 @njit(nogil=True, cache=True)
 def norms(
+    starts: Any, columns: Any, pairs: Any, squares: Any, rest: Any, before: Any, most: float
+) -> Any:
+    """Return each row's norm, exactly; see `prolate.queries.sparse.norms`."""
+    out = np.empty(starts.size - 1)
+    for i in range(out.size):
+        square = _in_order(starts[i], starts[i + 1], columns, pairs, squares, rest, before, most)
+        out[i] = min(np.sqrt(square), _LARGEST)
+    return out
+
+
+@njit(nogil=True, cache=True)
+def norm_cells(
     starts: Any,
     columns: Any,
     pairs: Any,
@@ -102,39 +134,61 @@ def norms(
     more: Any,
     rest: Any,
     before: Any,
+    most: float,
     edges: Any,
-    exact: bool,
 ) -> Any:
-    """Return each row's norm; see `prolate.queries.sparse.norms`."""
-    out = np.empty(starts.size - 1)
-    base, most = before[rest.size], rest.max()
+    """Return how many edges each row's norm reaches; see `prolate.queries.sparse.norm_cells`."""
+    out = np.empty(starts.size - 1, np.int64)
+    base = before[rest.size]
+    padded = np.full(2 ** int(np.ceil(np.log2(edges.size + 1.0))) - 1, np.inf)
+    padded[: edges.size] = edges
     for i in range(out.size):
-        if not exact:
-            square = base
-            for k in range(starts[i], starts[i + 1]):
-                square += more[pairs[k]]
-            terms = rest.size + (starts[i + 1] - starts[i]) + 4
-            doubt = terms * _DOUBT * (3.0 * base + abs(square))
-            low = np.sqrt(max(square - doubt, 0.0))
-            high = min(np.sqrt(max(square + doubt, 0.0)), _LARGEST)
-            edge = np.searchsorted(edges, low)
-            if square - square == 0.0 and (edge == edges.size or high < edges[edge]):
-                out[i] = high
-                continue
-        # Column by column, from one stored entry to the next.
-        square, place, stop = 0.0, 0, starts[i + 1]
-        for k in range(starts[i], stop + 1):
-            j = columns[k] if k < stop else rest.size
-            if place == 0:
-                square = before[j]
-            elif most > square * 2.0**-54:  # else each is below half a unit in the last place
-                for between in range(place, j):
-                    square += rest[between]
-            if k < stop:
-                square += squares[pairs[k]]
-            place = j + 1
-        out[i] = min(np.sqrt(square), _LARGEST)
+        first, stop = starts[i], starts[i + 1]
+        square, other = base, 0.0
+        for k in range(first, stop - 1, 2):  # two sums do not wait for each other
+            square += more[pairs[k]]
+            other += more[pairs[k + 1]]
+        if (stop - first) % 2:
+            other += more[pairs[stop - 1]]
+        square += other
+        doubt = (rest.size + (stop - first) + 4) * _DOUBT * (3.0 * base + abs(square))
+        low = np.sqrt(max(square - doubt, 0.0))
+        high = min(np.sqrt(max(square + doubt, 0.0)), _LARGEST)
+        cell, step = 0, (padded.size + 1) // 2
+        while step > 0:  # without branches, which nobody could foresee
+            cell = cell + step if padded[cell + step - 1] < low else cell
+            step >>= 1
+        if square - square != 0.0 or (cell < edges.size and high >= edges[cell]):
+            square = _in_order(first, stop, columns, pairs, squares, rest, before, most)
+            cell = np.searchsorted(edges, min(np.sqrt(square), _LARGEST), "right")
+        out[i] = cell
     return out
+
+
+@njit
+def _in_order(
+    first: int,
+    stop: int,
+    columns: Any,
+    pairs: Any,
+    squares: Any,
+    rest: Any,
+    before: Any,
+    most: float,
+) -> float:
+    """Return the sum of a row's squares, column by column, from stored entry to stored entry."""
+    square, place = 0.0, 0
+    for k in range(first, stop + 1):
+        j = columns[k] if k < stop else rest.size
+        if place == 0:
+            square = before[j]
+        elif most > square * 2.0**-54:  # else each is below half a unit in the last place
+            for between in range(place, j):
+                square += rest[between]
+        if k < stop:
+            square += squares[pairs[k]]
+        place = j + 1
+    return square
 
 
 @njit(nogil=True, cache=True)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +30,34 @@ from prolate.sources.sparse_rows import SparseRows
 __all__ = ["Query", "check_shift", "check_vectors", "tiles"]
 
 _TILE = 1 << 16  # cells of a working copy: half a megabyte, inside the second-level cache
+_MOST = 1 << 24  # rows in one go: so many integers up to 2**24 add up exactly in a float
 
 
-def tiles(block: NDArray[np.generic], columns: int) -> Iterator[NDArray[np.float64]]:
-    """Yield `block` as C-ordered float64 pieces of an even number of rows (but the last)."""
-    rows = max(2, _TILE // max(1, columns) // 2 * 2)
+def tiles(block: NDArray[np.generic], *, any_layout: bool) -> Iterator[NDArray[Any]]:
+    """Yield `block` as float64 pieces of an even number of rows (but the last).
+
+    In C order, and so small that they stay in the cache; with `any_layout` in Fortran order
+    where that is the block's, and of a block whose rows or columns each lie in one piece of
+    memory, as they are and in single precision, too.
+    """
+    block = np.asarray(block)
+    by_column = any_layout and abs(block.strides[0]) < abs(block.strides[1])
+    if any_layout and _is_plain(block):
+        for start in range(0, block.shape[0], _MOST):
+            yield block[start : start + _MOST]
+        return
+    rows = max(2, _TILE // block.shape[1] // 2 * 2)
     for start in range(0, block.shape[0], rows):
-        yield np.ascontiguousarray(block[start : start + rows], dtype=np.float64)
+        piece = block[start : start + rows]
+        yield np.asarray(piece, dtype=np.float64, order="F" if by_column else "C")
+
+
+def _is_plain(block: NDArray[np.generic]) -> bool:
+    """Return whether compiled code can read every row, or every column, as it lies."""
+    size, strides = block.itemsize, sorted(block.strides)
+    floats = block.dtype in (np.float64, np.float32) and block.dtype.isnative
+    floats = floats and block.flags.aligned
+    return floats and strides[0] == size and strides[1] % size == 0 and strides[1] > 0
 
 
 def check_vectors(size: int, **vectors: NDArray[np.generic] | None) -> None:
@@ -75,13 +97,26 @@ class Query(ABC):
 
     @abstractmethod
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
-        """Add the vectors of `rows`, (m, d) float64 in C order, to `total`."""
+        """Add the vectors of `rows`, (m, d) float64 in C order, to `total`.
+
+        If `any_layout`, of whatever `tiles` yields.
+        """
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Add the vectors of `rows`, the same integers as from dense rows, to `total`.
 
         False, and nothing is added, if this query reads only dense rows.
         """
+        return False
+
+    @property
+    def any_layout(self) -> bool:
+        """Whether `add` reads rows in C or in Fortran order, and in single precision, too."""
+        return False
+
+    @property
+    def pairs_rows(self) -> bool:
+        """Whether the vector depends on which rows are neighbors."""
         return False
 
     @property
@@ -95,18 +130,22 @@ class Query(ABC):
 
     def __call__(self, block: NDArray[np.generic]) -> NDArray[np.int64]:
         """Return the vector of a block of shape (m, d), any real dtype, any strides."""
-        self._check_shape(block.shape)
         total = np.zeros(self.size, dtype=np.int64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for rows in tiles(block, self.columns):
-                self.add(rows, total)
+        self.add_block(block, total)
         return total
+
+    def add_block(self, block: NDArray[np.generic], total: NDArray[np.int64]) -> None:
+        """Add the vector of a block to `total`."""
+        self._check_shape(block.shape)
+        with np.errstate(all="ignore"):
+            for rows in tiles(block, any_layout=self.any_layout):
+                self.add(rows, total)
 
     def of_sparse(self, rows: SparseRows) -> NDArray[np.int64] | None:
         """Return the vector of sparse rows, or None if the query reads only dense ones."""
         self._check_shape(rows.shape)
         total = np.zeros(self.size, dtype=np.int64)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             return total if self.add_sparse(rows, total) else None
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:

@@ -75,7 +75,7 @@ class ClippedSum(Query):
     missing: NDArray[np.float64] | None = None
     tilt: tuple[float, float] | None = None
     _gain: NDArray[np.float64] = field(default_factory=_zeros, init=False, repr=False)
-    _missing: NDArray[np.float64] | None = field(default=None, init=False, repr=False)
+    _missing: NDArray[np.float64] = field(default_factory=_zeros, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Work out the grid's gain, which must be a usable positive number."""
@@ -101,10 +101,9 @@ class ClippedSum(Query):
             if not (0.0 <= low <= (1.0 - 1e-6) * high and 1e-6 <= high <= 1e6):
                 raise InputError("tilt must be two norms of about the size of the radius.")
         object.__setattr__(self, "_gain", gain)
-        if self.missing is not None:
-            with np.errstate(over="ignore"):
-                steps = np.clip(np.rint(self.missing * gain), -CAP, CAP)
-            object.__setattr__(self, "_missing", steps)
+        with np.errstate(over="ignore"):
+            missing = 0.0 * gain if self.missing is None else self.missing * gain
+        object.__setattr__(self, "_missing", np.clip(np.rint(missing), -CAP, CAP))
 
     @property
     def columns(self) -> int:
@@ -117,6 +116,11 @@ class ClippedSum(Query):
         return self.center.size
 
     @property
+    def any_layout(self) -> bool:
+        """True."""
+        return True
+
+    @property
     def unit(self) -> NDArray[np.float64]:
         """What one grid step is worth in each column, in the data's unit."""
         return 1.0 / self._gain
@@ -127,25 +131,32 @@ class ClippedSum(Query):
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the clipped rows of a tile."""
-        d = self.center.size
-        middle, half = self._tilted
         kernels.clipped_sum(
             rows,
-            np.full(d, -np.inf) if self.lower is None else self.lower,
-            np.full(d, np.inf) if self.upper is None else self.upper,
-            np.full(d, np.nan) if self.about is None else self.about,
             self.center,
             self._gain,
-            np.zeros(d) if self._missing is None else self._missing,
+            *self._ends,
+            self.about,
+            self._missing,
             float(RADIUS),
-            middle,
-            half,
+            float(RADIUS),
+            0.0,
+            *self._tilted,
             total,
         )
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Add the clipped rows."""
         return sparse.clipped_sum(rows, self._steps, float(RADIUS), *self._tilted, total)
+
+    @property
+    def _ends(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        """Both of `lower` and `upper`, or neither."""
+        if self.lower is None and self.upper is None:
+            return None, None
+        ends = (-np.inf, self.lower), (np.inf, self.upper)
+        low, high = (np.full(self.columns, far) if end is None else end for far, end in ends)
+        return low, high
 
     @property
     def _tilted(self) -> tuple[float, float]:
@@ -168,8 +179,7 @@ class ClippedSum(Query):
             moved = (moved - self.about[columns]) * (moved - self.about[columns])
         moved = np.rint((moved - self.center[columns]) * self._gain[columns])
         steps = np.minimum(np.maximum(moved, -CAP), CAP)
-        missing = 0.0 if self._missing is None else self._missing[columns]
-        return np.where(np.isfinite(values), steps, missing)
+        return np.where(np.isfinite(values), steps, self._missing[columns])
 
     def describe(self) -> str:
         """Return one line for the receipt."""

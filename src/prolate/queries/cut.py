@@ -35,6 +35,11 @@ class Cut(Query):
         """That of `query`."""
         return self.query.size
 
+    @property
+    def pairs_rows(self) -> bool:
+        """As `query`."""
+        return self.query.pairs_rows
+
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return that of `query`."""
         return self.query.sensitivity_squared(neighbors)

@@ -38,6 +38,11 @@ class Histogram(Query):
         return self.grid.columns
 
     @property
+    def any_layout(self) -> bool:
+        """True."""
+        return True
+
+    @property
     def shape(self) -> tuple[int, int]:
         """(d, cells)."""
         return self.grid.columns, self.grid.size

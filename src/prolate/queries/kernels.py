@@ -1,9 +1,13 @@
-"""The loops over rows, compiled, and their NumPy twins.
+"""The loops over rows: compiled by numba, or in plain NumPy where numba is not installed.
 
-Each kernel comes twice: ``_name_numba``, compiled on first use, and ``name_numpy``,
-which the tests hold it against and which runs where numba is not installed. Both give
-the same integers: every operation on a value is a correctly rounded one in the same
-order, and sums are either exact or taken column by column.
+Each kernel has two versions under one name, in `_compiled` or `_compiled_sums` and in
+`twins`; tests hold one against the other. Both give the same integers: every operation on
+a value is a correctly rounded one in double precision, in the same order, and sums are
+either exact or taken column by column.
+
+Kernels marked *any layout* take rows of either precision, with the values of a row or of a
+column side by side, whatever lies between: no copy is made. The others take double
+precision in C order.
 """
 
 from __future__ import annotations
@@ -15,88 +19,109 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.queries import twins
+
 __all__ = [
     "clipped_steps",
-    "clipped_steps_numpy",
     "clipped_sum",
-    "clipped_sum_numpy",
     "key_histogram",
-    "key_histogram_numpy",
     "linear_histogram",
-    "linear_histogram_numpy",
     "magnitude_histogram",
-    "magnitude_histogram_numpy",
     "norms",
-    "norms_numpy",
+    "pooled_histogram",
     "products",
-    "products_numpy",
     "turn",
-    "turn_numpy",
 ]
 
+Rows = NDArray[np.float64] | NDArray[np.float32]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_LANES = 32  # squares of integers up to 2**24 that sum exactly within 2**53
-_EXACT = 2.0**53
-
 
 def clipped_sum(
-    rows: Floats,
-    lower: Floats,
-    upper: Floats,
-    about: Floats,
+    rows: Rows,
     center: Floats,
     gain: Floats,
+    lower: Floats | None,
+    upper: Floats | None,
+    about: Floats | None,
     missing: Floats,
-    radius: float,
+    inner: float,
+    outer: float,
+    most: float,
     middle: float,
     half: float,
     total: Integers,
 ) -> None:
-    """Add every row's clipped integer vector to `total`; see `ClippedSum`."""
-    kernel = _compiled("clipped_sum") or clipped_sum_numpy
-    kernel(rows, lower, upper, about, center, gain, missing, radius, middle, half, total)
+    """Add every row's vector to `total`; any layout. See `ClippedSum` and `NestedSum`.
+
+    Rows are clipped to `inner` steps. With `most` > 0, what clipping to `outer` leaves on
+    follows, of `most` steps at most. With `half` > 0, rows are weighted by S, from
+    `middle` - `half` to `middle` + `half`. `lower` and `upper` go together.
+    """
+    by_row = _across(rows)
+    kernel = _compiled("clipped_sum_rows" if by_row else "clipped_sum_columns")
+    vectors = (center, gain, lower, upper, about, missing)
+    numbers = (inner, outer, most, middle, half)
+    if kernel is None:
+        twins.clipped_sum(_double(rows), *vectors, *numbers, total)
+    else:
+        flat, stride = _flat(rows, by_row)
+        kernel(flat, stride, rows.shape[0], *map(_fixed, vectors), *numbers, total)
 
 
-def clipped_sum_numpy(
-    rows: Floats,
-    lower: Floats,
-    upper: Floats,
-    about: Floats,
-    center: Floats,
-    gain: Floats,
-    missing: Floats,
-    radius: float,
-    middle: float,
-    half: float,
-    total: Integers,
+def norms(rows: Rows, center: Floats, gain: Floats, about: Floats | None) -> Floats:
+    """Return |(v - center) * gain|_2 of each row; any layout. See `NormHistogram`."""
+    by_row = _across(rows)
+    kernel = _compiled("norms_rows" if by_row else "norms_columns")
+    if kernel is None:
+        return twins.norms(_double(rows), center, gain, about)
+    flat, stride = _flat(rows, by_row)
+    found: Floats = kernel(flat, stride, rows.shape[0], _fixed(center), _fixed(gain), _fixed(about))
+    return found
+
+
+def linear_histogram(rows: Rows, low: Floats, width: Floats, cells: int, total: Integers) -> None:
+    """Count each column's values into `total`, (d, cells + 2); any layout. See `LinearGrid`."""
+    by_row = _across(rows)
+    kernel = _compiled("linear_histogram")
+    if kernel is None:
+        twins.linear_histogram(_double(rows), low, width, cells, total)
+    else:
+        flat, stride = _flat(rows, by_row)
+        kernel(flat, stride, rows.shape[0], by_row, _fixed(low), _fixed(width), cells, total)
+
+
+def magnitude_histogram(
+    rows: Rows, center: Floats, first: Integers, shift: int, total: Integers
 ) -> None:
-    """Twin of `clipped_sum`."""
-    cap = 2.0 * radius
-    d = center.size
-    with np.errstate(over="ignore", invalid="ignore"):
-        value = np.minimum(np.maximum(rows, lower), upper)
-        squared = about == about  # noqa: PLR0124  NaN: not given
-        value = np.where(squared, (value - about) * (value - about), value)
-        steps = np.minimum(np.maximum(np.rint((value - center) * gain), -cap), cap)
-        steps = np.where(np.isfinite(rows), steps, missing)
-    square = np.zeros(rows.shape[0])
-    for start in range(0, d, _LANES):
-        chunk = steps[:, start : start + _LANES]
-        square = np.minimum(square + np.einsum("ij,ij->i", chunk, chunk), _EXACT)
-    weight = np.clip((square - middle) / half, -1.0, 1.0) if half > 0.0 else None
-    long = square > radius * radius
-    square[square >= _EXACT] = max(d * cap * cap, _EXACT)
-    factor = np.ones(rows.shape[0])
-    factor[long] = _inner(radius, d) / np.sqrt(square[long])
-    if weight is not None:
-        factor = weight * (_inner(radius, d) / np.sqrt(np.maximum(square, radius * radius)))
-    total += np.rint(steps * factor[:, np.newaxis]).astype(np.int64).sum(axis=0)
+    """Count each column's |x - center| into `total`, (d, cells); any layout.
+
+    See `MagnitudeGrid`.
+    """
+    by_row = _across(rows)
+    kernel = _compiled("magnitude_histogram")
+    if kernel is None:
+        twins.magnitude_histogram(_double(rows), center, first, shift, total)
+    else:
+        flat, stride = _flat(rows, by_row)
+        kernel(flat, stride, rows.shape[0], by_row, _fixed(center), _fixed(first), shift, total)
 
 
-def _inner(radius: float, d: int) -> float:
-    return (radius - 0.5 * float(np.sqrt(float(d)))) * (1.0 - 2.0**-40)
+def pooled_histogram(
+    rows: Floats, center: Floats, first: Integers, shift: int, total: Integers
+) -> None:
+    """Count |x - center| of all columns by bit pattern into `total`, (cells,)."""
+    kernel = _compiled("pooled_histogram") or twins.pooled_histogram
+    kernel(rows, center, first, shift, total)
+
+
+def key_histogram(
+    rows: Floats, index: Integers, first: Integers, shift: int, total: Integers
+) -> None:
+    """Count the order-preserving keys of columns `index` into `total`; see `KeyHistogram`."""
+    kernel = _compiled("key_histogram") or twins.key_histogram
+    kernel(rows, index, first, shift, total)
 
 
 def clipped_steps(
@@ -112,155 +137,57 @@ def clipped_steps(
     steps: Floats,
 ) -> None:
     """Write every row's clipped integer vector into `steps`; see `Gram`."""
-    kernel = _compiled("clipped_steps") or clipped_steps_numpy
+    kernel = _compiled("clipped_steps") or twins.clipped_steps
     kernel(rows, lower, upper, center, gain, constant, radius, cap, target, steps)
-
-
-def clipped_steps_numpy(
-    rows: Floats,
-    lower: Floats,
-    upper: Floats,
-    center: Floats,
-    gain: Floats,
-    constant: float,
-    radius: float,
-    cap: float,
-    target: float,
-    steps: Floats,
-) -> None:
-    """Twin of `clipped_steps`."""
-    d = center.size
-    first = steps.shape[1] - d
-    last = first + d - (1 if target >= 0.0 else 0)
-    most = np.full(d, cap)
-    most[last - first :] = target
-    with np.errstate(over="ignore", invalid="ignore"):
-        value = np.rint((np.minimum(np.maximum(rows, lower), upper) - center) * gain)
-        value = np.minimum(np.maximum(value, -most), most)
-    steps[:, :first] = constant
-    steps[:, first:] = np.where(np.isfinite(rows), value, 0.0)
-    norm = steps[:, first:last]
-    square = np.sum(norm * norm, axis=1)
-    long = square > radius * radius
-    inner = (radius - 0.5 * np.sqrt(float(last - first))) * (1.0 - 2.0**-40)
-    norm[long] = np.rint(norm[long] * (inner / np.sqrt(square[long]))[:, None])
-
-
-def linear_histogram(rows: Floats, low: Floats, width: Floats, cells: int, total: Integers) -> None:
-    """Count each column's values into `total`, (d, cells + 2); see `LinearGrid`."""
-    kernel = _compiled("linear_histogram") or linear_histogram_numpy
-    kernel(rows, low, width, cells, total)
-
-
-def linear_histogram_numpy(
-    rows: Floats, low: Floats, width: Floats, cells: int, total: Integers
-) -> None:
-    """Twin of `linear_histogram`."""
-    with np.errstate(all="ignore"):
-        place = np.floor((rows - low) / width)
-        place = np.where(np.isnan(place), 0.0, np.minimum(np.maximum(place, -1.0), float(cells)))
-    _tally(place.astype(np.int64) + 1, np.isfinite(rows), total)
-
-
-def magnitude_histogram(
-    rows: Floats, center: Floats, first: Integers, shift: int, total: Integers
-) -> None:
-    """Count each column's |x - center| into `total`, (d, cells); see `MagnitudeGrid`."""
-    kernel = _compiled("magnitude_histogram") or magnitude_histogram_numpy
-    kernel(rows, center, first, shift, total)
-
-
-def magnitude_histogram_numpy(
-    rows: Floats, center: Floats, first: Integers, shift: int, total: Integers
-) -> None:
-    """Twin of `magnitude_histogram`."""
-    with np.errstate(all="ignore"):
-        magnitude = np.where(np.isfinite(rows), np.abs(rows - center), 0.0)
-    cell = (np.ascontiguousarray(magnitude).view(np.int64) >> shift) - first
-    cell = np.minimum(np.maximum(cell, 0), total.shape[1] - 1)
-    _tally(cell, np.isfinite(rows), total)
-
-
-def key_histogram(
-    rows: Floats, index: Integers, first: Integers, shift: int, total: Integers
-) -> None:
-    """Count the order-preserving keys of columns `index` into `total`; see `KeyHistogram`."""
-    kernel = _compiled("key_histogram") or key_histogram_numpy
-    kernel(rows, index, first, shift, total)
-
-
-def key_histogram_numpy(
-    rows: Floats, index: Integers, first: Integers, shift: int, total: Integers
-) -> None:
-    """Twin of `key_histogram`."""
-    patterns = rows.view(np.int64)[:, index]
-    keys = np.where(patterns >= 0, patterns, -(patterns & np.int64(2**63 - 1)))
-    cell = np.clip((keys >> shift) - first, -1, total.shape[1] - 2) + 1
-    _tally(cell, np.isfinite(rows[:, index]), total)
-
-
-def _tally(cell: Integers, counted: NDArray[np.bool_], total: Integers) -> None:
-    d, cells = total.shape
-    flat = (cell + np.arange(d) * cells)[counted]
-    total += np.bincount(flat, minlength=d * cells).reshape(d, cells)
-
-
-def norms(rows: Floats, about: Floats, center: Floats, gain: Floats) -> Floats:
-    """Return |(v - center) * gain|_2 of each row; see `NormHistogram`."""
-    kernel: Callable[..., Floats] = _compiled("norms") or norms_numpy
-    return kernel(rows, about, center, gain)
-
-
-def norms_numpy(rows: Floats, about: Floats, center: Floats, gain: Floats) -> Floats:
-    """Twin of `norms`."""
-    square = np.zeros(rows.shape[0])
-    with np.errstate(over="ignore", invalid="ignore"):
-        for j in range(rows.shape[1]):
-            value = rows[:, j]
-            if not np.isnan(about[j]):
-                value = (value - about[j]) * (value - about[j])
-            y = (value - center[j]) * gain[j]
-            square += np.where(np.isfinite(rows[:, j]), y * y, 0.0)
-    return np.asarray(np.minimum(np.sqrt(square), np.finfo(np.float64).max))
 
 
 def turn(rows: Floats, center: Floats, matrix: Floats) -> Floats:
     """Return (x - center) @ matrix of each row, missing values counting as the center."""
-    kernel: Callable[..., Floats] = _compiled("turn") or turn_numpy
+    kernel: Callable[..., Floats] = _compiled("turn") or twins.turn
     return kernel(rows, center, matrix)
-
-
-def turn_numpy(rows: Floats, center: Floats, matrix: Floats) -> Floats:
-    """Twin of `turn`."""
-    out = np.zeros(rows.shape)
-    with np.errstate(over="ignore", invalid="ignore"):
-        deviation = np.where(np.isfinite(rows), rows - center, 0.0)
-        for j in range(center.size):
-            out += deviation[:, j : j + 1] * matrix[j]
-    return out
 
 
 def products(rows: Floats, center: Floats, scale: Floats) -> Floats:
     """Return the products of the scaled columns of each row; see `Products`."""
-    kernel: Callable[..., Floats] = _compiled("products") or products_numpy
+    kernel: Callable[..., Floats] = _compiled("products") or twins.products
     return kernel(rows, center, scale)
 
 
-def products_numpy(rows: Floats, center: Floats, scale: Floats) -> Floats:
-    """Twin of `products`."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        z = np.where(np.isfinite(rows), (rows - center) / scale, 0.0)
-    z = np.minimum(np.maximum(z, -1e100), 1e100)
-    first, second = np.triu_indices(center.size)
-    return np.asarray(z[:, first] * np.where(first == second, 1.0, np.sqrt(2.0)) * z[:, second])
+def _across(rows: Rows) -> bool:
+    """Return whether the values of each row lie side by side; else those of each column do."""
+    down, across = (stride == rows.itemsize for stride in rows.strides)
+    return not down if rows.shape[1] == 1 else across
+
+
+def _flat(rows: Rows, by_row: bool) -> tuple[Rows, int]:
+    """Return the memory from the first value to the last, and the step between its lines."""
+    lines = rows if by_row else rows.T
+    count, length = lines.shape
+    stride = lines.strides[0] // rows.itemsize if count > 1 else length
+    if stride == length or rows.size == 0:
+        return _fixed(lines.reshape(-1)), stride
+    size = (count - 1) * stride + length
+    return _fixed(np.lib.stride_tricks.as_strided(lines, (size,), (rows.itemsize,))), stride
+
+
+def _fixed(array: Any) -> Any:
+    """Return a read-only view, or numba would compile for both kinds of arrays."""
+    if array is not None:
+        array = np.ascontiguousarray(array).view()
+        array.flags.writeable = False
+    return array
+
+
+def _double(rows: Rows) -> Floats:
+    return np.asarray(rows, dtype=np.float64)
 
 
 @cache
 def _compiled(name: str) -> Callable[..., Any] | None:
     """Return the compiled kernel `name`, or None where numba is not installed."""
     try:
-        from prolate.queries import _compiled as module
+        from prolate.queries import _compiled, _compiled_sums
     except (ImportError, RuntimeError):  # not installed, or no folder for its cache
         return None
-    kernel: Callable[..., Any] = getattr(module, name)
-    return kernel
+    kernel: Callable[..., Any] | None = getattr(_compiled, name, None)
+    return getattr(_compiled_sums, name) if kernel is None else kernel

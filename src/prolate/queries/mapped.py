@@ -40,6 +40,11 @@ class Mapped(Query):
         """That of `query`."""
         return self.query.size
 
+    @property
+    def pairs_rows(self) -> bool:
+        """As `query`."""
+        return self.query.pairs_rows
+
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return that of `query`."""
         return self.query.sensitivity_squared(neighbors)
@@ -95,6 +100,13 @@ class Selected(Mapped):
         """Return the chosen columns."""
         return np.asarray(rows[:, self.index])
 
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Ask `query` of the chosen columns, where they are in order."""
+        if np.any(np.diff(self.index) <= 0):
+            return False
+        some = sparse.selected(rows, self.index)
+        return some is not None and self.query.add_sparse(some, total)
+
     def describe(self) -> str:
         """Return one line for the receipt."""
         return f"{self.query.describe()}, of {self.index.size} of {self.width} columns"
@@ -123,10 +135,14 @@ class Norms(Mapped):
         """Number of columns."""
         return self.center.size
 
+    @property
+    def any_layout(self) -> bool:
+        """True: `query` sees the norms alone."""
+        return True
+
     def map(self, rows: Floats) -> Floats:
         """Return the norms, (m, 1)."""
-        about = np.full(self.center.size, np.nan)
-        return kernels.norms(rows, about, self.center, self.gain)[:, np.newaxis]
+        return kernels.norms(rows, self.center, self.gain, None)[:, np.newaxis]
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Ask `query` of the norms."""

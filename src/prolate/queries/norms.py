@@ -44,6 +44,11 @@ class NormHistogram(Query):
         return self.center.size
 
     @property
+    def any_layout(self) -> bool:
+        """Unless `farthest`."""
+        return not self.farthest
+
+    @property
     def size(self) -> int:
         """Number of cells."""
         return self.edges.size + 1
@@ -54,23 +59,24 @@ class NormHistogram(Query):
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""
-        about = np.full(self.columns, np.nan) if self.about is None else self.about
         if self.farthest:
             with np.errstate(over="ignore", invalid="ignore"):
                 deviation = np.abs((rows - self.center) * self.gain)
             deviation[~np.isfinite(rows) | np.isnan(deviation)] = 0.0
             norms = deviation.max(axis=1)
         else:
-            norms = kernels.norms(rows, about, self.center, self.gain)
+            norms = kernels.norms(rows, self.center, self.gain, self.about)
         self._count(norms, total)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Count the rows."""
         about = np.full(self.columns, np.nan) if self.about is None else self.about
-        if self.farthest:
-            norms = sparse.farthest(rows, self.center, self.gain)
-        else:
-            norms = sparse.norms(rows, about, self.center, self.gain, self.edges)
+        if not self.farthest:
+            cells = sparse.norm_cells(rows, about, self.center, self.gain, self.edges)
+            if cells is not None:
+                total += np.bincount(cells, minlength=self.size)
+            return cells is not None
+        norms = sparse.farthest(rows, self.center, self.gain)
         if norms is not None:
             self._count(norms, total)
         return norms is not None
@@ -105,6 +111,11 @@ class NormsBelow(Query):
         return self.center.size
 
     @property
+    def any_layout(self) -> bool:
+        """True."""
+        return True
+
+    @property
     def size(self) -> int:
         """Always 1."""
         return 1
@@ -115,16 +126,16 @@ class NormsBelow(Query):
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the count."""
-        norms = kernels.norms(rows, np.full(self.columns, np.nan), self.center, self.gain)
+        norms = kernels.norms(rows, self.center, self.gain, None)
         total[0] += np.count_nonzero(norms <= self.point)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Add the count."""
-        about, edge = np.full(self.columns, np.nan), np.array([self.point])
-        norms = sparse.norms(rows, about, self.center, self.gain, edge)
-        if norms is not None:
-            total[0] += np.count_nonzero(norms <= self.point)
-        return norms is not None
+        about, beyond = np.full(self.columns, np.nan), np.nextafter([self.point], np.inf)
+        cells = sparse.norm_cells(rows, about, self.center, self.gain, beyond)
+        if cells is not None:
+            total[0] += np.count_nonzero(cells == 0)
+        return cells is not None
 
     def describe(self) -> str:
         """Return one line for the receipt."""

@@ -39,6 +39,11 @@ class Pairs(Query):
         """That of `query`."""
         return self.query.size
 
+    @property
+    def pairs_rows(self) -> bool:
+        """True."""
+        return True
+
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return that of `query` under replace; refuse add-remove."""
         if neighbors != "replace":

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.noise import FAN, LEVELS, Cell
-from prolate.queries import kernels
+from prolate.queries import twins
 from prolate.queries.base import Query
 
 __all__ = ["NodeHistogram", "Ranks"]
@@ -75,7 +75,7 @@ class NodeHistogram(Query):
         first = np.array([node[1] for node in self.nodes]) * FAN
         part = cell // FAN ** (LEVELS - 1 - level) - first
         counted &= (part >= 0) & (part < FAN)
-        kernels._tally(part, counted, total.reshape(self.shape))
+        twins.tally(part, counted, total.reshape(self.shape))
 
     def describe(self) -> str:
         """Return one line for the receipt."""

@@ -13,18 +13,24 @@ reads dense rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.sources.sparse_rows import SparseRows
+from prolate.sources.sparse_rows import Entries, SparseRows
+from prolate.sources.threads import thread_count
 
-__all__ = ["clipped_sum", "farthest", "norms", "tally"]
+__all__ = ["clipped_sum", "farthest", "norm_cells", "norms", "selected", "tally"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Answer = TypeVar("Answer")
+
+_ENOUGH = 1 << 18  # entries for another thread
 
 
 def tally(
@@ -52,6 +58,37 @@ def tally(
         np.add.at(total, (place[counted], cell), count[counted])
 
 
+def selected(rows: SparseRows, index: Integers) -> SparseRows | None:
+    """Return the same rows of some columns, their numbers rising."""
+    module = _compiled()
+    if module is None:
+        return None
+    place = np.full(rows.rest.size, -1)
+    place[index] = np.arange(index.size)
+    chosen = np.flatnonzero(place[rows.pair_column] >= 0)
+    pair_place = np.full(rows.pair_column.size, -1)
+    pair_place[chosen] = np.arange(chosen.size)
+
+    def part(starts: Integers, columns: Integers, pairs: Integers) -> tuple[Integers, ...]:
+        found: tuple[Integers, ...] = module.selected(starts, columns, pairs, place, pair_place)
+        return found
+
+    @cache
+    def entries() -> Entries:
+        counts, columns, pairs = map(np.concatenate, zip(*_in_parts(rows, part), strict=True))
+        return Entries(np.concatenate([[0], np.cumsum(counts)]), columns, pairs)
+
+    return SparseRows(
+        count=rows.count,
+        entries=entries,
+        pair_column=place[rows.pair_column[chosen]],
+        pair_value=rows.pair_value[chosen],
+        pair_count=rows.pair_count[chosen],
+        rest=rows.rest[index],
+        rest_count=rows.rest_count[index],
+    )
+
+
 def clipped_sum(
     rows: SparseRows,
     steps: Callable[[Floats, Integers], Floats],
@@ -75,55 +112,92 @@ def clipped_sum(
     squares = rest * rest
     square = (int(np.sum(squares >> 24)) << 24) + int(np.sum(squares & ((1 << 24) - 1)))
     integers, here = floats.astype(np.int64), rows.pair_column
-    factors = np.empty(rows.shape[0])
-    used = module.clipped_sum(
-        rows.starts,
-        rows.columns,
-        rows.pairs,
-        floats,
-        integers - rest[here],
-        integers * integers - squares[here],
-        rest_floats,
-        *divmod(square, 1 << 48),
-        radius,
-        middle,
-        half,
-        total,
-        factors,
-    )
-    total += rest * (factors.size - used)
-    if used and squares.any():
+    more, square_more = integers - rest[here], integers * integers - squares[here]
+
+    @cache
+    def sizes() -> tuple[Floats, Integers]:
         # Rounding to the nearest is odd, and many columns' steps are the same but for the sign.
-        steps_of_some, place = np.unique(np.abs(rest_floats), return_inverse=True)
-        sums = module.rounded_sums(steps_of_some, factors[:used]).astype(np.int64)
-        total += np.sign(rest) * sums[place]
+        return np.unique(np.abs(rest_floats), return_inverse=True)
+
+    def part(starts: Integers, columns: Integers, pairs: Integers) -> Integers:
+        total, factors = np.zeros(rest.size, dtype=np.int64), np.empty(starts.size - 1)
+        used = module.clipped_sum(
+            starts,
+            columns,
+            pairs,
+            floats,
+            more,
+            square_more,
+            rest_floats,
+            *divmod(square, 1 << 48),
+            radius,
+            middle,
+            half,
+            total,
+            factors,
+        )
+        total += rest * (factors.size - used)
+        if used and square:
+            steps_of_some, place = sizes()
+            total += np.sign(rest) * module.rounded_sums(steps_of_some, factors[:used])[place]
+        return total
+
+    for each in _in_parts(rows, part):
+        total += each
     return True
 
 
-def norms(
-    rows: SparseRows, about: Floats, center: Floats, gain: Floats, edges: Floats | None = None
-) -> Floats | None:
-    """Return `kernels.norms` of the rows, exactly or up to rounding that no edge can tell.
+def norms(rows: SparseRows, about: Floats, center: Floats, gain: Floats) -> Floats | None:
+    """Return `kernels.norms` of the rows, `about` being NaN where no value is moved.
 
-    Q is the exact sum of a row's squares q_j (the same floating-point numbers here and
-    there), B that of the common row, u = 2**-53. The dense sum differs from Q by at most
-    about d u Q. The sum of B and of the row's k differences, whose magnitudes sum up within
-    B + Q, differs from Q by at most (d + k + 2) u (2 B + Q). So both lie within
-    2 (d + k + 4) u (2 B + Q) of each other; twice that is taken. Where an edge is so near,
-    the row is summed again, as a dense one: in the order of its columns, between stored
-    ones the squares of the common row, unless they are too small to change the sum.
-
-    Parameters
-    ----------
-    rows : SparseRows
-    about, center, gain : float64 arrays of shape (d,)
-        As for `kernels.norms`.
-    edges : float64 array, optional
-        Rising. By default every norm is exact.
+    A row is summed in the order of its columns, between stored ones the squares of the common
+    row, unless they are too small to change the sum.
     """
     module = _compiled()
     if module is None:
         return None
+    squares, rest = _squares(rows, about, center, gain)
+    before = np.concatenate([[0.0], np.cumsum(rest)])
+
+    def part(starts: Integers, columns: Integers, pairs: Integers) -> Floats:
+        found: Floats = module.norms(starts, columns, pairs, squares, rest, before, rest.max())
+        return found
+
+    return np.concatenate(_in_parts(rows, part))
+
+
+def norm_cells(
+    rows: SparseRows, about: Floats, center: Floats, gain: Floats, edges: Floats
+) -> Integers | None:
+    """Return how many of the rising `edges` each row's norm reaches.
+
+    Q is the exact sum of a row's squares q_j (the same floating-point numbers here and
+    there), B that of the common row, u = 2**-53. The dense sum differs from Q by at most
+    about d u Q. The sum of B and of the row's k differences, whose magnitudes sum up within
+    B + Q, differs from Q by at most (d + k + 2) u (2 B + Q), in any order. So both lie within
+    2 (d + k + 4) u (2 B + Q) of each other; twice that is taken. Where an edge is so near,
+    the row is summed again, in the order of its columns.
+    """
+    module = _compiled()
+    if module is None:
+        return None
+    squares, rest = _squares(rows, about, center, gain)
+    before = np.concatenate([[0.0], np.cumsum(rest)])
+    more = squares - rest[rows.pair_column]
+
+    def part(starts: Integers, columns: Integers, pairs: Integers) -> Integers:
+        found: Integers = module.norm_cells(
+            starts, columns, pairs, squares, more, rest, before, rest.max(), edges
+        )
+        return found
+
+    return np.concatenate(_in_parts(rows, part))
+
+
+def _squares(
+    rows: SparseRows, about: Floats, center: Floats, gain: Floats
+) -> tuple[Floats, Floats]:
+    """Return what the pairs, and values that are not stored, add to the square of a norm."""
 
     def square(values: Floats, columns: Integers) -> Floats:
         squared = ~np.isnan(about[columns])
@@ -131,20 +205,7 @@ def norms(
         y = (moved - center[columns]) * gain[columns]
         return np.where(np.isfinite(values), y * y, 0.0)
 
-    squares, rest = rows.evaluate(square)
-    before = np.concatenate([[0.0], np.cumsum(rest)])
-    found: Floats = module.norms(
-        rows.starts,
-        rows.columns,
-        rows.pairs,
-        squares,
-        squares - rest[rows.pair_column],
-        rest,
-        before,
-        np.zeros(0) if edges is None else edges,
-        edges is None or before[-1] == 0.0,
-    )
-    return found
+    return rows.evaluate(square)
 
 
 def farthest(rows: SparseRows, center: Floats, gain: Floats) -> Floats | None:
@@ -159,8 +220,28 @@ def farthest(rows: SparseRows, center: Floats, gain: Floats) -> Floats | None:
 
     values, rest = rows.evaluate(deviation)
     descending = np.argsort(-rest)
-    found: Floats = module.farthest(rows.starts, rows.columns, rows.pairs, values, rest, descending)
-    return found
+
+    def part(starts: Integers, columns: Integers, pairs: Integers) -> Floats:
+        found: Floats = module.farthest(starts, columns, pairs, values, rest, descending)
+        return found
+
+    return np.concatenate(_in_parts(rows, part))
+
+
+def _in_parts(
+    rows: SparseRows, ask: Callable[[Integers, Integers, Integers], Answer]
+) -> list[Answer]:
+    """Return what `ask` says of the starts, columns and pairs of one stretch of rows per thread."""
+    entries = rows.entries()
+    starts, columns, pairs = entries.starts, entries.columns, entries.pairs
+    threads = min(thread_count(), 1 + columns.size // _ENOUGH)
+    if threads == 1:
+        return [ask(starts, columns, pairs)]
+    cuts = np.searchsorted(starts, np.linspace(0, columns.size, threads + 1)[1:-1])
+    ends = [0, *cuts.tolist(), starts.size - 1]
+    with ThreadPoolExecutor(threads, "prolate") as pool:
+        stretches = [starts[a : b + 1] for a, b in pairwise(ends)]
+        return list(pool.map(lambda some: ask(some, columns, pairs), stretches))
 
 
 @cache

@@ -41,6 +41,16 @@ class Together(Query):
         """Of all vectors together."""
         return sum(query.size for query in self.queries)
 
+    @property
+    def any_layout(self) -> bool:
+        """If all of them."""
+        return all(query.any_layout for query in self.queries)
+
+    @property
+    def pairs_rows(self) -> bool:
+        """Whether that of any query does."""
+        return any(query.pairs_rows for query in self.queries)
+
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return the sum of all."""
         return sum(query.sensitivity_squared(neighbors) for query in self.queries)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
-from prolate.sources.source import Block, Columns, Source, choose_columns, position_names
+from prolate.sources.labels import Labels, choose, encoded
+from prolate.sources.source import Block, Columns, Source, position_names
 
 __all__ = ["ArraySource", "as_array", "check_numbers"]
 
@@ -28,6 +29,8 @@ class ArraySource(Source):
         Which columns, in which order.
     block_bytes : int
         Size of a block, were it float64.
+    labels : sequence of str or int
+        Columns of labels, which come last.
 
     Raises
     ------
@@ -36,21 +39,28 @@ class ArraySource(Source):
     """
 
     def __init__(
-        self, array: NDArray[np.generic], columns: Columns | None, block_bytes: int
+        self,
+        array: NDArray[np.generic],
+        columns: Columns | None,
+        block_bytes: int,
+        labels: Sequence[str | int] = (),
     ) -> None:
         _check_shape(array)
         check_numbers(array.dtype)
         names = position_names(array.shape[1])
-        chosen = choose_columns(columns, names, where="the array", by_position=True)
+        values, marks = choose(columns, labels, names, where="the array", by_position=True)
+        chosen = (*values, *marks)
         super().__init__(chosen, array.shape[0], block_bytes)
         self._array = array
+        self.labels = tuple(Labels() for _ in marks)
         self._index = None if chosen == names else np.array([int(name[1:]) for name in chosen])
 
     def blocks(self) -> Iterator[Block]:
         """Yield slices of rows."""
         for start in range(0, self._array.shape[0], self.rows_per_block):
             rows = self._array[start : start + self.rows_per_block]
-            yield _plain(rows if self._index is None else rows[:, self._index])
+            block = _plain(rows if self._index is None else rows[:, self._index])
+            yield encoded(block, self.labels) if self.labels else block
 
 
 def _plain(rows: NDArray[np.generic]) -> Block:
@@ -62,7 +72,7 @@ def _plain(rows: NDArray[np.generic]) -> Block:
         rows = rows.data
     dtype = rows.dtype
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
-        with np.errstate(over="ignore"):
+        with np.errstate(all="ignore"):
             return rows.astype(np.float64)
     return rows.astype(dtype.newbyteorder("="), copy=False)
 
@@ -98,8 +108,7 @@ def _check_shape(array: NDArray[np.generic]) -> None:
         1: "for one column of n rows, pass array.reshape(-1, 1)",
     }.get(array.ndim, "make every row one vector, for example array.reshape(len(array), -1)")
     raise InputError(
-        f"The array must have two dimensions, rows and columns; "
-        f"it has {array.ndim} (shape {array.shape}): {hint}."
+        f"The array must have two dimensions, rows and columns; it has {array.ndim}: {hint}."
     )
 
 

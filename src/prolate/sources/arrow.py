@@ -9,19 +9,28 @@ rounded.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
-from prolate.sources.source import Block, Columns, Source, choose_columns
+from prolate.sources.labels import Labels, choose
+from prolate.sources.source import Block, Columns, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ArrowSource", "BatchSource", "dense_blocks", "fill", "is_numeric", "unusable_columns"]
+__all__ = [
+    "ArrowSource",
+    "BatchSource",
+    "dense_blocks",
+    "fill",
+    "is_numeric",
+    "nested_columns",
+    "unusable_columns",
+]
 
 
 class BatchSource(Source):
@@ -33,7 +42,7 @@ class BatchSource(Source):
 
     def blocks(self) -> Iterator[Block]:
         """Yield column-major blocks of float64."""
-        return dense_blocks(self._batches(), self.columns, self.rows_per_block)
+        return dense_blocks(self._batches(), self.columns, self.rows_per_block, self.labels)
 
 
 class ArrowSource(BatchSource):
@@ -51,6 +60,8 @@ class ArrowSource(BatchSource):
         Which columns, in which order.
     block_bytes : int
         Size of a block.
+    labels : sequence of str or int
+        Columns of labels, which come last.
 
     Raises
     ------
@@ -58,7 +69,9 @@ class ArrowSource(BatchSource):
         If it is no table, or a selected column is not numeric.
     """
 
-    def __init__(self, data: Any, columns: Columns | None, block_bytes: int) -> None:
+    def __init__(
+        self, data: Any, columns: Columns | None, block_bytes: int, labels: Sequence[str | int] = ()
+    ) -> None:
         import pyarrow as pa
 
         kind = type(data).__name__
@@ -71,15 +84,24 @@ class ArrowSource(BatchSource):
                 "column, make it a table first, for example with series.to_frame()."
             ) from None
         unusable = unusable_columns(schema)
-        chosen = choose_columns(columns, schema.names, unusable=unusable, where=f"the {kind}")
+        values, marks = choose(
+            columns,
+            labels,
+            schema.names,
+            unusable=unusable,
+            nested=nested_columns(schema),
+            where=f"the {kind}",
+        )
+        chosen = (*values, *marks)
         super().__init__(chosen, None, block_bytes)
+        self.labels = tuple(Labels() for _ in marks)
         self._kept: list[pa.RecordBatch] = []
         self._dense: list[Block] = []
         try:
             if _in_memory(data):
                 self._kept = list(reader)
             else:
-                self._dense = list(dense_blocks(reader, chosen, self.rows_per_block))
+                self._dense = list(dense_blocks(reader, chosen, self.rows_per_block, self.labels))
         except MemoryError:
             raise
         except Exception:  # noqa: BLE001 - see above
@@ -131,10 +153,28 @@ def unusable_columns(schema: pa.Schema) -> dict[str, str]:
     }
 
 
+def nested_columns(schema: pa.Schema) -> dict[str, str]:
+    """Return the columns of a schema that cannot be labels, each with its type."""
+    from pyarrow import types
+
+    return {
+        field.name: f"of type {str(field.type)[:60]}"
+        for field in schema
+        if types.is_nested(field.type) or types.is_union(field.type)
+    }
+
+
 def dense_blocks(
-    batches: Iterable[pa.RecordBatch], columns: tuple[str, ...], rows_per_block: int
+    batches: Iterable[pa.RecordBatch],
+    columns: tuple[str, ...],
+    rows_per_block: int,
+    labels: Sequence[Labels] = (),
 ) -> Iterator[NDArray[np.float64]]:
-    """Cut and join batches into blocks of exactly `rows_per_block` rows, save the last."""
+    """Cut and join batches into blocks of exactly `rows_per_block` rows, save the last.
+
+    The last columns are read by `labels`, if there are any.
+    """
+    values = len(columns) - len(labels)
     block: NDArray[np.float64] | None = None
     filled = 0
     for batch in batches:
@@ -145,7 +185,11 @@ def dense_blocks(
                 block, filled = np.empty((rows_per_block, len(columns)), order="F"), 0
             take = min(rows_per_block - filled, batch.num_rows - start)
             for j, part in enumerate(parts):
-                fill(block[filled : filled + take, j], part.slice(start, take))
+                target, piece = block[filled : filled + take, j], part.slice(start, take)
+                if j < values:
+                    fill(target, piece)
+                else:
+                    target[:] = labels[j - values].numbers(piece)
             filled += take
             start += take
             if filled == rows_per_block:
@@ -169,6 +213,10 @@ def fill(target: NDArray[np.float64], values: pa.Array) -> None:
         target.fill(np.nan)
     elif values.null_count == 0 and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         target[:] = values.to_numpy()
+    elif pa.types.is_string(kind):  # of a CSV file, a column that is one of labels, too
+        from prolate.sources.delimited import numbers
+
+        fill(target, numbers(values))
     else:
         # safe=False: an integer above 2**53 is rounded; it must not be an error.
         target[:] = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()

@@ -187,7 +187,7 @@ class DelimitedFile(DataFile):
         return {name: "text" for name, column in cells.items() if not _mostly_numbers(column)}
 
     def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
-        """Yield batches of numbers; a malformed row is a row of nulls in its place."""
+        """Yield batches of numbers, and labels as text; a malformed row is one of nulls."""
         import pyarrow as pa
 
         malformed: deque[int] = deque()
@@ -198,7 +198,9 @@ class DelimitedFile(DataFile):
             self._reader(self._stretch, columns, malformed) as reader,
         ):
             for text in reader:
-                batch = pa.record_batch([numbers(cells) for cells in text.columns], list(columns))
+                cells = zip(columns, text.columns, strict=True)
+                read = [part if name in self.labels else numbers(part) for name, part in cells]
+                batch = pa.record_batch(read, list(columns))
                 start = 0
                 while start < batch.num_rows:
                     if malformed and malformed[0] == position:

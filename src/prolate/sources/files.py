@@ -16,14 +16,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from prolate.errors import InputError
-from prolate.sources.arrow import BatchSource, unusable_columns
+from prolate.sources.arrow import BatchSource, nested_columns, unusable_columns
+from prolate.sources.labels import Labels, choose
 from prolate.sources.paths import FileStamp, find_files, format_of, readable
-from prolate.sources.source import Columns, choose_columns, listed
+from prolate.sources.source import Columns, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ArrowFile", "DataFile", "FileSource", "ParquetDataFile"]
+__all__ = ["ArrowFile", "DataFile", "FileSource", "ParquetDataFile", "parquet_batches"]
 
 _BATCH_ROWS = 1 << 16  # a Parquet batch is copied into a block while still in the cache
 
@@ -40,9 +41,17 @@ class DataFile(ABC):
         Those that are not numeric, each with its type.
     n_rows : int or None
         The number of rows, where the file says it.
+
+    Attributes
+    ----------
+    nested : dict
+        The columns that cannot be labels, each with its type.
+    labels : tuple of str
+        The columns that are read as labels.
     """
 
     kind: str
+    labels: tuple[str, ...] = ()
 
     def __init__(
         self, path: str, names: Sequence[str], unusable: Mapping[str, str], n_rows: int | None
@@ -50,6 +59,7 @@ class DataFile(ABC):
         self.path = path
         self.names = tuple(names)
         self.unusable = dict(unusable)
+        self.nested: dict[str, str] = {}
         self.n_rows = n_rows
 
     @abstractmethod
@@ -58,7 +68,13 @@ class DataFile(ABC):
 
 
 class ParquetDataFile(DataFile):
-    """A Parquet file."""
+    """A Parquet file.
+
+    Attributes
+    ----------
+    group_rows : tuple of int
+        The number of rows of each row group.
+    """
 
     kind = "Parquet"
 
@@ -66,20 +82,36 @@ class ParquetDataFile(DataFile):
         from pyarrow.parquet import ParquetFile
 
         with readable(path, self.kind), ParquetFile(path) as file:
-            schema, n_rows = file.schema_arrow, file.metadata.num_rows
-            super().__init__(path, schema.names, unusable_columns(schema), n_rows)
+            schema, about = file.schema_arrow, file.metadata
+            super().__init__(path, schema.names, unusable_columns(schema), about.num_rows)
+            self.nested = nested_columns(schema)
+            groups = range(about.num_row_groups)
+            self.group_rows = tuple(about.row_group(group).num_rows for group in groups)
 
     def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
         """Yield batches, decoded page by page."""
-        from pyarrow.parquet import ParquetFile
+        return parquet_batches(self.path, columns, rows, size)
 
-        # Without a buffer size, Arrow loads whole column chunks: a row group at a time.
-        buffer = min(1 << 16, max(1 << 13, size // len(columns)))
-        with (
-            readable(self.path, self.kind),
-            ParquetFile(self.path, buffer_size=buffer, pre_buffer=False) as file,
-        ):
-            yield from file.iter_batches(batch_size=min(rows, _BATCH_ROWS), columns=list(columns))
+
+def parquet_batches(
+    path: str,
+    columns: tuple[str, ...],
+    rows: int,
+    size: int,
+    groups: Sequence[int] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of a Parquet file, or of some of its row groups, decoded page by page."""
+    from pyarrow.parquet import ParquetFile
+
+    # Without a buffer size, Arrow loads whole column chunks: a row group at a time.
+    buffer = min(1 << 16, max(1 << 13, size // len(columns)))
+    with (
+        readable(path, ParquetDataFile.kind),
+        ParquetFile(path, buffer_size=buffer, pre_buffer=False) as file,
+    ):
+        yield from file.iter_batches(
+            batch_size=min(rows, _BATCH_ROWS), columns=list(columns), row_groups=groups
+        )
 
 
 class ArrowFile(DataFile):
@@ -95,6 +127,7 @@ class ArrowFile(DataFile):
             mapped.seek(0)
             schema = self._open(mapped, None).schema
             super().__init__(path, schema.names, unusable_columns(schema), self._count(path))
+            self.nested = nested_columns(schema)
 
     def _open(self, mapped: pa.MemoryMappedFile, fields: list[int] | None) -> pa.RecordBatchReader:
         from pyarrow import ipc
@@ -146,6 +179,8 @@ class FileSource(BatchSource):
         Which columns, in which order.
     block_bytes : int
         Size of a block; reading takes a few times as much.
+    labels : sequence of str
+        Columns of labels, which come last.
 
     Raises
     ------
@@ -159,28 +194,40 @@ class FileSource(BatchSource):
         paths: Iterable[str | os.PathLike[str]],
         columns: Columns | None,
         block_bytes: int,
+        labels: Sequence[str | int] = (),
     ) -> None:
         self._size = block_bytes
         self._files: list[DataFile] = []
         self._stamps: list[FileStamp] = []
-        chosen: tuple[str, ...] = ()
+        values: tuple[str, ...] = ()
+        marks: tuple[str, ...] = ()
         for path in find_files(paths):
             self._stamps.append(FileStamp.of(path))
             file = _open_file(path)
-            if not self._files:
-                chosen = choose_columns(columns, file.names, unusable=file.unusable, where=path)
-            else:
+            if self._files:
                 _check_same(self._files[0], file)
-                choose_columns(chosen, file.names, unusable=file.unusable, where=path)
+                columns, labels = values, marks
+            values, marks = choose(
+                columns,
+                labels,
+                file.names,
+                unusable=file.unusable,
+                nested=file.nested,
+                where=path,
+            )
+            file.labels = marks
             self._files.append(file)
+        self.labels = tuple(Labels() for _ in marks)
         counts = [file.n_rows for file in self._files]
         known = [count for count in counts if count is not None]
-        super().__init__(chosen, sum(known) if len(known) == len(counts) else None, block_bytes)
+        n_rows = sum(known) if len(known) == len(counts) else None
+        super().__init__((*values, *marks), n_rows, block_bytes)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         for file, stamp in zip(self._files, self._stamps, strict=True):
             _check_unchanged(file, stamp)
-            yield from file.batches(self.columns, self.rows_per_block, self._size)
+            columns = tuple(dict.fromkeys(self.columns))
+            yield from file.batches(columns, self.rows_per_block, self._size)
             _check_unchanged(file, stamp)
 
 

@@ -7,13 +7,15 @@ copied as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from prolate.errors import InputError
 from prolate.sources.arrow import fill, is_numeric
-from prolate.sources.source import Block, Columns, Source, choose_columns
+from prolate.sources.labels import Labels, choose
+from prolate.sources.source import Block, Columns, Source
 
 __all__ = ["PandasSource"]
 
@@ -30,6 +32,8 @@ class PandasSource(Source):
         Which columns, in which order; an integer is a label.
     block_bytes : int
         Size of a block.
+    labels : sequence of str or int
+        Columns of labels, which come last.
 
     Raises
     ------
@@ -37,16 +41,24 @@ class PandasSource(Source):
         If two columns have the same name, or a selected column is not numeric.
     """
 
-    def __init__(self, frame: Any, columns: Columns | None, block_bytes: int) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        columns: Columns | None,
+        block_bytes: int,
+        labels: Sequence[str | int] = (),
+    ) -> None:
         names = [str(label) for label in frame.columns]
         unusable = {}
         for j, name in enumerate(names):
             kind = _unusable(frame.iloc[:0, j])
             if kind is not None:
                 unusable[name] = kind
-        chosen = choose_columns(columns, names, unusable=unusable, where="the DataFrame")
+        values, marks = choose(columns, labels, names, unusable=unusable, where="the DataFrame")
+        chosen = (*values, *marks)
         super().__init__(chosen, len(frame), block_bytes)
         where = {name: j for j, name in enumerate(names)}
+        self.labels = tuple(Labels() for _ in marks)
         self._frame = frame
         self._positions = [where[name] for name in chosen]
 
@@ -55,9 +67,12 @@ class PandasSource(Source):
         for start in range(0, len(self._frame), self.rows_per_block):
             stop = min(start + self.rows_per_block, len(self._frame))
             block = np.empty((stop - start, len(self._positions)), order="F")
+            values = len(self._positions) - len(self.labels)
             for j, position in enumerate(self._positions):
                 series = self._frame.iloc[start:stop, position]
-                if isinstance(series.dtype, np.dtype):
+                if j >= values:
+                    block[:, j] = self.labels[j - values].numbers(_labels(series))
+                elif isinstance(series.dtype, np.dtype):
                     block[:, j] = series.to_numpy()
                 else:
                     fill(block[:, j], _arrow(series))
@@ -76,6 +91,34 @@ def _unusable(empty: Any) -> str | None:
     except Exception:  # noqa: BLE001 - a type that Arrow does not know is not numeric
         numeric = False
     return None if numeric else f"of type {str(dtype)[:60]}"
+
+
+def _labels(series: Any) -> Any:
+    """Return labels as Arrow values, each whatever the others are."""
+    import pyarrow as pa
+
+    if series.dtype != object:
+        try:
+            return _arrow(series)
+        except (pa.ArrowException, TypeError, ValueError):
+            series = series.astype(object)
+    texts = [
+        None if missing else _text(value)
+        for value, missing in zip(series, series.isna(), strict=True)
+    ]
+    return pa.array(texts, pa.large_binary())
+
+
+def _text(value: object) -> bytes | None:
+    """Return a Python object as the text of a label, or None if it is none."""
+    from prolate.sources.labels import text_of
+
+    if isinstance(value, str):
+        return value.encode(errors="surrogatepass")
+    try:
+        return text_of(value).encode()
+    except InputError:
+        return None
 
 
 def _arrow(series: Any) -> Any:

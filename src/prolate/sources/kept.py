@@ -1,15 +1,48 @@
-"""A part of the rows of another source, held in memory."""
+"""A random part of the rows of another source, held in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.noise import NumberedBits
 from prolate.sources.source import Block, Source
 
-__all__ = ["KeptRows"]
+__all__ = ["KeptRows", "Leading", "Thinning"]
+
+
+@dataclass(frozen=True)
+class Thinning:
+    """Which rows to keep: each with probability 2**-steps, by bits of its own number.
+
+    Attributes
+    ----------
+    bits : NumberedBits
+    steps : int
+        From 0 to 16.
+    """
+
+    bits: NumberedBits
+    steps: int
+
+    def __call__(self, start: int, count: int) -> NDArray[np.bool_]:
+        """Return the choice for `count` rows from row number `start`."""
+        mask = np.uint16((1 << self.steps) - 1)
+        return np.asarray(self.bits.of(start, count) & mask == 0)
+
+
+@dataclass(frozen=True)
+class Leading:
+    """Which rows to keep: the first so many, after which no more are read."""
+
+    count: int
+
+    def __call__(self, start: int, count: int) -> NDArray[np.bool_]:
+        """Return the choice for `count` rows from row number `start`."""
+        return np.arange(start, start + count) < self.count
 
 
 class KeptRows(Source):
@@ -18,9 +51,7 @@ class KeptRows(Source):
     Parameters
     ----------
     source : Source
-    keep : callable
-        Called for every block, in order, with its number of rows; returns a bool array
-        that says which to keep.
+    keep : Thinning or Leading
     progress : callable, optional
         Called after each block with the number of rows read so far.
     """
@@ -28,20 +59,44 @@ class KeptRows(Source):
     def __init__(
         self,
         source: Source,
-        keep: Callable[[int], NDArray[np.bool_]],
+        keep: Thinning | Leading,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        done, kept = 0, []
+        super().__init__(source.columns, 0, 1)
+        self.rows_per_block = source.rows_per_block
+        self._blocks: list[Block] = []
+        self.n_rows = done = used = 0
         for block in source.blocks():
-            kept.append(np.array(block[keep(block.shape[0])], dtype=np.float64))
+            chosen = np.flatnonzero(keep(done, block.shape[0]))
+            used = self._append(block, chosen, used)
             done += block.shape[0]
+            self.n_rows += chosen.size
             if progress is not None:
                 progress(done)
-        self._rows = np.concatenate([np.zeros((0, len(source.columns))), *kept])
-        super().__init__(source.columns, self._rows.shape[0], 1 << 24)
-        self.rows_per_block = source.rows_per_block
+            if isinstance(keep, Leading) and done >= keep.count:
+                break
+        if self._blocks:
+            self._blocks[-1] = self._blocks[-1][:used]
+
+    def _append(self, block: Block, chosen: NDArray[np.intp], used: int) -> int:
+        """Copy rows behind the `used` ones of the last block; return how many are used then."""
+        dtype = np.dtype(np.float32 if block.dtype == np.float32 else np.float64)
+        while chosen.size:
+            if not self._blocks or used == self.rows_per_block:
+                self._blocks.append(np.empty((self.rows_per_block, block.shape[1]), dtype))
+                used = 0
+            last = self._blocks[-1]
+            if last.dtype != dtype:  # a column has missing values in some blocks only
+                self._blocks[-1] = last = last.astype(np.float64)
+            here, chosen = np.split(chosen, [self.rows_per_block - used])
+            room = last[used : used + here.size]
+            if block.dtype == last.dtype:
+                np.take(block, here, axis=0, out=room, mode="clip")
+            else:
+                room[:] = block[here]
+            used += here.size
+        return used
 
     def blocks(self) -> Iterator[Block]:
-        """Yield slices of the kept rows."""
-        for start in range(0, self._rows.shape[0], self.rows_per_block):
-            yield self._rows[start : start + self.rows_per_block]
+        """Yield the kept rows."""
+        yield from self._blocks

@@ -21,7 +21,12 @@ _SUPPORTED = (
 
 
 def open_source(
-    data: object, columns: Columns | None = None, *, block_bytes: int = 16 << 20
+    data: object,
+    columns: Columns | None = None,
+    *,
+    block_bytes: int = 16 << 20,
+    engine: str | None = None,
+    labels: Sequence[str | int] = (),
 ) -> Source:
     """Open rows for reading, as often as needed.
 
@@ -37,12 +42,17 @@ def open_source(
         - a path or a glob, or a list of them, of Parquet (.parquet, .pq), CSV (.csv,
           .tsv, also .gz) and Arrow (.arrow, .feather, .ipc) files; of a directory, the
           data files directly in it;
+        - a Spark data frame, classic or through Spark Connect;
         - a `Source`, which is returned as it is.
     columns : str, int or list of them, optional
         Which columns, in which order; all of them if not given. Columns of arrays and
         sparse arrays are called x0, x1, ...; for these, an integer is a position.
     block_bytes : int
         Rows are handled in blocks of about this size.
+    engine : "spark", optional
+        Lets the tasks of a Spark cluster read Parquet files.
+    labels : sequence of str or int
+        Columns of labels (`prolate.sources.labels`), which come after the others.
 
     Returns
     -------
@@ -67,46 +77,85 @@ def open_source(
     if isinstance(data, Source) and columns is None:
         return data
     kinds = [(kind.__module__.split(".")[0], kind.__name__) for kind in type(data).__mro__]
-    if any(room == "pyspark" for room, _ in kinds):
-        raise InputError(
-            "Spark data frames are not supported yet; write the rows to Parquet files and "
-            "pass their path."
-        )
+    if engine is not None or any(room == "pyspark" for room, _ in kinds):
+        return _spark(data, kinds, columns, block_bytes, engine, labels)
     if isinstance(data, str | os.PathLike):
-        return _files([data], columns, block_bytes)
+        return _files([data], columns, block_bytes, labels)
     if isinstance(data, np.ndarray):
-        return ArraySource(data, columns, block_bytes)
+        return ArraySource(data, columns, block_bytes, labels)
     if type(data).__module__.startswith("scipy.sparse"):
         from prolate.sources.sparse import SparseSource
 
-        return SparseSource(data, columns, block_bytes)
+        return SparseSource(data, columns, block_bytes, labels)
     if ("pandas", "DataFrame") in kinds:
         from prolate.sources.frames import PandasSource
 
-        return PandasSource(data, columns, block_bytes)
+        return PandasSource(data, columns, block_bytes, labels)
     if hasattr(data, "__arrow_c_stream__"):
         from prolate.sources.arrow import ArrowSource
 
-        return ArrowSource(data, columns, block_bytes)
-    return _plain(data, columns, block_bytes)
+        return ArrowSource(data, columns, block_bytes, labels)
+    return _plain(data, columns, block_bytes, labels)
 
 
-def _plain(data: object, columns: Columns | None, block_bytes: int) -> Source:
+def _plain(
+    data: object, columns: Columns | None, block_bytes: int, labels: Sequence[str | int]
+) -> Source:
     if isinstance(data, list | tuple):
         if len(data) == 0:
             raise InputError("An empty list holds neither rows nor paths.")
-        if all(isinstance(entry, str | os.PathLike) for entry in data):
-            return _files(data, columns, block_bytes)
-        return ArraySource(as_array(data), columns, block_bytes)
+        if _paths(data):
+            return _files(data, columns, block_bytes, labels)
+        return ArraySource(as_array(data), columns, block_bytes, labels)
     if hasattr(data, "__array__"):
-        return ArraySource(as_array(data), columns, block_bytes)
+        return ArraySource(as_array(data), columns, block_bytes, labels)
     lazy = " Call .collect() on it first." if type(data).__name__ == "LazyFrame" else ""
     raise InputError(
         f"Data of type {type(data).__name__} is not supported.{lazy} Prolate reads {_SUPPORTED}."
     )
 
 
-def _files(paths: Sequence[Any], columns: Columns | None, block_bytes: int) -> Source:
+def _files(
+    paths: Sequence[Any], columns: Columns | None, block_bytes: int, labels: Sequence[str | int]
+) -> Source:
     from prolate.sources.files import FileSource
 
-    return FileSource(paths, columns, block_bytes)
+    return FileSource(paths, columns, block_bytes, labels)
+
+
+def _paths(data: object) -> list[Any]:
+    """Return the paths that `data` is, or none."""
+    if isinstance(data, str | os.PathLike):
+        return [data]
+    if isinstance(data, list | tuple) and all(isinstance(x, str | os.PathLike) for x in data):
+        return list(data)
+    return []
+
+
+def _spark(
+    data: object,
+    kinds: Sequence[tuple[str, str]],
+    columns: Columns | None,
+    block_bytes: int,
+    engine: str | None,
+    labels: Sequence[str | int],
+) -> Source:
+    if engine not in (None, "spark"):
+        raise InputError(f"engine must be 'spark' or None; got {engine!r}.")
+    if ("pyspark", "DataFrame") in kinds and hasattr(data, "isStreaming"):
+        from prolate.sources.spark import frame_source
+
+        return frame_source(data, columns, block_bytes, labels)
+    paths = _paths(data)
+    if paths and labels:
+        raise InputError(
+            "With unit, Spark reads data frames and no paths; pass spark.read.parquet(path)."
+        )
+    if paths:
+        from prolate.sources.spark_files import fragment_source
+
+        return fragment_source(paths, columns, block_bytes)
+    raise InputError(
+        f"On Spark, Prolate reads data frames and the paths of Parquet files; got "
+        f"{type(data).__name__}. From the pandas API on Spark, pass frame.to_spark()."
+    )

@@ -66,6 +66,7 @@ class PairedSource(Source):
             features.rows_per_block = self.rows_per_block
         self.rows_per_block = target.rows_per_block = features.rows_per_block
         self._features, self._target = features, target
+        self.labels = features.labels
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of float64, in the memory layout of the features."""
@@ -79,13 +80,14 @@ class PairedSource(Source):
 
 
 class ReorderedSource(Source):
-    """The columns of another source in another order, for streams that come only once."""
+    """The columns of another source in another order; labels stay last."""
 
-    def __init__(self, source: Source, columns: Sequence[str]) -> None:
-        super().__init__(tuple(columns), source.n_rows, _BLOCK_BYTES)
+    def __init__(self, source: Source, places: Sequence[int]) -> None:
+        columns = tuple(source.columns[place] for place in places)
+        super().__init__(columns, source.n_rows, _BLOCK_BYTES)
         self.rows_per_block = source.rows_per_block
-        self._source = source
-        self._index = [source.columns.index(name) for name in columns]
+        self._source, self._index = source, list(places)
+        self.labels = source.labels
 
     def blocks(self) -> Iterator[Block]:
         """Yield reordered copies of the blocks."""
@@ -107,7 +109,7 @@ def is_table(data: object) -> bool:
     )
 
 
-def open_features(X: object, what: str = "X") -> Source:
+def open_features(X: object, what: str = "X", labels: Sequence[str | int] = ()) -> Source:
     """Open the rows of a matrix or a table of features.
 
     Beyond what `open_source` takes, an array of Python objects will do if all of them are
@@ -120,7 +122,7 @@ def open_features(X: object, what: str = "X") -> Source:
         If it is no table of numbers, or has no columns.
     """
     if is_path(X) or is_table(X):
-        return open_source(X)
+        return open_source(X, labels=labels)
     if not hasattr(X, "tocsr"):
         X = _array(X, what)
     data: Any = X
@@ -139,11 +141,11 @@ def open_features(X: object, what: str = "X") -> Source:
         raise InputError(
             f"{what} has 0 feature(s) (shape={data.shape}) while a minimum of 1 is required."
         )
-    return open_source(data)
+    return open_source(data, labels=labels)
 
 
-def open_pair(X: object, y: object) -> PairedSource:
-    """Open features and a target that were given side by side.
+def open_pair(X: object, y: object, labels: Sequence[str | int] = ()) -> Source:
+    """Open features and a target that were given side by side; columns of labels come last.
 
     Raises
     ------
@@ -155,12 +157,12 @@ def open_pair(X: object, y: object) -> PairedSource:
             "This regression requires y to be passed, but the target y is None; give the "
             "target's values, or the name of its column."
         )
-    if is_path(X):
+    if is_path(X) or type(X).__module__.startswith("pyspark."):
         raise InputError(
-            "With files, y must be the name of the target's column, such as fit(path, 'y'); "
-            f"got {type(y).__name__}."
+            "With files, and with Spark, y must be the name of the target's column, such as "
+            f"fit(path, 'y'); got {type(y).__name__}."
         )
-    features = open_features(X)
+    features = open_features(X, labels=labels)
     target = read_target(y)
     if features.n_rows != target.shape[0]:
         raise InputError("X and y have different numbers of rows; every row of X needs its y.")
@@ -168,10 +170,22 @@ def open_pair(X: object, y: object) -> PairedSource:
     name = name if isinstance(name, str) and name else "y"
     while name in features.columns:
         name += "_target"
-    return PairedSource(features, ArraySource(target, None, _BLOCK_BYTES), name)
+    pair = PairedSource(features, ArraySource(target, None, _BLOCK_BYTES), name)
+    if not labels:
+        return pair
+    k = len(features.columns) - len(labels)
+    return ReorderedSource(
+        pair, [*range(k), len(features.columns), *range(k, len(features.columns))]
+    )
 
 
-def open_table(data: object, target: str, features: str | Sequence[str] | None) -> Source:
+def open_table(
+    data: object,
+    target: str,
+    features: str | Sequence[str] | None,
+    engine: str | None = None,
+    labels: Sequence[str | int] = (),
+) -> Source:
     """Open a table that has the target among its columns; it is handed out as the last one.
 
     Parameters
@@ -182,6 +196,8 @@ def open_table(data: object, target: str, features: str | Sequence[str] | None) 
         The name of its column.
     features : str or sequence of str, optional
         The columns to use, in order; all the others by default.
+    engine, labels
+        As for `open_source`.
 
     Raises
     ------
@@ -194,25 +210,29 @@ def open_table(data: object, target: str, features: str | Sequence[str] | None) 
             raise InputError(f"The target {target!r} cannot be one of the features, too.")
         if not chosen:
             raise InputError("features=[] leaves nothing to work on; name at least one column.")
-        return _open_columns(data, [*chosen, target])
-    source = _open_columns(data, None)
-    if target not in source.columns:
-        choose_columns([target], source.columns, where="the data")  # says what there is instead
-    chosen = [name for name in source.columns if name != target]
+        return _open_columns(data, [*chosen, target], engine, labels)
+    source = _open_columns(data, None, engine, labels)
+    values = source.columns[: len(source.columns) - len(source.labels)]
+    if target not in values:
+        choose_columns([target], values, where="the data")  # says what there is instead
+    chosen = [name for name in values if name != target]
     if not chosen:
         raise InputError(f"There is no column beside the target {target!r}; a feature is needed.")
-    if source.columns == (*chosen, target):
+    if values == (*chosen, target):
         return source
     from prolate.sources.arrow import ArrowSource
 
     if isinstance(source, ArrowSource):  # it may be a stream, which comes only once
-        return ReorderedSource(source, [*chosen, target])
-    return open_source(data, [*chosen, target])
+        order = [values.index(name) for name in (*chosen, target)]
+        return ReorderedSource(source, [*order, *range(len(values), len(source.columns))])
+    return open_source(data, [*chosen, target], engine=engine, labels=labels)
 
 
-def _open_columns(data: object, columns: list[str] | None) -> Source:
+def _open_columns(
+    data: object, columns: list[str] | None, engine: str | None, labels: Sequence[str | int]
+) -> Source:
     try:
-        return open_source(data, columns)
+        return open_source(data, columns, engine=engine, labels=labels)
     except InputError as error:
         words = str(error).replace("columns=[", "features=[")
         raise InputError(words.replace("columns asks", "features asks")) from None

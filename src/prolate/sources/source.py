@@ -5,16 +5,30 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError, did_you_mean
+from prolate.sources.threads import Block, Total, add_up
+
+if TYPE_CHECKING:
+    from prolate.noise import NumberedBits
+    from prolate.sources.kept import Thinning
+    from prolate.sources.labels import Labels
 
 __all__ = ["Block", "Columns", "Source", "choose_columns", "listed", "position_names"]
 
-Block = NDArray[np.number | np.bool_]
 Columns = str | int | Iterable[str | int]
+
+
+@runtime_checkable
+class BlockAdder(Protocol):
+    """A query that adds the vector of a block to a total, without a vector of its own."""
+
+    def add_block(self, block: Block, total: Total) -> None:
+        """Add the vector of a block."""
 
 
 class Source(ABC):
@@ -37,7 +51,14 @@ class Source(ABC):
         Rows of every block but the last: even, at least two, and the same for every
         kind of source, so that a query over neighboring rows of a block sees the same
         pairs wherever the rows are kept.
+    ordered : bool
+        Whether rows have places that no other row decides, so that rows may be paired.
+    labels : tuple of Labels
+        Those of the last columns, if they are labels and no numbers.
     """
+
+    ordered = True
+    labels: tuple[Labels, ...] = ()
 
     columns: tuple[str, ...]
     n_rows: int | None
@@ -68,36 +89,91 @@ class Source(ABC):
         size: int,
         progress: Callable[[int], None] | None = None,
     ) -> NDArray[np.int64]:
-        """Add ``query(block)`` up over all blocks.
+        """Add ``query(block)`` up over all blocks, with all threads that there are.
 
         Parameters
         ----------
         query : callable
-            From a block to an int64 array of shape (size,).
+            From a block to an int64 array of shape (size,); a sum over the rows, for blocks
+            are cut (between pairs of rows) and joined. Several threads call it at a time.
         size : int
             Length of the answer.
         progress : callable, optional
-            Called after each block with the number of rows read so far.
+            Called now and then with the number of rows done so far.
 
         Returns
         -------
         int64 array of shape (size,)
-            Zeros if there are no rows.
+            Zeros if there are no rows. The same for any number of threads.
         """
-        total = np.zeros(size, dtype=np.int64)
-        done = 0
-        for block in self.blocks():
-            answer = query(block)
-            if answer.shape != total.shape or answer.dtype != total.dtype:
-                raise TypeError(
-                    f"A query must return int64 of shape {total.shape}; "
-                    f"got {answer.dtype} of shape {answer.shape}."
-                )
-            total += answer
-            done += block.shape[0]
-            if progress is not None:
-                progress(done)
-        return total
+        add = query.add_block if isinstance(query, BlockAdder) else _adder(query)
+        cells = 1 << 62 if self.n_rows is None else self.n_rows * len(self.columns)
+        return add_up(self.blocks(), add, size, progress, cells=cells)
+
+    def thinned(self, keep: Thinning, progress: Callable[[int], None] | None = None) -> Source:
+        """Return the rows that `keep` chooses by their numbers, read once.
+
+        Parameters
+        ----------
+        keep : Thinning
+        progress : callable, optional
+            As for `collect`.
+        """
+        from prolate.sources.kept import KeptRows
+
+        return KeptRows(self, keep, progress)
+
+    def persons(self, most: int | None = None, bits: NumberedBits | None = None) -> Source:
+        """Return one row for each person, or at most so many rows; see `prolate.sources.persons`.
+
+        The first of the columns of labels says whose a row is.
+
+        Parameters
+        ----------
+        most : int, optional
+            Keep so many random rows of each person, instead of their mean.
+        bits : NumberedBits, optional
+            For the choice of these rows.
+        """
+        from prolate.sources.persons import PersonMeans, PersonRows
+
+        return PersonMeans(self) if most is None or bits is None else PersonRows(self, most, bits)
+
+    def leading(self, count: int, progress: Callable[[int], None] | None = None) -> Source:
+        """Return the first `count` rows, for which no more blocks are read than hold them.
+
+        Parameters
+        ----------
+        count : int
+        progress : callable, optional
+            As for `collect`.
+
+        Raises
+        ------
+        InputError
+            If the rows have no order of their own.
+        """
+        from prolate.sources.kept import KeptRows, Leading
+
+        if not self.ordered:
+            raise InputError(
+                "Rows on Spark have no places of their own, so there are no first ones to "
+                "search; leave exchangeable out."
+            )
+        return KeptRows(self, Leading(count), progress)
+
+
+def _adder(query: Callable[[Block], Total]) -> Callable[[Block, Total], None]:
+    def add(block: Block, total: Total) -> None:
+        answer = query(block)
+        if answer.shape != total.shape or answer.dtype != total.dtype:
+            raise TypeError(
+                f"A query must return int64 of shape {total.shape}; "
+                f"got {answer.dtype} of shape {answer.shape}."
+            )
+        total += answer
+
+    return add
 
 
 def position_names(width: int) -> tuple[str, ...]:

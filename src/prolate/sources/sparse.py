@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import copy
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.sources.arrays import check_numbers
-from prolate.sources.source import Block, Columns, Source, choose_columns, position_names
+from prolate.sources.kept import Thinning
+from prolate.sources.labels import Labels, choose, encoded
+from prolate.sources.source import Block, Columns, Source, position_names
 from prolate.sources.sparse_rows import SparseReader, SparseRows
 
 __all__ = ["SparseSource"]
@@ -32,6 +35,8 @@ class SparseSource(Source):
         Which columns, in which order.
     block_bytes : int
         Size of a block, were it dense and float64.
+    labels : sequence of str or int
+        Columns of labels, which come last.
 
     Raises
     ------
@@ -46,15 +51,27 @@ class SparseSource(Source):
     [[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
     """
 
-    def __init__(self, matrix: Any, columns: Columns | None, block_bytes: int) -> None:
+    def __init__(
+        self,
+        matrix: Any,
+        columns: Columns | None,
+        block_bytes: int,
+        labels: Sequence[str | int] = (),
+    ) -> None:
         if matrix.ndim != 2:
             raise InputError(
                 f"The sparse array must have two dimensions, rows and columns; "
-                f"it has {matrix.ndim} (shape {matrix.shape})."
+                f"it has {matrix.ndim}."
             )
         check_numbers(matrix.dtype)
         names = position_names(matrix.shape[1])
-        chosen = choose_columns(columns, names, where="the sparse array", by_position=True)
+        chosen = names
+        if columns is not None or labels or not names:
+            values, marks = choose(
+                columns, labels, names, where="the sparse array", by_position=True
+            )
+            chosen = (*values, *marks)
+            self.labels = tuple(Labels() for _ in marks)
         super().__init__(chosen, int(matrix.shape[0]), block_bytes)
         rows = matrix.tocsr()
         if chosen != names:
@@ -65,7 +82,8 @@ class SparseSource(Source):
         """Yield chunks of rows, made dense."""
         for start in range(0, self._rows.shape[0], self.rows_per_block):
             block = self._rows[start : start + self.rows_per_block].toarray()
-            yield block.astype(np.float64) if block.dtype == np.longdouble else block
+            block = block.astype(np.float64) if block.dtype == np.longdouble else block
+            yield encoded(block, self.labels) if self.labels else block
 
     def collect(
         self,
@@ -80,6 +98,17 @@ class SparseSource(Source):
         if progress is not None:
             progress(self._rows.shape[0])
         return answer
+
+    def thinned(self, keep: Thinning, progress: Callable[[int], None] | None = None) -> Source:
+        """Return the rows that `keep` chooses by their numbers, sparse as well."""
+        rows = self._rows.shape[0]
+        kept = copy.copy(self)
+        kept.__dict__.pop("_sparse_rows", None)
+        kept._rows = self._rows[np.flatnonzero(keep(0, rows))]
+        kept.n_rows = int(kept._rows.shape[0])
+        if progress is not None:
+            progress(rows)
+        return kept
 
     @cached_property
     def _sparse_rows(self) -> SparseRows:

@@ -9,13 +9,30 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SparseReader", "SparseRows"]
+__all__ = ["Entries", "SparseReader", "SparseRows"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _PIECE = 1 << 16  # values at a time: the working copies stay in the cache
 _SAMPLE = 1 << 12  # entries in which new values are looked for
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """The stored entries of m rows.
+
+    Attributes
+    ----------
+    starts : integer array of shape (m + 1,)
+        Row i's entries are those from starts_i to starts_(i + 1) - 1, its columns rising.
+    columns, pairs : integer arrays of shape (entries,)
+        Column of each entry, and its pair: a column and a value.
+    """
+
+    starts: Integers
+    columns: Integers
+    pairs: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +45,10 @@ class SparseRows:
 
     Attributes
     ----------
-    starts : integer array of shape (m + 1,)
-        Row i's entries are those from starts_i to starts_(i + 1) - 1, its columns rising.
-    columns, pairs : integer arrays of shape (entries,)
-        Column of each entry, and its pair.
+    count : int
+        m.
+    entries : callable
+        Returns the stored entries; queries that only count need none.
     pair_column, pair_value, pair_count : arrays of shape (K,)
         Column and value (float64) of each pair, and how many entries are it, maybe none.
     rest, rest_count : arrays of shape (d,)
@@ -39,9 +56,8 @@ class SparseRows:
         rows that is.
     """
 
-    starts: Integers
-    columns: Integers
-    pairs: Integers
+    count: int
+    entries: Callable[[], Entries]
     pair_column: Integers
     pair_value: Floats
     pair_count: Integers
@@ -60,9 +76,9 @@ class SparseRows:
         ([1.0, 1.0], [1, 3], [2, 0])
         """
         (m, d), columns = matrix.shape, matrix.indices
-        with np.errstate(over="ignore"):
+        with np.errstate(all="ignore"):
             value = np.ascontiguousarray(matrix.data, dtype=np.float64)
-        stored = np.bincount(columns, minlength=d)
+        stored = _counts(columns, d)
         distinct = _few_values(value.view(np.int64), value.size // (2 * d))
         if distinct is None:
             pairs, pair_column = np.arange(value.size, dtype=columns.dtype), columns
@@ -71,13 +87,13 @@ class SparseRows:
             pairs, pair_count = columns, stored
             if distinct.size > 1:
                 pairs = columns + d * np.searchsorted(distinct, value.view(np.int64))
-                pair_count = np.bincount(pairs, minlength=d * distinct.size)
+                pair_count = _counts(pairs, d * distinct.size)
             pair_column = np.tile(np.arange(d), distinct.size)
             pair_value = np.repeat(distinct.view(np.float64), d)
+        entries = Entries(matrix.indptr, columns, pairs)
         return cls(
-            starts=matrix.indptr,
-            columns=columns,
-            pairs=pairs,
+            count=m,
+            entries=lambda: entries,
             pair_column=pair_column,
             pair_value=pair_value,
             pair_count=pair_count,
@@ -88,7 +104,7 @@ class SparseRows:
     @property
     def shape(self) -> tuple[int, int]:
         """(m, d)."""
-        return self.starts.size - 1, self.rest.size
+        return self.count, self.rest.size
 
     def evaluate(self, function: Callable[[Floats, Integers], Floats]) -> tuple[Floats, Floats]:
         """Return ``function(values, columns)`` of the pairs, (K,), and of `rest`, (d,)."""
@@ -117,6 +133,15 @@ class SparseReader(Protocol):
 
     def of_sparse(self, rows: SparseRows) -> Integers | None:
         """Return the answer that the dense rows would get, or None if it must see those."""
+
+
+def _counts(numbers: Integers, size: int) -> Integers:
+    """Return how often each number below `size` is there."""
+    counts = np.zeros(size, dtype=np.int64)
+    piece = max(_PIECE, size)
+    for start in range(0, numbers.size, piece):
+        counts += np.bincount(numbers[start : start + piece], minlength=size)
+    return counts
 
 
 def _few_values(patterns: Integers, most: int) -> Integers | None:

@@ -1,0 +1,331 @@
+"""Clipped sums and norms of `prolate.queries.kernels`, for numba; imported on first use.
+
+Each kernel comes for rows and for columns that lie together in memory: element (i, j) is
+flat[i * stride + j], or flat[j * stride + i]. Where `lower`, `upper` or `about` are None,
+numba leaves out what they are for.
+
+Most rows have no missing values, and no steps that would be cut. So a row is first taken
+for one of these. Its sum of squares tells whether that was right: its terms are integers, or
+inf or NaN. A term beyond the cap, inf or NaN makes it more than the cap's square, or NaN; and
+below that it is exact, in any order.
+
+No fast-math but where a sum of integers is exact in any order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+__all__ = ["clipped_sum_columns", "clipped_sum_rows", "norms_columns", "norms_rows"]
+
+_LANES = 32  # squares of integers up to 2**24 that sum exactly within 2**53
+_EXACT = 2.0**53
+_WIDE = 384  # columns from which rows are taken four at a time
+_LARGEST = float(np.finfo(np.float64).max)
+_CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc"})
+def _plus(total: float, step: float) -> float:
+    return total + step
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _plus_square(total: float, step: float) -> float:
+    return total + step * step
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _step(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any, about: Any) -> Any:
+    """Return a value in steps, not cut; NaN or infinite where the value is."""
+    value = np.float64(x)
+    if lower is not None:
+        value = min(max(value, lower[j]), upper[j])
+    if about is not None:
+        value = (value - about[j]) * (value - about[j])
+    step = np.rint((value - center[j]) * gain[j])
+    if lower is not None:
+        step += x - x
+    return step
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _cut(x: Any, step: float, cap: float, missing: float) -> float:
+    return min(max(step, -cap), cap) if x - x == 0.0 else missing
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _factors(
+    square: float, d: int, inner: float, outer: float, most: float, middle: float, half: float
+) -> tuple[float, float]:
+    """Return what steps are multiplied by for the sum, and for the excess."""
+    cap, shrunk = 2.0 * outer, 0.5 * np.sqrt(float(d))
+    root = np.sqrt(square if square < _EXACT else max(d * cap * cap, _EXACT))
+    inside = (inner - shrunk) * (1.0 - 2.0**-40)
+    if half > 0.0:
+        return min(max((square - middle) / half, -1.0), 1.0) * (inside / max(root, inner)), 0.0
+    if square <= inner * inner:
+        return 1.0, 0.0
+    if most <= 0.0:
+        return inside / root, 0.0
+    beyond = (most - shrunk) * (1.0 - 2.0**-40)
+    return inside / root, (min(root, outer) - inner) / (outer - inner) * (beyond / root)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _cut_row(row: Any, steps: Any, cap: float, missing: Any) -> float:
+    """Cut the steps of a row; return the sum of their squares, cut off at 2**53."""
+    square = 0.0
+    for start in range(0, row.size, _LANES):
+        part = 0.0
+        for j in range(start, min(start + _LANES, row.size)):
+            steps[j] = _cut(row[j], steps[j], cap, missing[j])
+            part = _plus_square(part, steps[j])
+        square = min(square + part, _EXACT)
+    return square
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _add_fours(
+    flat: Any,
+    stride: int,
+    count: int,
+    center: Any,
+    gain: Any,
+    lower: Any,
+    upper: Any,
+    about: Any,
+    missing: Any,
+    limits: Any,
+    sums: Any,
+) -> None:
+    """Add rows, four at a time: of wide rows, the public vectors would not stay in the cache."""
+    d, (inner, outer, most, middle, half) = missing.size, limits
+    cap, limit = 2.0 * outer, inner * inner
+    one, two, three, four = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    for first in range(0, count, 4):
+        row_one = flat[first * stride : first * stride + d]
+        row_two = flat[(first + 1) * stride : (first + 1) * stride + d]
+        row_three = flat[(first + 2) * stride : (first + 2) * stride + d]
+        row_four = flat[(first + 3) * stride : (first + 3) * stride + d]
+        a = b = c = e = 0.0
+        for j in range(d):
+            v = _step(row_one[j], j, center, gain, lower, upper, about)
+            w = _step(row_two[j], j, center, gain, lower, upper, about)
+            x = _step(row_three[j], j, center, gain, lower, upper, about)
+            y = _step(row_four[j], j, center, gain, lower, upper, about)
+            one[j], two[j], three[j], four[j] = v, w, x, y
+            a, b = _plus_square(a, v), _plus_square(b, w)
+            c, e = _plus_square(c, x), _plus_square(e, y)
+        if not max(max(a, b), max(c, e)) <= cap * cap or a + b + c + e != a + b + c + e:
+            a = _cut_row(row_one, one, cap, missing)
+            b = _cut_row(row_two, two, cap, missing)
+            c = _cut_row(row_three, three, cap, missing)
+            e = _cut_row(row_four, four, cap, missing)
+        if half <= 0.0 and max(max(a, b), max(c, e)) <= limit:
+            for j in range(d):
+                sums[j] += (one[j] + two[j]) + (three[j] + four[j])
+            continue
+        a, f = _factors(a, d, inner, outer, most, middle, half)
+        b, g = _factors(b, d, inner, outer, most, middle, half)
+        c, h = _factors(c, d, inner, outer, most, middle, half)
+        e, k = _factors(e, d, inner, outer, most, middle, half)
+        for j in range(d):
+            pair = np.rint(one[j] * a) + np.rint(two[j] * b)
+            sums[j] += pair + (np.rint(three[j] * c) + np.rint(four[j] * e))
+        if most > 0.0:
+            for j in range(d):
+                pair = np.rint(one[j] * f) + np.rint(two[j] * g)
+                sums[d + j] += pair + (np.rint(three[j] * h) + np.rint(four[j] * k))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def clipped_sum_rows(
+    flat: Any,
+    stride: int,
+    count: int,
+    center: Any,
+    gain: Any,
+    lower: Any,
+    upper: Any,
+    about: Any,
+    missing: Any,
+    inner: float,
+    outer: float,
+    most: float,
+    middle: float,
+    half: float,
+    total: Any,
+) -> None:
+    d, cap = center.size, 2.0 * outer
+    steps = np.empty(d)
+    sums = np.zeros(total.size)
+    fours = count // 4 * 4 if d >= _WIDE else 0
+    limits = (inner, outer, most, middle, half)
+    _add_fours(flat, stride, fours, center, gain, lower, upper, about, missing, limits, sums)
+    for i in range(fours, count):
+        row = flat[i * stride : i * stride + d]
+        square = 0.0
+        for j in range(d):
+            steps[j] = _step(row[j], j, center, gain, lower, upper, about)
+            square = _plus_square(square, steps[j])
+        if not square <= cap * cap:
+            square = _cut_row(row, steps, cap, missing)
+        if square <= inner * inner and half <= 0.0:
+            for j in range(d):
+                sums[j] += steps[j]
+            continue
+        factor, excess = _factors(square, d, inner, outer, most, middle, half)
+        for j in range(d):
+            sums[j] += np.rint(steps[j] * factor)
+        if most > 0.0:
+            for j in range(d):
+                sums[d + j] += np.rint(steps[j] * excess)
+    for j in range(total.size):
+        total[j] += np.int64(sums[j])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _square_columns(flat: Any, stride: int, how: Any, square: Any, sums: Any) -> None:
+    """Set the sums of squares of rows, and of columns, of steps that are not cut."""
+    square[:] = 0.0
+    for j in range(sums.size):
+        column = flat[j * stride : j * stride + square.size]
+        part = 0.0
+        for i in range(square.size):
+            step = _step(column[i], j, *how)
+            square[i] += step * step
+            part = _plus(part, step)
+        sums[j] = part
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _cut_columns(flat: Any, stride: int, how: Any, cap: float, missing: Any, square: Any) -> None:
+    """Set the sums of squares of rows of cut steps, cut off at 2**53."""
+    square[:] = 0.0
+    for j in range(missing.size):
+        column = flat[j * stride : j * stride + square.size]
+        for i in range(square.size):
+            step = _cut(column[i], _step(column[i], j, *how), cap, missing[j])
+            square[i] = min(square[i] + step * step, _EXACT)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _add_columns(
+    flat: Any, stride: int, how: Any, cap: float, missing: Any, factors: Any, total: Any
+) -> None:
+    """Add steps times factors, rounded; cut before that where `cap` is positive."""
+    for j in range(missing.size):
+        column = flat[j * stride : j * stride + factors.size]
+        part = 0.0
+        if cap > 0.0:
+            for i in range(factors.size):
+                step = _cut(column[i], _step(column[i], j, *how), cap, missing[j])
+                part = _plus(part, np.rint(step * factors[i]))
+        else:
+            for i in range(factors.size):
+                part = _plus(part, np.rint(_step(column[i], j, *how) * factors[i]))
+        total[j] += np.int64(part)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def clipped_sum_columns(
+    flat: Any,
+    stride: int,
+    count: int,
+    center: Any,
+    gain: Any,
+    lower: Any,
+    upper: Any,
+    about: Any,
+    missing: Any,
+    inner: float,
+    outer: float,
+    most: float,
+    middle: float,
+    half: float,
+    total: Any,
+) -> None:
+    d, cap = center.size, 2.0 * outer
+    how = (center, gain, lower, upper, about)
+    height = max(64, min(512, _CELLS // d))
+    squares, factors, excesses = np.empty(height), np.empty(height), np.empty(height)
+    sums = np.empty(d)
+    for first in range(0, count, height):
+        rows = min(height, count - first)
+        part, square = flat[first:], squares[:rows]
+        factor, excess = factors[:rows], excesses[:rows]
+        _square_columns(part, stride, how, square, sums)
+        careful, short = False, half <= 0.0
+        for i in range(rows):
+            careful |= not square[i] <= cap * cap
+            short &= square[i] <= inner * inner
+        if short:
+            for j in range(d):
+                total[j] += np.int64(sums[j])
+            continue
+        if careful:
+            _cut_columns(part, stride, how, cap, missing, square)
+        for i in range(rows):
+            factor[i], excess[i] = _factors(square[i], d, inner, outer, most, middle, half)
+        end = cap if careful else 0.0
+        _add_columns(part, stride, how, end, missing, factor, total)
+        if most > 0.0:
+            _add_columns(part, stride, how, end, missing, excess, total[d:])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _square(x: Any, j: int, center: Any, gain: Any, about: Any) -> float:
+    value = np.float64(x)
+    if about is not None:
+        value = (value - about[j]) * (value - about[j])
+    y = (value - center[j]) * gain[j]
+    return y * y if x - x == 0.0 else 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def norms_rows(flat: Any, stride: int, count: int, center: Any, gain: Any, about: Any) -> Any:
+    d = center.size
+    out = np.zeros(count)
+    squares = np.empty((4, d))  # four sums in turn, so that none waits for itself
+    for first in range(0, count, 4):
+        rows = min(4, count - first)
+        for k in range(rows):
+            row = flat[(first + k) * stride : (first + k) * stride + d]
+            for j in range(d):
+                squares[k, j] = _square(row[j], j, center, gain, about)
+        if rows == 4:
+            a = b = c = e = 0.0
+            for j in range(d):
+                a += squares[0, j]
+                b += squares[1, j]
+                c += squares[2, j]
+                e += squares[3, j]
+            out[first], out[first + 1], out[first + 2], out[first + 3] = a, b, c, e
+        else:
+            for k in range(rows):
+                for j in range(d):
+                    out[first + k] += squares[k, j]
+    for i in range(count):
+        out[i] = min(np.sqrt(out[i]), _LARGEST)
+    return out
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def norms_columns(flat: Any, stride: int, count: int, center: Any, gain: Any, about: Any) -> Any:
+    d = center.size
+    out = np.zeros(count)
+    height = max(64, min(512, _CELLS // d))
+    for first in range(0, count, height):
+        rows = min(height, count - first)
+        square = out[first : first + rows]
+        for j in range(d):
+            column = flat[j * stride + first : j * stride + first + rows]
+            for i in range(rows):
+                square[i] += _square(column[i], j, center, gain, about)
+    for i in range(count):
+        out[i] = min(np.sqrt(out[i]), _LARGEST)
+    return out

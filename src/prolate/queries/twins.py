@@ -1,0 +1,182 @@
+"""The kernels of `prolate.queries.kernels` in plain NumPy, under the same names.
+
+They run where numba is not installed, and tests hold the compiled ones against them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "clipped_steps",
+    "clipped_sum",
+    "key_histogram",
+    "linear_histogram",
+    "magnitude_histogram",
+    "norms",
+    "pooled_histogram",
+    "products",
+    "tally",
+    "turn",
+]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_LANES = 32  # squares of integers up to 2**24 that sum exactly within 2**53
+_EXACT = 2.0**53
+
+
+def clipped_sum(
+    rows: Floats,
+    center: Floats,
+    gain: Floats,
+    lower: Floats | None,
+    upper: Floats | None,
+    about: Floats | None,
+    missing: Floats,
+    inner: float,
+    outer: float,
+    most: float,
+    middle: float,
+    half: float,
+    total: Integers,
+) -> None:
+    """Add every row's vector to `total`."""
+    cap, d = 2.0 * outer, center.size
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = rows if lower is None else np.maximum(rows, lower)
+        value = value if upper is None else np.minimum(value, upper)
+        value = value if about is None else (value - about) * (value - about)
+        steps = np.minimum(np.maximum(np.rint((value - center) * gain), -cap), cap)
+        steps = np.where(np.isfinite(rows), steps, missing)
+    square = np.zeros(rows.shape[0])
+    for start in range(0, d, _LANES):
+        chunk = steps[:, start : start + _LANES]
+        square = np.minimum(square + np.einsum("ij,ij->i", chunk, chunk), _EXACT)
+    long = square > inner * inner
+    root = np.sqrt(np.where(square < _EXACT, square, max(d * cap * cap, _EXACT)))
+    factor = np.ones(rows.shape[0])
+    if half > 0.0:
+        factor = np.clip((square - middle) / half, -1.0, 1.0)
+        factor *= _inside(inner, d) / np.maximum(root, inner)
+    else:
+        factor[long] = _inside(inner, d) / root[long]
+    total[:d] += np.rint(steps * factor[:, np.newaxis]).astype(np.int64).sum(axis=0)
+    if most > 0.0:
+        excess = (np.minimum(root[long], outer) - inner) / (outer - inner)
+        excess *= _inside(most, d) / root[long]
+        total[d:] += np.rint(steps[long] * excess[:, np.newaxis]).astype(np.int64).sum(axis=0)
+
+
+def _inside(radius: float, d: int) -> float:
+    return (radius - 0.5 * float(np.sqrt(float(d)))) * (1.0 - 2.0**-40)
+
+
+def clipped_steps(
+    rows: Floats,
+    lower: Floats,
+    upper: Floats,
+    center: Floats,
+    gain: Floats,
+    constant: float,
+    radius: float,
+    cap: float,
+    target: float,
+    steps: Floats,
+) -> None:
+    """Write every row's clipped integer vector into `steps`; see `Gram`."""
+    d = center.size
+    first = steps.shape[1] - d
+    last = first + d - (1 if target >= 0.0 else 0)
+    most = np.full(d, cap)
+    most[last - first :] = target
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = np.rint((np.minimum(np.maximum(rows, lower), upper) - center) * gain)
+        value = np.minimum(np.maximum(value, -most), most)
+    steps[:, :first] = constant
+    steps[:, first:] = np.where(np.isfinite(rows), value, 0.0)
+    norm = steps[:, first:last]
+    square = np.sum(norm * norm, axis=1)
+    long = square > radius * radius
+    inner = (radius - 0.5 * np.sqrt(float(last - first))) * (1.0 - 2.0**-40)
+    norm[long] = np.rint(norm[long] * (inner / np.sqrt(square[long]))[:, None])
+
+
+def linear_histogram(rows: Floats, low: Floats, width: Floats, cells: int, total: Integers) -> None:
+    """Count each column's values into `total`, (d, cells + 2); see `LinearGrid`."""
+    with np.errstate(all="ignore"):
+        place = np.floor((rows - low) / width)
+        place = np.where(np.isnan(place), 0.0, np.minimum(np.maximum(place, -1.0), float(cells)))
+    tally(place.astype(np.int64) + 1, np.isfinite(rows), total)
+
+
+def magnitude_histogram(
+    rows: Floats, center: Floats, first: Integers, shift: int, total: Integers
+) -> None:
+    """Count each column's |x - center| into `total`, (d, cells); see `MagnitudeGrid`."""
+    with np.errstate(all="ignore"):
+        magnitude = np.where(np.isfinite(rows), np.abs(rows - center), 0.0)
+    cell = (np.ascontiguousarray(magnitude).view(np.int64) >> shift) - first
+    cell = np.minimum(np.maximum(cell, 0), total.shape[1] - 1)
+    tally(cell, np.isfinite(rows), total)
+
+
+def pooled_histogram(
+    rows: Floats, center: Floats, first: Integers, shift: int, total: Integers
+) -> None:
+    """Count |x - center| of all columns by bit pattern into `total`, (cells,)."""
+    finite = np.isfinite(rows)
+    with np.errstate(all="ignore"):
+        magnitude = np.where(finite, np.abs(rows - center), 0.0)
+    cell = (np.ascontiguousarray(magnitude).view(np.int64) >> shift) - first
+    cell = np.minimum(np.maximum(cell, 0), total.size - 1)
+    total += np.bincount(cell[finite], minlength=total.size)
+
+
+def key_histogram(
+    rows: Floats, index: Integers, first: Integers, shift: int, total: Integers
+) -> None:
+    """Count the order-preserving keys of columns `index` into `total`; see `KeyHistogram`."""
+    patterns = rows.view(np.int64)[:, index]
+    keys = np.where(patterns >= 0, patterns, -(patterns & np.int64(2**63 - 1)))
+    cell = np.clip((keys >> shift) - first, -1, total.shape[1] - 2) + 1
+    tally(cell, np.isfinite(rows[:, index]), total)
+
+
+def tally(cell: Integers, counted: NDArray[np.bool_], total: Integers) -> None:
+    """Count the cells of the values of each column that are `counted`."""
+    d, cells = total.shape
+    flat = (cell + np.arange(d) * cells)[counted]
+    total += np.bincount(flat, minlength=d * cells).reshape(d, cells)
+
+
+def norms(rows: Floats, center: Floats, gain: Floats, about: Floats | None) -> Floats:
+    """Return |(v - center) * gain|_2 of each row."""
+    square = np.zeros(rows.shape[0])
+    with np.errstate(over="ignore", invalid="ignore"):
+        for j in range(rows.shape[1]):
+            value = rows[:, j] if about is None else (rows[:, j] - about[j]) ** 2
+            y = (value - center[j]) * gain[j]
+            square += np.where(np.isfinite(rows[:, j]), y * y, 0.0)
+    return np.asarray(np.minimum(np.sqrt(square), np.finfo(np.float64).max))
+
+
+def turn(rows: Floats, center: Floats, matrix: Floats) -> Floats:
+    """Return (x - center) @ matrix of each row, missing values counting as the center."""
+    out = np.zeros(rows.shape)
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = np.where(np.isfinite(rows), rows - center, 0.0)
+        for j in range(center.size):
+            out += deviation[:, j : j + 1] * matrix[j]
+    return out
+
+
+def products(rows: Floats, center: Floats, scale: Floats) -> Floats:
+    """Return the products of the scaled columns of each row; see `Products`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = np.where(np.isfinite(rows), (rows - center) / scale, 0.0)
+    z = np.minimum(np.maximum(z, -1e100), 1e100)
+    first, second = np.triu_indices(center.size)
+    return np.asarray(z[:, first] * np.where(first == second, 1.0, np.sqrt(2.0)) * z[:, second])

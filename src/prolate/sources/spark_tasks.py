@@ -1,0 +1,284 @@
+"""What the tasks of a Spark job do with rows, where the rows are.
+
+A task gets the record batches of one partition, and gives back integers: the vector of a
+query, and the number of rows, packed into records that are small enough for any channel
+between machines. Rows leave a task only for the storage of the cluster (`Keeping`).
+
+What a task raises goes into Spark's logs, so it says what is public and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.errors import InputError
+from prolate.sources.arrow import dense_blocks, fill
+from prolate.sources.kept import Leading, Thinning
+from prolate.sources.source import Block, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "KEPT_SCHEMA",
+    "SUM_SCHEMA",
+    "Adding",
+    "Keeping",
+    "KeptReader",
+    "Merging",
+    "PersonMean",
+    "Reader",
+    "RowReader",
+    "sentence_of",
+    "unpack",
+]
+
+Integers = NDArray[np.int64]
+
+SUM_SCHEMA = "task int, piece int, words binary"
+KEPT_SCHEMA = "rows binary"
+
+_PIECE = 1 << 17  # integers in a record: a megabyte
+_OPEN, _CLOSE = "<prolate>", "</prolate>"
+_NEEDED = ("numba", "numpy", "prolate", "pyarrow", "scipy")
+
+
+# --- readers -----------------------------------------------------------------------------------
+
+
+class Reader(Protocol):
+    """From the batches of a partition to its rows, in order; picklable."""
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
+        """Yield the rows as blocks."""
+
+
+@dataclass(frozen=True)
+class RowReader:
+    """Rows that Spark hands over, its columns called c0, c1, ... (Spark reads more into names)."""
+
+    width: int
+    rows_per_block: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
+        """Yield the rows of a partition."""
+        names = tuple(f"c{j}" for j in range(self.width))
+        return dense_blocks(batches, names, self.rows_per_block)
+
+
+@dataclass(frozen=True)
+class KeptReader:
+    """Rows that `Keeping` has kept."""
+
+    width: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
+        """Yield the rows of a partition."""
+        for batch in batches:
+            for rows in batch.column("rows"):
+                yield np.frombuffer(rows.as_buffer(), "<f8").reshape(-1, self.width)
+
+
+class _Partition(Source):
+    """The rows of one partition, which come once, and are counted."""
+
+    def __init__(self, blocks: Iterator[Block]) -> None:
+        super().__init__(("",), None, 1)
+        self._coming = blocks
+
+    def blocks(self) -> Iterator[Block]:
+        self.n_rows = 0
+        for block in self._coming:
+            self.n_rows += block.shape[0]
+            yield block
+
+
+# --- work --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Adding:
+    """Add a query up over the rows of a partition; the last integer is their number."""
+
+    reader: Reader
+    query: Callable[[Block], Integers]
+    size: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the vector of a partition, in pieces."""
+        with _public_words():
+            rows = _Partition(self.reader(batches))
+            vector = rows.collect(self.query, self.size)
+            yield from _pack(_task(), np.append(vector, np.int64(rows.n_rows or 0)))
+
+
+@dataclass(frozen=True)
+class Merging:
+    """Add vectors up that have the same number of a task."""
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield one vector for each number."""
+        with _public_words():
+            sums: dict[tuple[int, int], Integers] = {}
+            for task, piece, words in _records(batches):
+                if (task, piece) in sums:
+                    sums[task, piece] += words
+                else:
+                    sums[task, piece] = words.copy()
+            for (task, piece), words in sums.items():
+                yield _record(task, piece, words)
+
+
+@dataclass(frozen=True)
+class PersonMean:
+    """Make one row of the rows of a person: the mean of each column's finite values.
+
+    Sums are exact before they are rounded once, so that the order in which the rows arrive
+    makes no difference.
+    """
+
+    width: int
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        """Return the row."""
+        import pyarrow as pa
+
+        with _public_words():
+            means = {}
+            for j in range(self.width):
+                values = np.empty(rows.num_rows)
+                fill(values, rows.column(j).combine_chunks())
+                means[f"c{j}"] = pa.array([_mean(values[np.isfinite(values)])], pa.float64())
+            return pa.table(means)
+
+
+def _mean(values: NDArray[np.float64]) -> float | None:
+    """Return the mean, or None where there is none: of no values, or beyond what floats hold."""
+    try:
+        return math.fsum(values.tolist()) / values.size if values.size else None
+    except OverflowError:
+        return None
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """Keep some of the rows of a partition.
+
+    Attributes
+    ----------
+    reader : Reader
+    keep : Thinning or Leading
+    starts : dict
+        The number of the first row of each partition that has rows.
+    """
+
+    reader: Reader
+    keep: Thinning | Leading
+    starts: dict[int, int]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that stay, as binary blocks of float64."""
+        import pyarrow as pa
+
+        with _public_words():
+            done = self.starts.get(_task(), 0)
+            end = self.keep.count if isinstance(self.keep, Leading) else math.inf
+            for block in self.reader(batches) if done < end else ():
+                chosen = block[self.keep(done, block.shape[0])]
+                done += block.shape[0]
+                if chosen.shape[0] > 0:
+                    raw = np.ascontiguousarray(chosen, dtype="<f8").tobytes()
+                    yield pa.RecordBatch.from_pydict({"rows": pa.array([raw], pa.binary())})
+                if done >= end:
+                    break
+
+
+def _task() -> int:
+    """Return the number of the partition."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else int(context.partitionId())
+
+
+# --- vectors on their way ------------------------------------------------------------------------
+
+
+def _pack(task: int, vector: Integers) -> Iterator[pa.RecordBatch]:
+    for piece, start in enumerate(range(0, vector.size, _PIECE)):
+        yield _record(task, piece, vector[start : start + _PIECE])
+
+
+def _record(task: int, piece: int, words: Integers) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict(
+        {
+            "task": pa.array([task], pa.int32()),
+            "piece": pa.array([piece], pa.int32()),
+            "words": pa.array([words.astype("<i8").tobytes()], pa.binary()),
+        }
+    )
+
+
+def _records(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, Integers]]:
+    for batch in batches:
+        for task, piece, words in zip(*(batch.column(j) for j in range(3)), strict=True):
+            integers = np.frombuffer(words.as_buffer(), "<i8").astype(np.int64, copy=False)
+            yield task.as_py(), piece.as_py(), integers
+
+
+def unpack(batches: Iterable[pa.RecordBatch], size: int) -> tuple[Integers, dict[int, int]]:
+    """Return the sum of vectors of `size` integers, and the number of rows of each task."""
+    total = np.zeros(size + 1, dtype=np.int64)
+    rows: dict[int, int] = {}
+    for task, piece, words in _records(batches):
+        total[piece * _PIECE : piece * _PIECE + words.size] += words
+        if piece == size // _PIECE:  # the one with the last integer
+            rows[task] = int(words[-1])
+    return total[:-1], rows
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _public_words() -> Iterator[None]:
+    """Turn any error into one that quotes no row, marked so that `sentence_of` finds it."""
+    try:
+        yield
+    except InputError as error:
+        words = str(error)
+    except Exception as error:  # noqa: BLE001 - its message may quote values of rows
+        words = f"A task on Spark failed ({type(error).__name__})."
+    else:
+        return
+    raise RuntimeError(f"{_OPEN}{words}{_CLOSE}") from None
+
+
+def sentence_of(message: str) -> str | None:
+    """Return what is public in the message of Spark's error, if anything is.
+
+    Examples
+    --------
+    >>> sentence_of("PythonException: ... RuntimeError: <prolate>It is damaged.</prolate> ...")
+    'It is damaged.'
+    """
+    found = re.search(f"{_OPEN}(.*?){_CLOSE}", message, re.DOTALL)
+    if found:
+        return found[1]
+    lacking = re.search(r"ModuleNotFoundError: No module named '(\w+)", message)
+    if lacking and lacking[1] in _NEEDED:
+        return (
+            f"The Python of Spark's workers has no package {lacking[1]!r}. Install prolate there, "
+            "or name the right Python by the environment variable PYSPARK_PYTHON."
+        )
+    return None

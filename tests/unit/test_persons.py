@@ -1,0 +1,327 @@
+"""Persons who own many rows: whose a row is, their means, their rows, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+
+import prolate
+from prolate import Budget, LinearRegression, Release
+from prolate.errors import InputError, LedgerError, ReleaseError
+from prolate.noise import NumberedBits, SeededBits
+from prolate.sources import Source, open_source
+from prolate.sources.labels import Labels, text_of
+
+B = Budget(mu=50)
+BITS = NumberedBits.from_bits(SeededBits(5))
+VISITS = pd.DataFrame(
+    {
+        "who": ["ann", "bob", "ann", None, "cid", None, " ann"],
+        "ward": ["n", "n", "s", "s", "s", "s", "n"],
+        "x": [1.0, 2.0, 3.0, 4.0, np.nan, 6.0, np.inf],
+        "number": [2**60, 2**60 + 1, 2**60, 7, 8, 9, 2**60],
+    }
+)
+
+
+def rows_of(source: Source) -> list[list[float]]:
+    return [row for block in source.blocks() for row in block.tolist()]
+
+
+def forms(folder: Path) -> Iterator[Any]:
+    table = pa.Table.from_pandas(VISITS)
+    yield VISITS
+    yield VISITS.astype({"who": "string"}).convert_dtypes()
+    yield VISITS.astype({"who": "category", "ward": "category"})
+    yield table
+    yield pl.from_arrow(table)
+    yield table.to_reader()
+    yield table.set_column(0, "who", table["who"].dictionary_encode())
+    VISITS.to_csv(folder / "a.csv", index=False)
+    VISITS.to_parquet(folder / "a.parquet")
+    VISITS.to_feather(folder / "a.feather")
+    for ending in ("csv", "parquet", "feather"):
+        yield folder / f"a.{ending}"
+
+
+def test_persons_are_the_same_wherever_rows_are_kept(tmp_path: Path) -> None:
+    for data in forms(tmp_path):
+        source = open_source(data, ["x"], labels=["who"])
+        assert source.columns == ("x", "who")
+        found = rows_of(source.persons())
+        np.testing.assert_array_equal(found, [[2.0], [2.0], [5.0], [np.nan]])
+
+
+def test_ids_beyond_2_53_are_told_apart(tmp_path: Path) -> None:
+    for data in forms(tmp_path):
+        found = rows_of(open_source(data, ["x"], labels=["number"]).persons())
+        np.testing.assert_array_equal(found, [[2.0], [2.0], [4.0], [np.nan], [6.0]])
+
+
+def test_a_column_may_be_label_and_number(tmp_path: Path) -> None:
+    for data in forms(tmp_path):
+        source = open_source(data, ["number"], labels=["number"])
+        assert len(rows_of(source.persons())) == 5
+        assert rows_of(source)[3] == [7.0, 2.0]
+
+
+def test_ids_of_arrays() -> None:
+    rows = np.array([[2**60, 1], [2**60 + 1, 2], [2**60, 5]])
+    for data in (rows, scipy.sparse.csr_array(rows), np.ma.masked_array(rows)):
+        for unit in (0, "x0", -2):
+            assert rows_of(open_source(data, labels=[unit]).persons()) == [[3.0], [2.0]]
+    floats = np.array([[0.0, 1], [-0.0, 3], [np.nan, 5], [np.nan, 7]])
+    assert rows_of(open_source(floats, labels=[0]).persons()) == [[2.0], [6.0]]
+
+
+def test_columns_of_labels_are_no_numbers_unless_named() -> None:
+    r = prolate.mean(VISITS.drop(columns="ward"), unit="who", budget=B, seed=1)
+    assert r.columns == ("x", "number")
+    r = prolate.mean(VISITS, unit="number", columns=["number"], budget=B, seed=1)
+    assert r.columns == ("number",)
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.uint64(), pa.float64(), pa.large_string(), pa.bool_()])
+def test_a_label_is_the_same_in_any_type(kind: pa.DataType) -> None:
+    labels = Labels()
+    values = [True, False] if kind == pa.bool_() else ["7", "0"] if "string" in str(kind) else [7, 0]
+    assert labels.numbers(pa.array([*values, None], kind)).tolist() == [0, 1, 2]
+    expected = ["true", "false"] if kind == pa.bool_() else ["7", "0"]
+    assert [labels.number(text) for text in expected] == [0, 1]
+    assert [labels.number(value) for value in values] == [0, 1]
+
+
+def test_a_label_does_not_depend_on_what_stands_beside_it() -> None:
+    mixed = pd.DataFrame({"id": pd.Series([7, "7", 7.0, "x", None, b"x", object()]), "x": range(7)})
+    alone = [open_source(mixed.iloc[[i]], ["x"], labels=["id"]) for i in range(7)]
+    texts = [tuple(source.labels[0]._known) for source in alone if rows_of(source)]
+    together = open_source(mixed, ["x"], labels=["id"])
+    rows_of(together)
+    known = together.labels[0]._known
+    assert [known[text] for (text,) in texts] == [0, 0, 0, 1, 2, 1, 2]
+
+
+class Chunks(Source):
+    """Rows with whose they are, cut anywhere."""
+
+    def __init__(self, rows: np.ndarray, cuts: list[int]) -> None:
+        super().__init__(tuple(f"x{j}" for j in range(rows.shape[1])), None, 1 << 10)
+        self.labels = (Labels(),)
+        self._parts = np.split(rows, cuts)
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Number the persons as they come."""
+        known: dict[float, int] = {}
+        for part in self._parts:
+            block = part.copy()
+            block[:, -1] = [known.setdefault(one, len(known)) for one in part[:, -1]]
+            yield block
+
+
+def test_a_mean_depends_on_the_persons_own_rows_to_the_last_bit() -> None:
+    rng = np.random.default_rng(3)
+    for trial in range(50):
+        rows = np.column_stack([rng.lognormal(0, 12, 200), rng.integers(0, 9, 200)])
+        cuts = np.sort(rng.integers(0, 200, trial % 7)).tolist()
+        found = rows_of(Chunks(rows, cuts).persons())
+        order = list(dict.fromkeys(rows[:, 1]))
+        for one, (mean,) in zip(order, found, strict=True):
+            own = rows[rows[:, 1] == one]
+            total = 0.0
+            for value in own[:, 0]:
+                total += value
+            assert mean == total / len(own) == rows_of(Chunks(own, []).persons())[0][0]
+
+
+def test_rows_of_a_person_are_chosen_at_random() -> None:
+    """Each row with the same chance. False alarm: 1e-6."""
+    rows = np.column_stack([np.arange(6), [0, 0, 0, 0, 1, 1]]).astype(float)
+    counts = np.zeros(6)
+    bits = SeededBits(1)
+    for _ in range(2000):
+        kept = rows_of(Chunks(rows, [3]).persons(2, NumberedBits.from_bits(bits)))
+        for (value,) in kept:
+            counts[int(value)] += 1
+        assert len(kept) == 4
+    assert counts[4] == counts[5] == 2000
+    assert np.all(np.abs(counts[:4] - 1000) < 5.3 * np.sqrt(500))
+
+
+def test_rows_are_as_many_as_there_are_and_stay_the_same() -> None:
+    source = open_source(VISITS, ["x"], labels=["who"]).persons(1, BITS)
+    once = rows_of(source)
+    assert len(once) == 4
+    np.testing.assert_array_equal(rows_of(source), once)
+    assert len(rows_of(open_source(VISITS, ["x"], labels=["who"]).persons(9, BITS))) == 7
+
+
+def many(n: int = 30_000, persons: int = 3000) -> pd.DataFrame:
+    rng = np.random.default_rng(8)
+    who = np.minimum(rng.geometric(4 / persons, n), persons)
+    level = rng.normal(20, 5, persons + 1)
+    x = level[who] + rng.normal(0, 1, n)
+    return pd.DataFrame({"who": [f"p{i}" for i in who], "x": x, "y": 2 * x + rng.normal(0, 1, n)})
+
+
+MANY = many()
+MEANS = MANY.groupby("who")[["x", "y"]].mean()
+
+
+@pytest.mark.parametrize(
+    ("make", "truth"),
+    [
+        (lambda **o: prolate.mean(MANY, **o), MEANS.mean()),
+        (lambda **o: prolate.variance(MANY, **o), MEANS.var()),
+        (lambda **o: prolate.quantile(MANY, 0.5, **o), MEANS.median()),
+        (lambda **o: prolate.sum(MANY, bounds=(0, 200), **o), MEANS.sum()),
+        (lambda **o: prolate.covariance(MANY, **o), MEANS.cov()),
+    ],
+)
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_each_person_counts_once(make: Any, truth: Any, neighbors: str) -> None:
+    r = make(budget=B, unit="who", seed=3, neighbors=neighbors)
+    np.testing.assert_allclose(r.estimate, truth, rtol=0.02)
+    assert r.columns == ("x", "y")
+    assert (r.n == len(MEANS)) == (neighbors == "replace")
+    assert r.receipt[-1].sensitivity > 0
+    assert r.unit == prolate.Release.from_json(r.to_json()).unit
+    assert "(one person's mean counts once)" in repr(r)
+    assert "any one person (all rows with the same 'who')" in repr_of_guarantee(r)
+
+
+def repr_of_guarantee(r: Release) -> str:
+    from dataclasses import replace
+
+    return replace(r, private=True).guarantee
+
+
+@pytest.mark.parametrize(("neighbors", "steps"), [("add-remove", 4), ("replace", 8)])
+def test_rows_cost_what_a_person_can_change(neighbors: str, steps: int, tmp_path: Path) -> None:
+    book = prolate.Ledger.create(tmp_path / "l.ledger", limit=Budget(mu=60))
+    plain = prolate.mean(MANY[["x", "y"]], budget=B, neighbors="add-remove", seed=1)
+    r = prolate.mean(
+        MANY,
+        budget=B,
+        unit="who",
+        contribution="rows",
+        max_rows=4,
+        neighbors=neighbors,
+        seed=1,
+        ledger=book,
+    )
+    kept = MANY.groupby("who").size().clip(upper=4).sum()
+    assert abs(r.n - kept) < 20
+    assert r.n_is_noisy
+    assert "a noisy count" in repr(r)
+    assert r.receipt[0].sensitivity == steps * plain.receipt[0].sensitivity
+    assert 0.999 < np.sqrt(sum(e.mu**2 for e in r.receipt)) / B.mu <= 1.0
+    for entry in r.receipt:
+        assert entry.mu == pytest.approx(entry.sensitivity / entry.noise_std, rel=1e-6)
+        assert entry.share == pytest.approx((entry.mu / B.mu) ** 2, rel=1e-6)
+    assert book.spent is not None
+    assert book.spent.mu == B.mu
+    assert any("independent" in warning for warning in r.warnings)
+    np.testing.assert_allclose(r.estimate, MANY[["x", "y"]].mean(), rtol=0.05)
+
+
+@pytest.mark.parametrize("form", ["names", "pair", "array"])
+@pytest.mark.parametrize("given", [{}, {"contribution": "rows", "max_rows": 3}])
+def test_a_regression_of_persons(form: str, given: dict[str, Any]) -> None:
+    model = LinearRegression(epsilon=200, delta=1e-3, seed=1)
+    if form == "names":
+        model.fit(MANY, "y", unit="who", **given)
+    elif form == "pair":
+        model.fit(MANY[["who", "x"]], MANY["y"], unit="who", **given)
+    else:
+        who = pd.factorize(MANY["who"])[0]
+        model.fit(np.column_stack([MANY["x"], who]), MANY["y"].to_numpy(), unit=1, **given)
+    assert model.coef_.shape == (1,)
+    assert model.coef_[0] == pytest.approx(2.0, abs=0.05)
+    assert model.release_.unit is not None
+    assert model.release_.unit.rows == given.get("max_rows", 1)
+    x = MANY["x"].to_numpy()[:5]
+    ahead = x[:, None] if form == "array" else MANY[:5]
+    np.testing.assert_allclose(model.predict(ahead), 2 * x, atol=3)
+
+
+def test_a_table_whose_target_is_not_last() -> None:
+    frame = MANY[["y", "who", "x"]]
+    for data in (frame, pa.Table.from_pandas(frame).to_reader()):
+        model = LinearRegression(epsilon=200, delta=1e-3, seed=1).fit(data, "y", unit="who")
+        assert model.release_.columns == ("x", "intercept")
+        assert model.coef_[0] == pytest.approx(2.0, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"unit": "whom"}, "Did you mean 'who'"),
+        ({"unit": "who", "max_rows": 3}, "contribution='rows'"),
+        ({"unit": "who", "contribution": "rows"}, "max_rows"),
+        ({"unit": "who", "contribution": "rows", "max_rows": 0}, "max_rows"),
+        ({"unit": "who", "contribution": "rows", "max_rows": True}, "max_rows"),
+        ({"unit": "who", "contribution": "some"}, "'mean' or 'rows'"),
+        ({"contribution": "rows", "max_rows": 3}, "unit="),
+        ({"unit": "who", "by": "who", "keys": ["a"]}, "both"),
+        ({"unit": "who", "method": "plan"}, "no places|have no places"),
+        ({"unit": "who", "exchangeable": True}, "exchangeable"),
+    ],
+)
+def test_what_cannot_be_is_said(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        prolate.mean(MANY, budget=B, **given)
+
+
+def test_lists_are_no_labels() -> None:
+    table = pa.table({"who": [[1], [2]], "x": [1.0, 2.0]})
+    with pytest.raises(InputError, match="'who' of the Table is of type list"):
+        prolate.mean(table, budget=B, unit="who")
+
+
+def test_nothing_is_read_before_the_ledger_is_charged(tmp_path: Path) -> None:
+    book = prolate.Ledger.create(tmp_path / "l.ledger", limit=Budget(mu=1))
+    with pytest.raises(LedgerError):
+        prolate.mean(
+            MANY,
+            budget=B,
+            unit="who",
+            contribution="rows",
+            max_rows=2,
+            neighbors="add-remove",
+            ledger=book,
+        )
+
+
+def test_no_rows_no_release() -> None:
+    with pytest.raises(InputError, match="no rows"):
+        prolate.mean(MANY[:0].astype({"who": "string"}), budget=B, unit="who")
+
+
+def test_a_stored_unit_is_read_strictly() -> None:
+    r = prolate.mean(MANY, budget=B, unit="who", seed=1)
+    for unit in ({"column": "who"}, {"column": "who", "contribution": "rows"}, {"column": 1}, []):
+        with pytest.raises(ReleaseError):
+            Release.from_dict({**r.to_dict(), "unit": unit})
+
+
+def test_the_report_says_whom_it_protects() -> None:
+    r = prolate.mean(MANY, budget=B, unit="who", contribution="rows", max_rows=2)
+    page = r.to_html()
+    assert "one person, who owns all rows with the same" in page
+    assert "--unit who --contribution rows --max-rows 2" in " ".join(page.split())
+    assert "unit=&#39;who&#39;" in page or "unit='who'" in page
+
+
+def test_what_no_key_can_be() -> None:
+    assert text_of(np.int64(7)) == "7"
+    for key in (None, np.nan, "", " ", [1], object()):
+        with pytest.raises(InputError):
+            text_of(key)

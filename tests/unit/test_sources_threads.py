@@ -1,0 +1,136 @@
+"""Threads: the same sums for any number of them, and no more of them than there should be."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from prolate.errors import InputError
+from prolate.queries import ClippedSum, Histogram, LinearGrid, NormHistogram, Pairs, Together
+from prolate.sources import Source, open_source
+from prolate.sources.threads import add_up, thread_count
+
+COLUMNS = 8
+ROWS = np.random.default_rng(5).normal(size=(100_001, COLUMNS))  # four pieces, an odd last row
+THREADS = [1, 2, 3, 7]
+
+
+def together() -> Together:
+    zeros, ones = np.zeros(COLUMNS), np.ones(COLUMNS)
+    return Together(
+        (
+            ClippedSum(zeros, ones, 3.0),
+            NormHistogram(zeros, ones, np.linspace(1.0, 5.0, 40)),
+            Histogram(LinearGrid(zeros - 3.0, ones / 8, 48)),
+            Pairs(ClippedSum(zeros, ones, 3.0)),
+        )
+    )
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PROLATE_NUM_THREADS", raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("block_bytes", [1 << 12, 1 << 20, 1 << 24])
+def test_any_number_of_threads_adds_up_the_same_integers(threads, block_bytes, monkeypatch) -> None:
+    query = together()
+    monkeypatch.setenv("PROLATE_NUM_THREADS", str(threads))
+    done: list[int] = []
+    found = open_source(ROWS, block_bytes=block_bytes).collect(query, query.size, done.append)
+    assert np.array_equal(found, query(ROWS))
+    assert done == sorted(set(done))
+    assert done[-1] == len(ROWS)
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_so_many_threads_take_part_and_one_reads(threads, monkeypatch) -> None:
+    monkeypatch.setenv("PROLATE_NUM_THREADS", str(threads))
+    meeting = threading.Barrier(threads, timeout=30)
+    readers, reporters, workers, totals = set(), set(), set(), set()
+
+    def blocks() -> Iterator[np.ndarray]:
+        for _ in range(2 * threads):
+            readers.add(threading.get_ident())
+            yield np.ones((1 << 16, 4))
+
+    def add(block: np.ndarray, total: np.ndarray) -> None:
+        workers.add(threading.get_ident())
+        totals.add(id(total))
+        meeting.wait()
+        total += block.sum(axis=0).astype(np.int64)
+
+    total = add_up(blocks(), add, 4, lambda done: reporters.add(threading.get_ident()))
+    assert total.tolist() == [2 * threads << 16] * 4
+    assert readers == reporters == {threading.get_ident()}
+    assert len(workers) == len(totals) == threads
+
+
+def test_few_rows_and_huge_totals_are_left_to_one_thread(monkeypatch) -> None:
+    monkeypatch.setenv("PROLATE_NUM_THREADS", "4")
+    seen: set[int] = set()
+
+    def add(block: np.ndarray, total: np.ndarray) -> None:
+        seen.add(threading.get_ident())
+
+    add_up([np.ones((1 << 10, 4))] * 3, add, 4)
+    add_up([np.ones((1 << 16, 4))] * 8, add, 1 << 27)  # a gigabyte, and not one for each
+    assert seen == {threading.get_ident()}
+
+
+def test_small_blocks_are_joined_and_large_ones_cut_between_pairs() -> None:
+    seen: list[int] = []
+    add_up([np.ones((1 << 20, 3))], lambda block, total: seen.append(len(block)), 1)
+    assert len(seen) > 4
+    assert all(count % 2 == 0 for count in seen)
+    done: list[int] = []
+    add_up([np.ones((2, 1 << 10))] * 1000, lambda block, total: None, 1, done.append)
+    assert len(done) < 40
+    assert done[-1] == 2000
+
+
+def test_a_fault_of_any_thread_is_raised(monkeypatch) -> None:
+    monkeypatch.setenv("PROLATE_NUM_THREADS", "2")
+
+    def add(block: np.ndarray, total: np.ndarray) -> None:
+        raise InputError("no")
+
+    def blocks() -> Iterator[np.ndarray]:
+        yield from [np.ones((1 << 16, 4))] * 8
+        raise InputError("changed")
+
+    with pytest.raises(InputError, match="no"):
+        add_up([np.ones((1 << 16, 4))] * 8, add, 4)
+    with pytest.raises(InputError, match="changed"):
+        add_up(blocks(), lambda block, total: None, 4)
+    source: Source = open_source(ROWS)
+    with pytest.raises(TypeError, match="int64 of shape"):
+        source.collect(lambda block: block.sum(axis=0), COLUMNS)
+
+
+def test_the_number_of_threads(monkeypatch) -> None:
+    cores = thread_count()
+    assert cores >= 1
+    monkeypatch.setenv("OMP_NUM_THREADS", "1,1")
+    assert thread_count() == 1
+    monkeypatch.setenv("OMP_NUM_THREADS", str(cores + 1))
+    assert thread_count() == cores
+    monkeypatch.setenv("OMP_NUM_THREADS", "what")
+    assert thread_count() == cores
+    monkeypatch.setenv("PROLATE_NUM_THREADS", "5")
+    assert thread_count() == 5
+    for wrong in ("0", "-1", "two", "1.5", "²"):
+        monkeypatch.setenv("PROLATE_NUM_THREADS", wrong)
+        with pytest.raises(InputError, match="PROLATE_NUM_THREADS must be a positive whole number"):
+            thread_count()
+
+
+def test_a_process_among_others_has_one_thread() -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(thread_count) == 1
