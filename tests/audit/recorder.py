@@ -1,0 +1,192 @@
+"""Record a release on a tape, see `audit.tape`.
+
+The door between rows and results has two sides. On the inner one is `Curator._sum`, which
+alone asks a query of rows; on the outer one is the noise, `rounded_gaussian`, and the choices
+of the exponential mechanism. Both are written down while a release is made as always.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from audit.tape import Chosen, Make, Measured, Sum, Tape, released
+
+from prolate import curator as door
+from prolate.curator import Curator, Measurement
+from prolate.queries import Query, Ranks, Together
+from prolate.sources import Thinning, open_source
+
+__all__ = ["record"]
+
+
+def record(
+    make: Make,
+    rows: Any,
+    other: Any,
+    patch: pytest.MonkeyPatch,
+    *,
+    gone: int | None = None,
+    **options: Any,
+) -> Tape:
+    """Run a release on `rows`, and ask of `other` whatever is asked of them.
+
+    Parameters
+    ----------
+    make : callable
+        From the rows and `options` (budget, neighbors, ...) to the release.
+    rows, other : tables
+        Neighbors.
+    gone : int, optional
+        The row that `other` lacks, or None where it is replaced.
+    """
+    tape = Tape(make, options)
+    with patch.context() as inner:
+        _Recorder(tape, other, gone).listen(inner)
+        tape.release, tape.shown = released(make, rows, options)
+    return tape
+
+
+@dataclass(frozen=True)
+class Without:
+    """Which rows of a neighbor to keep: a row that goes takes its bits along."""
+
+    keep: Thinning
+    gone: int | None
+
+    def __call__(self, start: int, count: int) -> np.ndarray:
+        """Return the choice for `count` rows from row number `start`."""
+        numbers = np.arange(start, start + count)
+        if self.gone is not None:
+            numbers += numbers >= self.gone
+        return np.array([self.keep(int(number), 1)[0] for number in numbers], dtype=bool)
+
+
+class _Recorder:
+    """What is put around the methods of curators, and around their noise."""
+
+    def __init__(self, tape: Tape, other: Any, gone: int | None) -> None:
+        self.tape, self.other, self.gone = tape, other, gone
+        self.keeps: list[Thinning] = []
+        self.falls: list[float] = []
+        self.asked: list[tuple[int, Any, np.ndarray, np.ndarray]] = []
+
+    def listen(self, patch: pytest.MonkeyPatch) -> None:
+        """Put `begin` around `Curator.__init__`, and so on."""
+        for name, method in (
+            ("__init__", self.begin),
+            ("_sum", self.sum),
+            ("sampled", self.sampled),
+            ("measure_together", self.measure),
+            ("select", self.select),
+        ):
+            patch.setattr(Curator, name, _around(getattr(Curator, name), method))
+        for name, function in (
+            ("Thinning", self.thinning),
+            ("rounded_gaussian", self.noise),
+            ("choose_cells", self.choose),
+            ("falling_weights", self.weights),
+        ):
+            patch.setattr(door, name, _around(getattr(door, name), function))
+
+    # Of the curator.
+
+    def begin(self, honest: Any, curator: Curator, *arguments: Any, **options: Any) -> None:
+        honest(curator, *arguments, **options)
+        curator._neighbor = open_source(self.other)
+
+    def sum(self, honest: Any, curator: Curator, query: Query, label: str) -> np.ndarray:
+        here = honest(curator, query, label)
+        there = curator._neighbor.collect(query, query.size)
+        self.tape.sums.append(Sum(query, label, here.copy(), there))
+        return here
+
+    def sampled(self, honest: Any, curator: Curator, wanted: float, rows: float) -> Curator:
+        sample = honest(curator, wanted, rows)
+        if sample is not curator:
+            sample._neighbor = curator._neighbor.thinned(Without(self.keeps.pop(), self.gone))
+        return sample
+
+    def measure(self, honest: Any, curator: Curator, wanted: Any) -> tuple[Measurement, ...]:
+        before = len(self.tape.sums)
+        found = honest(curator, wanted)
+        one = self.tape.sums[before]  # one pass over the rows; what else is asked is not measured
+        one.measured = True
+        queries = tuple(curator._fit(query) for query, _, _ in wanted)
+        sides = (Together(queries).parts(side) for side in (one.here, one.there))
+        steps = zip(queries, found, *sides, strict=True)
+        self.tape.steps.extend(Measured(*step) for step in steps)
+        return found
+
+    def select(self, honest: Any, curator: Curator, ranks: Ranks, **options: Any) -> Measurement:
+        before = len(self.tape.sums)
+        self.asked.clear()
+        result = honest(curator, ranks, **options)
+        for one in self.tape.sums[before:]:
+            one.measured = True
+        moved = farthest_distance(ranks, self.asked, curator.neighbors)
+        self.tape.steps.append(Chosen(ranks, result, self.falls.pop(), moved))
+        return result
+
+    # Of what is random.
+
+    def thinning(self, honest: Any, bits: Any, steps: int) -> Thinning:
+        self.keeps.append(honest(bits, steps))
+        return self.keeps[-1]
+
+    def noise(self, honest: Any, scale: int, size: int, bits: Any, **options: Any) -> np.ndarray:
+        found = honest(scale, size, bits, **options)
+        self.tape.noise.append((scale, found.copy()))
+        return found
+
+    def choose(self, honest: Any, searches: Any, ask: Any) -> list[int]:
+        before = len(self.tape.sums)
+
+        def spy(numbers: Any, nodes: Any) -> np.ndarray:
+            answer = ask(numbers, nodes)
+            there = self.tape.sums[-1].there.reshape(answer.shape)
+            self.asked.extend(zip(numbers, nodes, answer.copy(), there, strict=True))
+            return answer
+
+        found = honest(searches, spy)
+        self.tape.cells.append((len(self.tape.sums) - before, found))
+        return found
+
+    def weights(self, honest: Any, fall_squared: Fraction) -> np.ndarray:
+        found = honest(fall_squared)
+        steps = np.array((found[:-1] - found[1:]) / found[1:], dtype=float)
+        self.falls.append(float(np.log1p(steps).max(initial=0.0)))
+        return found
+
+
+def _around(honest: Any, method: Any) -> Any:
+    def call(*arguments: Any, **options: Any) -> Any:
+        return method(honest, *arguments, **options)
+
+    return call
+
+
+def farthest_distance(
+    ranks: Ranks, asked: list[tuple[int, Any, np.ndarray, np.ndarray]], neighbors: str
+) -> int:
+    """Return the most by which the distance of any cell that was looked at moves."""
+    worst = 0
+    below: dict[tuple[int, Any], tuple[int, int]] = {}  # of nodes: rows below, here and there
+    rows: dict[int, tuple[int, int]] = {}
+    for number, (level, place), *counts in asked:
+        if level == 0:
+            rows[number] = int(counts[0].sum()), int(counts[1].sum())
+        start = below.get((number, (level, place)), (0, 0))
+        upto = [first + np.cumsum(count) for first, count in zip(start, counts, strict=True)]
+        under = [last - count for last, count in zip(upto, counts, strict=True)]
+        for child in range(counts[0].size):
+            node = (level + 1, place * counts[0].size + child)
+            below[number, node] = int(under[0][child]), int(under[1][child])
+        here, there = (
+            ranks.distance(*side, neighbors) for side in zip(under, upto, rows[number], strict=True)
+        )
+        worst = max(worst, int(np.abs(there - here).max()))
+    return worst

@@ -1,0 +1,273 @@
+"""What is audited: every public function, method and rival, and neighbors that try them hard.
+
+A subject is made of a name in `SUBJECTS`. A new source of rows is one line in `SOURCES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+from scipy import sparse
+
+import prolate
+from prolate import LinearRegression, regression, rivals
+from prolate.budget import Budget
+from prolate.curator import Curator
+from prolate.estimators import Estimate
+from prolate.estimators.regression.linear_fit import LinearFit
+from prolate.job import Job
+from prolate.queries import Along, ClippedSum, Gram, Products, Query
+from prolate.release import Release
+from prolate.sources import open_source
+
+PLACE = 17  # of the row that differs
+
+_RNG = np.random.default_rng(3)
+TYPICAL = _RNG.normal([20.0, 0.0, 5.0], [4.0, 1.0, 2.0], size=(300, 3))
+LINE = _RNG.normal([20.0, 0.0, 0.0], [4.0, 1.0, 1.0], size=(500, 3))
+LINE[:, 2] += LINE[:, 0] - 2.0 * LINE[:, 1]
+BALL = _RNG.uniform(-0.7, 0.7, size=(200, 3))
+BASKETS = (np.random.default_rng(4).random((600, 40)) < 0.05).astype(float)
+_TURN = np.linalg.qr(_RNG.standard_normal((4, 4)))[0] * [1.0, 0.1, 30.0, 0.01]
+CORRELATED = _RNG.standard_normal((1000, 4)) @ _TURN.T
+FEW = _RNG.standard_normal((150, 6))
+
+BOUNDS = ([0.0, -5.0, -5.0], [40.0, 5.0, 15.0])
+CENTER, SCALE = [20.0, 0.0, 5.0], [4.0, 1.0, 2.0]
+ELLIPSE = {"method": "gaussian-ellipse", "center": CENTER, "scale": SCALE}
+BOTH = ("replace", "add-remove")
+
+# The row that differs, here and there, cut or repeated to the width of the rows: from corner
+# to corner; beside a column that stays (the worst for products of columns); a missing value;
+# what floating point holds at most, and what it holds no more.
+EXTREMES: dict[str, tuple[list[float], list[float]]] = {
+    "corners": ([-1e9, -1e9, -1e9], [1e9, 1e9, 1e9]),
+    "features flip": ([1e9, 1e9, 1e9], [-1e9, -1e9, 1e9]),
+    "target flips": ([1e9, 1e9, 1e9], [1e9, 1e9, -1e9]),
+    "at an angle": ([1.0, 0.0, 1.0], [0.5, 0.75**0.5, -1.0]),
+    "across": ([1e9, 0.0, 0.0], [0.0, 1e9, 0.0]),
+    "far and near": ([1e9, 1e9, 1e9], [0.0, 0.0, 0.0]),
+    "missing": ([np.nan, np.nan, np.nan], [1e9, -1e9, 1e9]),
+    "wild": ([np.nan, np.inf, 5.0], [1e300, -1e300, np.nan]),
+    "largest": ([1.7976931348623157e308, -1.7976931348623157e308, 5e-324], [-np.inf, 1e16, -0.0]),
+    "low bits": ([1.0, 2.0**-30, 5.0], [1.0 + 2.0**-52, 0.1, 5.000000000000001]),
+    "typical": ([20.0, 0.0, 5.0], [28.0, 2.0, -10.0]),
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Something that releases, and the rows to try it on.
+
+    Attributes
+    ----------
+    make : callable
+        From the rows and the keywords budget, neighbors and progress to a release, or to a
+        fitted regression.
+    rows : array
+    relations : tuple of str
+    form : callable
+        What the rows are made into before they are handed over.
+    paired : bool
+        Whether neighboring rows are paired, so that their order counts.
+    """
+
+    make: Callable[..., Release | LinearRegression]
+    rows: np.ndarray = field(default_factory=lambda: TYPICAL)
+    relations: tuple[str, ...] = BOTH
+    form: Callable[[np.ndarray], Any] = np.asarray
+    paired: bool = False
+    slow: bool = False
+
+    def neighbors(self, pair: str, relation: str, *, swap: bool = False) -> tuple[Any, Any]:
+        """Return two neighbors; under add-remove, the row is there or not."""
+        one, other = (self.with_row(row) for row in EXTREMES[pair][:: -1 if swap else 1])
+        if relation == "add-remove":
+            other = np.delete(one, PLACE, axis=0)
+        return self.form(one), self.form(other)
+
+    def with_row(self, row: list[float]) -> np.ndarray:
+        """Return the rows with another one at `PLACE`."""
+        rows = self.rows.copy()
+        rows[PLACE] = np.resize(row, rows.shape[1])
+        return rows
+
+
+def fit(rows: Any, *, budget: Budget, progress: Any, **options: Any) -> LinearRegression:
+    """Fit a line to the last column, of an array or of the column called x<last>."""
+    stated = {"epsilon": None, "delta": None, **budget.stated}
+    model = LinearRegression(**stated, **options)
+    if isinstance(rows, np.ndarray):
+        return model.fit(rows[:, :-1], rows[:, -1], progress=progress)
+    return model.fit(rows, open_source(rows).columns[-1], progress=progress)
+
+
+def rival(
+    estimate: Callable[[Curator], Estimate], statistic: str = "mean"
+) -> Callable[..., Release]:
+    """Return a function like the public ones."""
+    job = Job(statistic=statistic, method="rival", error_norm=2.0, estimate=estimate)
+    usual = {"columns": None, "bounds": None, "seed": None, "ledger": None}
+    return lambda rows, **options: job.release(rows, **usual, **options)
+
+
+def line(measure: Callable[..., LinearFit], **given: Any) -> Callable[..., Release]:
+    """Return a function like the public ones, for a rival of regression."""
+
+    def make(rows: Any, **options: Any) -> Release:
+        usual = {"bounds": None, "seed": None, "ledger": None, "needs_bounds": False, "details": {}}
+        method = partial(measure, **given)
+        return regression._release(open_source(rows), method, method="rival", **usual, **options)[0]
+
+    return make
+
+
+def of_a_sample(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function as it is with many rows, of which a random sample is searched."""
+
+    def of_many(rows: Any, **options: Any) -> Any:
+        honest = Curator.sampled
+
+        def sampled(self: Curator, wanted: float, rows: float) -> Curator:
+            return honest(self, min(wanted, 0.45 * rows), rows)
+
+        with mock.patch.object(Curator, "sampled", sampled):
+            return make(rows, **options)
+
+    return of_many
+
+
+def alone(query: Query) -> Callable[..., Release]:
+    """Return a function that releases one query's answer, for a query that is rarely asked."""
+
+    def estimate(curator: Curator) -> Estimate:
+        found = curator.measure(query, share=1.0, label="alone")
+        value = np.resize(found.values, curator.dimension)
+        return Estimate(value, np.ones(value.size), None, 1.0)
+
+    return rival(estimate)
+
+
+_mean, _sum, _variance = prolate.mean, prolate.sum, prolate.variance
+_ONE = ("replace",)
+
+SUBJECTS: dict[str, Subject] = {
+    "sum": Subject(partial(_sum, bounds=BOUNDS)),
+    "sum, plain": Subject(partial(_sum, bounds=BOUNDS, method="gaussian")),
+    "sum, ellipse": Subject(partial(_sum, **ELLIPSE)),
+    "mean": Subject(_mean),
+    "mean, of a sample": Subject(of_a_sample(_mean)),
+    "mean, bounds": Subject(partial(_mean, bounds=BOUNDS)),
+    "mean, center and scale": Subject(partial(_mean, center=CENTER, scale=SCALE)),
+    "mean, l1": Subject(partial(_mean, error_norm=1)),
+    "mean, rotation": Subject(partial(_mean, rotation="auto"), CORRELATED),
+    "mean, plain": Subject(partial(_mean, bounds=BOUNDS, method="gaussian")),
+    "mean, ellipse": Subject(partial(_mean, **ELLIPSE)),
+    "mean, baskets": Subject(_mean, BASKETS, slow=True),
+    "mean, sparse baskets": Subject(_mean, BASKETS, form=sparse.csr_array, slow=True),
+    "plan": Subject(partial(_mean, method="plan"), relations=_ONE, paired=True),
+    "plan-noscale": Subject(partial(_mean, method="plan-noscale"), relations=_ONE, paired=True),
+    "plan-exponential": Subject(
+        partial(_mean, method="plan-exponential"), relations=_ONE, paired=True
+    ),
+    "iome": Subject(partial(_mean, method="iome"), relations=_ONE),
+    "coinpress": Subject(partial(_mean, bounds=BOUNDS, method="coinpress"), relations=_ONE),
+    "clipped gaussian": Subject(
+        rival(partial(rivals.clipped_gaussian, radius=30.0)), relations=_ONE
+    ),
+    "binary plan": Subject(rival(rivals.plan_binary), BASKETS, relations=_ONE),
+    "variance": Subject(_variance),
+    "variance, bounds": Subject(partial(_variance, bounds=BOUNDS)),
+    "quantile": Subject(partial(prolate.quantile, q=[0.1, 0.5])),
+    "quantile, bounds": Subject(partial(prolate.quantile, q=0.5, bounds=BOUNDS)),
+    "covariance": Subject(prolate.covariance, CORRELATED, slow=True),
+    "covariance, bounds": Subject(partial(prolate.covariance, bounds=BOUNDS), slow=True),
+    "correlation": Subject(partial(prolate.covariance, correlation=True), FEW, slow=True),
+    "coinpress covariance": Subject(
+        rival(partial(rivals.coinpress_covariance, largest=100.0), "covariance"),
+        CORRELATED,
+        relations=_ONE,
+    ),
+    "analyze gauss": Subject(
+        rival(partial(rivals.analyze_gauss, radius=30.0), "covariance"), CORRELATED, relations=_ONE
+    ),
+    "regression": Subject(fit, LINE),
+    "regression, no intercept": Subject(partial(fit, fit_intercept=False), LINE),
+    "regression, bounds": Subject(
+        partial(fit, bounds=([0.0, -5.0, -50.0], [40.0, 5.0, 50.0])), LINE
+    ),
+    "regression, of a sample": Subject(of_a_sample(fit), LINE),
+    "ssp": Subject(partial(fit, method="ssp"), BALL),
+    "ssp, basic": Subject(partial(fit, method="ssp", accounting="basic"), BALL),
+    "adassp": Subject(partial(fit, method="adassp"), BALL),
+    "ssp, no intercept": Subject(
+        partial(fit, method="ssp", fit_intercept=False), BALL, relations=_ONE
+    ),
+    "adassp-fixed, no intercept": Subject(
+        partial(fit, method="adassp-fixed", fit_intercept=False), BALL, relations=_ONE
+    ),
+    "adassp, basic": Subject(partial(fit, method="adassp", accounting="basic"), BALL),
+    "adassp-fixed": Subject(partial(fit, method="adassp-fixed"), BALL),
+    "adassp-fixed, bounds": Subject(partial(fit, method="adassp-fixed", bounds=(-1, 1)), BALL),
+    "boosted adassp": Subject(line(rivals.boosted_adassp, rounds=4), BALL),
+    "products, alone": Subject(
+        alone(Products(ClippedSum(np.zeros(6), np.ones(6), 2.0), np.zeros(3), np.ones(3))), BALL
+    ),
+    "along, alone": Subject(
+        alone(Along(Gram(np.zeros(3), np.ones(3), 1.0), np.array([1.0, 0.0, 0.0]))), BALL
+    ),
+    "gradient descent": Subject(line(rivals.gradient_descent), BALL, relations=_ONE),
+}
+
+CASES = [(name, relation) for name, subject in SUBJECTS.items() for relation in subject.relations]
+
+
+# Where rows may come from: a folder to write to, and the rows.
+
+
+def table(rows: np.ndarray) -> pa.Table:
+    """Return the rows as a table with columns x0, x1, ..."""
+    return pa.table({f"x{j}": rows[:, j] for j in range(rows.shape[1])})
+
+
+def _file(name: str, write: Callable[[pa.Table, Path], Any]) -> Callable[[Path, np.ndarray], Path]:
+    def make(folder: Path, rows: np.ndarray) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / name
+        write(table(rows), path)
+        return path
+
+    return make
+
+
+def _parts(folder: Path, rows: np.ndarray) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, part in enumerate(np.array_split(rows, 3)):
+        pa.parquet.write_table(table(part), folder / f"{number}.parquet")
+    return str(folder / "*.parquet")
+
+
+SOURCES: dict[str, Callable[[Path, np.ndarray], Any]] = {
+    "array by columns": lambda _, rows: np.asfortranarray(rows),
+    "single precision": lambda _, rows: rows.astype(np.float32),
+    "pandas": lambda _, rows: pd.DataFrame(rows, columns=[f"x{j}" for j in range(rows.shape[1])]),
+    "arrow": lambda _, rows: table(rows),
+    "sparse": lambda _, rows: sparse.csc_array(rows),
+    "parquet": _file(
+        "rows.parquet", lambda t, path: pa.parquet.write_table(t, path, row_group_size=64)
+    ),
+    "several files": _parts,
+    "csv": _file("rows.csv", pa.csv.write_csv),
+    "arrow file": _file("rows.arrow", lambda t, path: pa.feather.write_feather(t, str(path))),
+}
