@@ -4,51 +4,17 @@ from __future__ import annotations
 
 import base64
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from browser.contrast import CONTRAST
 
 from prolate import Budget, Release
 from prolate.release import ReceiptEntry
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
-
 NAMES = ("<script>document.title = 'broken'</script>", "x" * 300, "left\u202eright", "שלום", "age")
-
-CONTRAST = """
-const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-function rgba(color) {
-  canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
-  const p = canvas.getImageData(0, 0, 1, 1).data; return [p[0], p[1], p[2], p[3] / 255];
-}
-function backdrop(node) {
-  let layers = [];
-  for (let n = node; n; n = n.parentElement) layers.push(rgba(getComputedStyle(n).backgroundColor));
-  let found = [255, 255, 255];
-  for (const [r, g, b, a] of layers.reverse())
-    found = [r, g, b].map((c, i) => a * c + (1 - a) * found[i]);
-  return found;
-}
-function light(color) {
-  const [r, g, b] = color.map(c => c / 255)
-    .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-let worst = [99, ""];
-const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-while (walker.nextNode()) {
-  const node = walker.currentNode.parentElement;
-  if (!walker.currentNode.data.trim() || !node.checkVisibility()) continue;
-  const a = light(rgba(getComputedStyle(node).color).slice(0, 3)), b = light(backdrop(node));
-  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-  if (ratio < worst[0]) worst = [ratio, node.outerHTML.slice(0, 120)];
-}
-return worst;
-"""
 
 
 def release(kind: str) -> Release:
@@ -75,23 +41,6 @@ def release(kind: str) -> Release:
 
 
 KINDS = ("mean", "covariance", "wide", "seeded")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    driver = shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("needs Chromium: apt-get install chromium chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-dev-shm-usage",
-                 "disable-background-networking"):  # fmt: skip
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield found
-    found.quit()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,163 @@
+"""The error to expect of a plan, from public numbers and the user's guesses alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import prolate
+from prolate.budget import Budget, Neighbors
+from prolate.errors import InputError
+from prolate.forecast import expected_error
+from prolate.terms import FOR_THE_REST, Terms, for_keys
+from prolate.ui.plan import Plan
+from prolate.ui.schema import Schema
+
+__all__ = ["expect"]
+
+_UNIT = "SD"
+_NO_FORECAST = "No forecast is made for a {}; this one is for the mean of the same columns."
+
+
+def expect(plan: Plan, guesses: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """Return what to expect, ready for JSON.
+
+    Parameters
+    ----------
+    plan : Plan
+    guesses : mapping
+        ``rows``: the user's guess of how many there are, used unless the number is public.
+        ``spread``: guessed standard deviations, by column.
+    schema : Schema
+
+    Returns
+    -------
+    dict
+        ``summary``, ``notes``: sentences. ``columns``: for each column its ``noise`` and
+        ``sampling`` error as text, or None.
+
+    Raises
+    ------
+    InputError, BudgetError
+        If a guess is needed or will not do.
+    """
+    if plan.statistic in ("sum", "count"):
+        return _exact(plan)
+    rows, notes = _rows(plan, guesses, schema)
+    spread, unit, said = _spread(plan, guesses)
+    budget, neighbors = _terms(plan)
+    if "by" in plan.keywords:
+        notes.append("Each group is expected to have the error below; the guess is of one group.")
+    if plan.statistic != "mean":
+        notes.insert(0, _NO_FORECAST.format(plan.statistic))
+    bounds = plan.keywords.get("bounds", {})
+    low = [bounds.get(name, (-np.inf, np.inf))[0] for name in plan.columns]
+    high = [bounds.get(name, (-np.inf, np.inf))[1] for name in plan.columns]
+    found = expected_error(
+        n=rows,
+        scale=spread,
+        budget=budget,
+        neighbors=neighbors,
+        bounds=(low, high) if len(bounds) == len(plan.columns) else None,
+    )
+    sampling = spread / np.sqrt(rows)
+    share = float(np.median(found.noise_std / sampling))
+    compared = "more" if share > 1.0 else "less"
+    return {
+        "summary": (
+            f"With {rows:,} {_counted(plan)}, privacy is expected to add {share:.2g} times the "
+            f"sampling error (median column): {compared} than the rows themselves leave open."
+        ),
+        "columns": {
+            name: {"noise": f"{noise:.2g}{unit}", "sampling": f"{own:.2g}{unit}"}
+            for name, noise, own in zip(plan.columns, found.noise_std, sampling, strict=True)
+        },
+        "notes": [*notes, *said, *found.warnings],
+    }
+
+
+def _exact(plan: Plan) -> dict[str, Any]:
+    """Return noise that does not depend on the rows: it is read off two rows of zeros."""
+    budget, neighbors = _terms(plan)
+    rows = np.zeros((2, max(1, len(plan.columns))))
+    if plan.statistic == "count":
+        if plan.public_rows:
+            return _said("The number of rows is public, and is released as it is, without noise.")
+        made = prolate.count(rows, budget=budget, neighbors="add-remove", seed=0)
+        noise = float(made.noise_std[0]) if made.noise_std is not None else 0.0
+        return _said(f"The noise of a count follows from the budget: ± {noise:.3g}.")
+    bounds = np.array([plan.keywords["bounds"][name] for name in plan.columns])
+    made = prolate.sum(
+        rows, budget=budget, bounds=(bounds[:, 0], bounds[:, 1]), neighbors=neighbors, seed=0
+    )
+    stds = np.zeros(len(plan.columns)) if made.noise_std is None else made.noise_std
+    return {
+        **_said("The noise of a sum follows from its bounds and the budget, whatever the rows."),
+        "columns": {
+            name: {"noise": f"{std:.3g}", "sampling": None}
+            for name, std in zip(plan.columns, stds, strict=True)
+        },
+        "notes": ["Values beyond the bounds are cut to them, which is not counted here."],
+    }
+
+
+def _said(summary: str) -> dict[str, Any]:
+    return {"summary": summary, "columns": {}, "notes": []}
+
+
+def _terms(plan: Plan) -> tuple[Budget, Neighbors]:
+    """Return what the measurements of rows, or of one group's rows, may spend, and hide."""
+    price, part = plan.budget, Fraction(1)
+    if "by" in plan.keywords and "keys" not in plan.keywords:
+        price, part = for_keys(price)[0], FOR_THE_REST
+    terms = Terms(price, plan.neighbors, grouped="by" in plan.keywords)
+    return terms.budget(part), terms.relation
+
+
+def _counted(plan: Plan) -> str:
+    return "persons" if "unit" in plan.keywords else "rows"
+
+
+def _rows(plan: Plan, guesses: Mapping[str, Any], schema: Schema) -> tuple[int, list[str]]:
+    public = plan.public_rows
+    if public and schema.rows is not None:
+        return schema.rows, []
+    guess = guesses.get("rows")
+    if isinstance(guess, bool) or not isinstance(guess, int | float) or not guess >= 1:
+        why = "the file does not state it" if plan.neighbors == "replace" else "it is private"
+        raise InputError(f"Guess the number of {_counted(plan)} to see the expected error: {why}.")
+    return int(guess), [f"The number of {_counted(plan)} is your guess."]
+
+
+def _spread(
+    plan: Plan, guesses: Mapping[str, Any]
+) -> tuple[np.ndarray[Any, np.dtype[np.float64]], str, list[str]]:
+    """Return a standard deviation for every column, their unit, and what was assumed."""
+    given = guesses.get("spread")
+    found = dict(given) if isinstance(given, dict) else {}
+    for name, guess in found.items():
+        if isinstance(guess, bool) or not isinstance(guess, int | float) or not guess > 0:
+            raise InputError(f"Guess a spread of {name!r} above 0, or leave it empty.")
+    said = []
+    for name, (low, high) in plan.keywords.get("bounds", {}).items():
+        if name not in found and high > low:
+            found[name] = (high - low) / 4.0
+            said = ["Where bounds and no spread are given, a quarter of their width is taken."]
+    bare = [name for name in plan.columns if name not in found]
+    if not bare:
+        return np.array([float(found[name]) for name in plan.columns]), "", said
+    if len(bare) < len(plan.columns):
+        raise InputError(
+            f"Guess the spread of {bare[0]!r}, too, to see the expected error: columns share the "
+            "noise by their spreads."
+        )
+    said = [f"Errors are in standard deviations ({_UNIT}) of the columns."]
+    if len(bare) > 1:
+        said.append(
+            "The columns are taken to have equal spreads: in its own standard deviations, a "
+            "column of a much smaller one has more noise. Guess the spreads to see it."
+        )
+    return np.ones(len(plan.columns)), f" {_UNIT}", said

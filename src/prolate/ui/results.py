@@ -1,0 +1,74 @@
+"""A release as the page shows it and hands it out, of one group or of many."""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from importlib import resources
+
+import jinja2
+
+from prolate import _release_views as views
+from prolate._release_groups import GroupedRelease
+from prolate.release import Release
+
+__all__ = ["Made", "headline", "render", "to_csv", "to_html", "to_text"]
+
+Made = Release | GroupedRelease
+
+
+def headline(made: Made) -> str:
+    """Return what was released, in a line."""
+    return made.headline() if isinstance(made, GroupedRelease) else views.headline(made)
+
+
+def to_html(made: Made) -> str:
+    """Return the report: a page that loads nothing and runs nothing."""
+    if isinstance(made, Release):
+        return made.to_html()
+    header, rows = made.cells()
+    return render(
+        "groups.html",
+        style=to_text("prolate.report", "templates/page.css"),
+        title=f"Private {made.statistic} by {views.printable(made.by)}"
+        if made.private
+        else f"NOT PRIVATE: {made.statistic} by {views.printable(made.by)}",
+        headline=made.headline(),
+        guarantee=made.guarantee,
+        warnings=[views.printable(warning) for warning in made.warnings],
+        header=header,
+        rows=rows,
+        text=header.index("column") if "column" in header else 0,
+    )
+
+
+def to_csv(made: Made) -> bytes:
+    """Return the release's table."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    table = made.to_arrow() if isinstance(made, Release) else pa.Table.from_pylist(made.table())
+    sink = io.BytesIO()
+    csv.write_csv(table, sink)
+    return sink.getvalue()
+
+
+def render(template: str, **values: object) -> str:
+    """Return one of the page's templates with values in it, escaped."""
+    return _templates().get_template(template).render(values)
+
+
+def to_text(package: str, path: str) -> str:
+    """Return a file of a package."""
+    return resources.files(package).joinpath(path).read_text(encoding="utf-8")
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("prolate.ui", "files"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )

@@ -1,0 +1,50 @@
+"""What the page may know of the data: names, types, and the number of rows the file states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from prolate.errors import InputError
+from prolate.sources.files import FileSource, _open_file
+from prolate.sources.paths import find_files
+
+__all__ = ["Schema", "read_schema"]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The schema of data files; no value of a row is in it.
+
+    Attributes
+    ----------
+    path : str
+        As it was given: a file, a glob or a directory.
+    numeric : tuple of str
+        Columns that statistics can be taken of.
+    other : dict of str to str
+        The remaining columns, each with what it is.
+    rows : int or None
+        The number of rows, where the files state it. It is public only under
+        ``neighbors="replace"``.
+    """
+
+    path: str
+    numeric: tuple[str, ...]
+    other: dict[str, str]
+    rows: int | None
+
+
+def read_schema(path: str) -> Schema:
+    """Return the schema of the files.
+
+    Raises
+    ------
+    InputError
+        If they cannot be read, differ, or have no numeric column.
+    """
+    file = _open_file(find_files([path])[0])
+    numeric = [name for name in file.names if name not in file.unusable]
+    if not numeric:
+        raise InputError(f"No column of {path} is numeric; there is nothing to release.")
+    rows = FileSource([path], numeric, 1 << 20).n_rows
+    return Schema(path, tuple(numeric), dict(file.unusable), rows)

@@ -1,0 +1,89 @@
+"""`prolate ui`: it prints an address, serves it, and ends on Ctrl-C without losing a release."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prolate import Budget, Ledger, Release
+from prolate.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "src" / "prolate" / "data" / "rand_hie.parquet"
+
+
+def ask(address: str, fields: Any = None) -> Any:
+    body = None if fields is None else json.dumps(fields).encode()
+    with urllib.request.urlopen(urllib.request.Request(address, body), timeout=60) as answer:
+        return json.loads(answer.read())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent in another way there")
+def test_a_release_that_nobody_fetched_is_printed_at_the_end(tmp_path: Path) -> None:
+    Ledger.create(tmp_path / "p.ledger", limit=Budget(rho=1))
+    words = [sys.executable, "-m", "prolate.cli", "ui", DATA, "--no-browser"]
+    words += ["--ledger", tmp_path / "p.ledger"]
+    with subprocess.Popen(
+        [str(word) for word in words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT / "src",
+    ) as page:  # fmt: skip
+        try:
+            first = page.stdout.readline() if page.stdout else ""
+            found = re.fullmatch(r"The page is at (http://127\.0\.0\.1:\d+/[\w-]{43}/)\n", first)
+            assert found
+            address = found.group(1)
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                ask(address[:-2] + "/state")
+            plan = {"statistic": "sum", "columns": ["mdvis"], "bounds": {"mdvis": [0, 80]}}
+            plan |= {"neighbors": "replace", "epsilon": 1, "delta": 1e-6}
+            ticket = ask(address + "review", plan)["ticket"]
+            ask(address + "release", {"ticket": ticket})
+            while ask(address + "state")["runs"][0]["state"] == "running":
+                time.sleep(0.1)
+            page.send_signal(signal.SIGINT)
+            out, err = page.communicate(timeout=60)
+        finally:
+            page.kill()
+    assert page.returncode == 0
+    assert err == ""
+    assert "The page has ended." in out
+    release = Release.from_json(out[out.index("{") :])
+    assert release.columns == ("mdvis",)
+    assert [entry.label for entry in Ledger(tmp_path / "p.ledger").entries()] == [
+        "sum of 1 columns"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["nowhere.parquet"], "nowhere.parquet"),
+        ([str(DATA), "--ledger", "nowhere.ledger"], "nowhere.ledger"),
+        ([str(DATA), "--port", "70000"], "70000"),
+    ],
+)
+def test_what_will_not_do_is_said_at_once(
+    capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    assert main(["ui", *words, "--no-browser"]) == 2
+    shown = capsys.readouterr()
+    assert sentence in shown.err
+    assert shown.out == ""
+
+
+def test_a_missing_library_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert main(["ui", str(DATA), "--no-browser"]) == 2
+    assert "pip install 'prolate[ui]'" in capsys.readouterr().err

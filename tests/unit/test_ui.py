@@ -1,0 +1,333 @@
+"""The server behind `prolate ui`: who is let in, what is known, what is charged, and once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser.serving import ROWS, SECRET, TOKEN, Served, patients, served
+
+import prolate
+from prolate import Budget, Ledger, Release
+from prolate.errors import InputError
+from prolate.ui.guard import Guard
+from prolate.ui.plan import Plan
+from prolate.ui.schema import read_schema
+from prolate.ui.serve import listen
+
+PLAN = {
+    "statistic": "sum",
+    "columns": ["age", "visits"],
+    "bounds": {"age": [0, 120], "visits": [0, 20]},
+    "neighbors": "replace",
+    "epsilon": 1,
+    "delta": 1e-6,
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return patients(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    Ledger.create(tmp_path / "p.ledger", limit=Budget(epsilon=2, delta=1e-6), dataset="patients")
+    return tmp_path / "p.ledger"
+
+
+@pytest.fixture
+def page(data: Path, ledger: Path) -> Iterator[Served]:
+    with served(data, ledger) as found:
+        yield found
+
+
+def ended(page: Served, ticket: str) -> dict[str, Any]:
+    for _ in range(600):
+        runs = json.loads(page.get("state")[2])["runs"]
+        run = next(run for run in runs if run["id"] == ticket)
+        if run["state"] != "running":
+            return run
+        time.sleep(0.1)
+    raise AssertionError("the release does not end")
+
+
+def test_only_the_token_opens(page: Served) -> None:
+    assert page.get("")[0] == 200
+    for path in ("/", "/wrong/", f"/{TOKEN[:-1]}/", f"/{TOKEN}x/", f"/x/{TOKEN}/", "/favicon.ico",
+                 f"/wrong/?token={TOKEN}", "/wrong/state", "/wrong/page.js"):  # fmt: skip
+        status, _, text = page.get(path)
+        assert (status, text) == (403, "Forbidden.\n"), path
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "localhost:1", ""]
+)
+def test_a_name_that_was_bound_to_this_machine_is_refused(page: Served, host: str) -> None:
+    assert page.get("", Host=host.format(port=page.port))[0] == 403
+    assert page.get("", Host=f"localhost:{page.port}")[0] == 200
+
+
+def test_another_pages_origin_is_refused(page: Served) -> None:
+    own = f"http://127.0.0.1:{page.port}"
+    assert page.get("state", Origin=own)[0] == 200
+    for origin in ("http://evil.example", "null", f"https://127.0.0.1:{page.port}"):
+        assert page.get("state", Origin=origin)[0] == 403
+
+
+@pytest.mark.parametrize(
+    ("path", "host", "origin", "enters"),
+    [
+        (f"/{TOKEN}/", b"127.0.0.1:80", b"http://127.0.0.1:80", True),
+        ("/wrong/", b"127.0.0.1:80", b"http://127.0.0.1:80", False),
+        (f"/{TOKEN}/", b"evil.example:80", b"http://127.0.0.1:80", False),
+        (f"/{TOKEN}/", b"127.0.0.1:80", b"http://evil.example", False),
+    ],
+)
+def test_websockets_need_the_token_too(path: str, host: bytes, origin: bytes, enters: bool) -> None:
+    entered, sent = [], []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        entered.append(scope["path"])
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message["type"])
+
+    scope = {"type": "websocket", "path": path, "headers": [(b"host", host), (b"origin", origin)]}
+    asyncio.run(Guard(app, TOKEN, 80)(scope, receive, send))
+    assert (entered, sent) == (([path], []) if enters else ([], ["websocket.close"]))
+
+
+def test_a_browser_is_opened_with_a_key_that_works_once(page: Served) -> None:
+    key = page.guard.once()
+    assert page.get(f"/{key}", Host="evil.example")[0] == 403
+    status, headers, _ = page.get(f"/{key}")
+    assert (status, headers["location"]) == (303, f"/{TOKEN}/")
+    assert page.get(f"/{key}")[0] == 403
+
+
+def test_it_listens_on_the_loopback_address_only() -> None:
+    with listen(0) as listener:
+        assert listener.getsockname()[0] == "127.0.0.1"
+        with pytest.raises(InputError, match="choose another"):
+            listen(listener.getsockname()[1])
+
+
+def test_answers_are_not_kept_and_run_nothing_foreign(page: Served) -> None:
+    _, headers, text = page.get("")
+    assert headers["cache-control"] == "no-store"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert (
+        "default-src 'none'; script-src 'self'; style-src 'self'"
+        in (headers["content-security-policy"])
+    )
+    assert "http" not in text + page.get("page.js")[2] + page.get("page.css")[2]
+    assert "&lt;b&gt;odd&lt;/b&gt;" in text
+    assert "<b>odd" not in text
+
+
+def test_no_value_and_no_private_count_is_told(page: Served) -> None:
+    def told(**changes: Any) -> str:
+        return json.dumps(page.post("expected", PLAN | changes))
+
+    both = [page.get("")[2], page.get("state")[2]]
+    hidden = {"neighbors": "add-remove", "statistic": "mean"}
+    both += [told(**hidden), told(**hidden, rows=5000), told(**hidden, unit="person")]
+    both += [told(statistic="mean", unit="person"), told(statistic="mean", by="region")]
+    both.append(json.dumps(page.post("review", PLAN | hidden)))
+    for text in both:
+        assert str(ROWS) not in text.replace(",", "")
+        assert str(SECRET)[:5] not in text
+        assert "north" not in text
+    assert f'"rows": {ROWS}' in told(statistic="mean")
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_progress_tells_no_private_count(
+    page: Served, monkeypatch: pytest.MonkeyPatch, neighbors: str
+) -> None:
+    go, seen = threading.Event(), threading.Event()
+    true = prolate.sum
+
+    def slow(data: object, *, progress: Any = None, **given: Any) -> Any:
+        progress("rows", 4000, ROWS)
+        seen.set()
+        assert go.wait(30)
+        return true(data, **given)
+
+    monkeypatch.setattr(prolate, "sum", slow)
+    ticket = page.post("review", PLAN | {"neighbors": neighbors})["ticket"]
+    page.post("release", {"ticket": ticket})
+    assert seen.wait(30)
+    run = json.loads(page.get("state")[2])["runs"][0]
+    other = page.post("release", {"ticket": page.post("review", PLAN)["ticket"]})
+    go.set()
+    assert run["step"] == "rows"
+    assert (run["part"] is None) == (neighbors == "add-remove")
+    assert "Another release is being made" in other["error"]
+    assert ended(page, ticket)["state"] == "done"
+
+
+def test_a_ticket_is_charged_once(page: Served, ledger: Path) -> None:
+    ticket = page.post("review", PLAN)["ticket"]
+    assert Ledger(ledger).spent is None  # reviewing costs nothing
+    answers: list[Any] = []
+    clicks = [
+        threading.Thread(target=lambda: answers.append(page.post("release", {"ticket": ticket})))
+        for _ in range(6)
+    ]
+    for click in clicks:
+        click.start()
+    for click in clicks:
+        click.join()
+    ended(page, ticket)
+    page.post("release", {"ticket": ticket})
+    assert {answer["id"] for answer in answers} == {ticket}
+    assert len(json.loads(page.get("state")[2])["runs"]) == 1
+    assert len(Ledger(ledger).entries()) == 1
+    assert "exactly this before" in " ".join(page.post("review", PLAN)["words"])
+
+
+def test_the_ledger_refuses_what_does_not_fit(page: Served, ledger: Path) -> None:
+    said = " ".join(page.post("review", PLAN)["words"])
+    assert "This spends epsilon = 1, delta = 1e-06" in said
+    assert "limit of epsilon = 2, delta = 1e-06 (mu = 0.4483). After this, epsilon = 1.673" in said
+    refused = page.post("review", PLAN | {"epsilon": 3})["error"]
+    assert refused.startswith("A charge of mu = 0.6477")
+    assert "exceeds the budget" in refused
+    # Confirmed while there was room, and too late: the ledger itself has the last word.
+    tickets = [page.post("review", PLAN | {"epsilon": 1.5})["ticket"] for _ in range(2)]
+    states = []
+    for ticket in tickets:
+        page.post("release", {"ticket": ticket})
+        states.append(ended(page, ticket))
+    assert [state["state"] for state in states] == ["done", "refused"]
+    assert "exceeds the budget" in states[1]["error"]
+    assert len(Ledger(ledger).entries()) == 1
+    assert page.get(f"runs/{tickets[1]}/json")[0] == 400
+
+
+def test_downloads_and_the_code_that_makes_it_again(page: Served, ledger: Path) -> None:
+    ticket = page.post("review", PLAN)["ticket"]
+    page.post("release", {"ticket": ticket})
+    assert ended(page, ticket)["state"] == "done"
+    found = {kind: page.get(f"runs/{ticket}/{kind}") for kind in ("json", "csv", "html", "py")}
+    for kind, (status, headers, _) in found.items():
+        assert status == 200
+        assert headers["content-disposition"] == f'attachment; filename="sum-1.{kind}"'
+    release = Release.from_json(found["json"][2])
+    assert release.private
+    assert release.columns == ("age", "visits")
+    assert found["csv"][2].count("\n") == 3
+    assert found["html"][2] == release.to_html() == page.get(f"runs/{ticket}/report")[2]
+    names: dict[str, Any] = {}
+    code = found["py"][2].replace("release.to_json('release.json')\n", "")
+    exec(compile(code, "download", "exec"), names)
+    again = names["release"]
+    assert (again.columns, again.budget, again.details) == (
+        release.columns, release.budget, release.details,
+    )  # fmt: skip
+    assert len(Ledger(ledger).entries()) == 2
+
+
+def test_groups_and_persons(page: Served) -> None:
+    plan = PLAN | {"statistic": "count", "by": "region", "unit": "person", "keys": ["north", "x"]}
+    ticket = page.post("review", plan)["ticket"]
+    page.post("release", {"ticket": ticket})
+    assert ended(page, ticket)["state"] == "done"
+    assert {line.split(",")[0] for line in page.get(f"runs/{ticket}/csv")[2].splitlines()} == {
+        '"group"', '"north"', '"x"',
+    }  # fmt: skip
+    report = page.get(f"runs/{ticket}/report")[2]
+    assert "Private count by region" in report
+    assert "<script" not in report
+    assert "Name the groups" in page.post("review", plan | {"keys": []})["error"]
+
+
+def test_errors_are_sentences(page: Served) -> None:
+    for changes, sentence in [
+        ({"columns": []}, "Choose at least one column."),
+        ({"columns": ["nothing"]}, "There is no numeric column 'nothing'"),
+        ({"columns": ["region"]}, "There is no numeric column 'region'"),
+        ({"columns": "age"}, "Give columns as a list."),
+        ({"statistic": "__import__"}, "Choose a statistic: mean, sum"),
+        ({"neighbors": None}, "Choose what is hidden"),
+        ({"bounds": {"age": [0, 120]}}, "give 'visits' a lowest and a highest value"),
+        ({"bounds": {"age": [0, None]}}, "both a lowest and a highest"),
+        ({"bounds": {"age": [9, 1], "visits": [0, 1]}}, "lowest value first; got 9 to 1"),
+        ({"epsilon": None}, "Give epsilon as a number."),
+        ({"epsilon": 10**400}, "Give epsilon as a smaller number."),
+        ({"epsilon": -1}, "epsilon must be positive and finite"),
+        ({"delta": 1}, "delta must lie strictly between 0 and 1"),
+        ({"statistic": "quantile", "q": [2]}, "Give quantiles between 0 and 1"),
+        ({"unit": "age"}, "'age' says whose row it is"),
+        ({"unit": "nothing"}, "There is no column 'nothing'"),
+    ]:
+        assert sentence in page.post("review", PLAN | changes)["error"]
+    assert page.post("review", [])["error"] == "The request is not a JSON object."
+    assert "not known any more" in page.post("release", {"ticket": "x"})["error"]
+    assert page.get("runs/x/report")[0] == 400
+
+
+def test_an_unforeseen_error_quotes_no_value(page: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError(f"row 17 is {SECRET}")
+
+    monkeypatch.setattr(prolate, "sum", broken)
+    ticket = page.post("review", PLAN)["ticket"]
+    page.post("release", {"ticket": ticket})
+    run = ended(page, ticket)
+    assert run["state"] == "refused"
+    assert "internal error (RuntimeError)" in run["error"]
+    assert str(SECRET)[:5] not in page.get("state")[2]
+
+
+def test_what_is_expected_is_what_is_then_stated(page: Served) -> None:
+    found = page.post("expected", PLAN)
+    release = prolate.sum(
+        [[1.0, 1.0]], budget=Budget(epsilon=1, delta=1e-6), bounds=([0, 0], [120, 20]), seed=1
+    )
+    assert release.noise_std is not None
+    assert [float(found["columns"][name]["noise"]) for name in ("age", "visits")] == pytest.approx(
+        release.noise_std, rel=0.01
+    )
+    mean = page.post("expected", PLAN | {"statistic": "mean", "spread": {"age": 10, "visits": 2}})
+    forecast = prolate.expected_error(
+        n=ROWS, scale=[10, 2], bounds=([0, 0], [120, 20]), budget=Budget(epsilon=1, delta=1e-6)
+    )
+    assert float(mean["columns"]["age"]["noise"]) == pytest.approx(forecast.noise_std[0], rel=0.3)
+    uneven = {"statistic": "mean", "bounds": {}, "spread": {"age": 10}}
+    assert "Guess the spread of 'visits'" in page.post("expected", PLAN | uneven)["missing"]
+    hidden = {"statistic": "mean", "neighbors": "add-remove"}
+    assert "Guess the number of rows" in page.post("expected", PLAN | hidden)["missing"]
+
+
+def test_a_session_without_a_ledger_says_so(data: Path) -> None:
+    with served(data) as page:
+        assert json.loads(page.get("state")[2])["ledger"] is None
+        assert "There is no ledger" in " ".join(page.post("review", PLAN)["words"])
+        assert "There is no ledger" in page.get("")[2]
+
+
+def test_a_schema_needs_a_numeric_column(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("name\nann\nbob\n")
+    with pytest.raises(InputError, match=r"No column of .* is numeric"):
+        read_schema(str(tmp_path / "t.csv"))
+
+
+def test_the_code_survives_odd_names(data: Path) -> None:
+    schema = read_schema(str(data))
+    odd = {"columns": ["<b>odd</b>"], "statistic": "mean", "bounds": None}
+    code = Plan.read(PLAN | odd, schema).python("it's.ledger")
+    compile(code, "code", "exec")
+    assert "columns=['<b>odd</b>']" in code
+    assert 'ledger="it\'s.ledger"' in code
