@@ -45,6 +45,34 @@ def use_a_supported_python() -> None:
     )
 
 
+def install(package: str, why: str) -> bool:
+    """Install a Debian package, and return whether that worked; `why` is printed."""
+    if not shutil.which("apt-get") or os.name == "nt" or os.getuid() != 0:
+        return False
+    print(f"check.py: {why}; installing the Debian package {package}", flush=True)
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for words in (["update", "-q"], ["install", "-qy", "--no-install-recommends", package]):
+        print("+ apt-get", *words, flush=True)
+        if subprocess.run(["apt-get", *words], env=quiet, check=False).returncode:
+            return False
+    return True
+
+
+def needs(program: str, package: str) -> None:
+    """Install the Debian package of a program that tests use, or say that they will skip.
+
+    The program is a name, looked up on the PATH, or a pattern of absolute paths.
+    """
+    if shutil.which(program) or (program[0] == "/" and any(Path("/").glob(program[1:]))):
+        return
+    if not install(package, f"there is no {program} here"):
+        print(
+            f"check.py: there is no {program} here, and installing the Debian package {package} "
+            "takes root and apt-get; the tests that need it will skip",
+            flush=True,
+        )
+
+
 def make_environment() -> None:
     """Make .venv-check, or bring it up to date with pyproject.toml."""
     wanted = sys.version + str(ROOT) + (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -54,11 +82,8 @@ def make_environment() -> None:
     if not importlib.util.find_spec("ensurepip") or not importlib.util.find_spec("venv"):
         # Debian and Ubuntu keep these apart from Python itself.
         package = f"python3.{sys.version_info[1]}-venv"
-        if not shutil.which("apt-get"):
+        if not install(package, "this Python lacks the module venv"):
             sys.exit(f"check.py: this Python lacks the module venv; install {package} first.")
-        print(f"check.py: this Python lacks the module venv; installing {package}", flush=True)
-        run("apt-get", "update", "-q")
-        run("apt-get", "install", "-qy", package)
     run(sys.executable, "-m", "venv", "--clear", VENV)
     run(PYTHON, "-m", "pip", "install", "--quiet", "--editable", ".[dev]")
     stamp.write_text(mark)
@@ -71,10 +96,13 @@ def main() -> None:
         sys.exit(f"check.py: unknown argument {min(unknown)}; the only one is --long.")
     use_a_supported_python()
     make_environment()
+    needs("java", "openjdk-17-jre-headless")  # for Spark
+    needs("/usr/lib/postgresql/*/bin/initdb", "postgresql")
+    needs("chromedriver", "chromium-driver")  # brings Chromium along
     run(PYTHON, "-m", "ruff", "format", "--check")
     run(PYTHON, "-m", "ruff", "check")
     run(PYTHON, "-m", "mypy", "--strict", "src")
-    run(PYTHON, "-m", "pytest", "-n", "2", *sys.argv[1:])
+    run(PYTHON, "-m", "pytest", "-n", "2", "--dist", "loadgroup", *sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from prolate.api import covariance, mean, quantile, sum, variance  # noqa: A004  users look for sum
+from prolate._release_groups import GroupedRelease
+from prolate.api import count, covariance, mean, quantile, sum, variance  # noqa: A004  users look for sum
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, LedgerError, ProlateError, ReleaseError
 from prolate.forecast import Forecast, expected_error
@@ -24,6 +25,7 @@ __all__ = [
     "Budget",
     "BudgetError",
     "Forecast",
+    "GroupedRelease",
     "InputError",
     "Ledger",
     "LedgerError",
@@ -32,6 +34,7 @@ __all__ = [
     "Release",
     "ReleaseError",
     "__version__",
+    "count",
     "covariance",
     "expected_error",
     "mean",

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from prolate._cli_options import release_options
+from prolate._cli_options import exchangeable_option, group_options, release_options, unit_options
 from prolate._cli_release import release_and_print
 
 __all__ = ["covariance"]
@@ -20,7 +20,10 @@ __all__ = ["covariance"]
     )
 )
 @click.option("--correlation", is_flag=True, help="Release correlations instead.")
+@exchangeable_option
 @release_options
+@unit_options
+@group_options
 def covariance(**options: Any) -> None:
     """Release the private covariance of every two columns.
 

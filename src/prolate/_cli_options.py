@@ -17,6 +17,9 @@ from prolate.budget import Budget
 __all__ = [
     "budget_options",
     "clip_option",
+    "exchangeable_option",
+    "group_options",
+    "level_option",
     "norm_option",
     "numbers",
     "quantile_option",
@@ -25,6 +28,7 @@ __all__ = [
     "release_options",
     "shape_options",
     "show_options",
+    "unit_options",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -123,6 +127,10 @@ def _clip(_context: click.Context, _parameter: click.Parameter, value: str) -> f
     return value if value in ("auto", "optimal") else _number(value, value)
 
 
+def _keys(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> Any:
+    return list(values) or None
+
+
 def _level(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
     if not 0.0 < value < 1.0:
         raise click.BadParameter(
@@ -157,20 +165,21 @@ budget_options = _together(
     click.option("--rho", type=float, help="Budget: rho of zero-concentrated privacy."),
     click.option("--mu", type=float, help="Budget: mu of Gaussian privacy."),
 )
+level_option = click.option(
+    "--level",
+    type=float,
+    default=0.95,
+    show_default=True,
+    callback=_level,
+    help="Confidence of the intervals.",
+)
 show_options = _together(
-    click.option(
-        "--level",
-        type=float,
-        default=0.95,
-        show_default=True,
-        callback=_level,
-        help="Confidence of the intervals.",
-    ),
+    level_option,
     click.option("--receipt", is_flag=True, help="Also print every measurement and its cost."),
     click.option("--json", "as_json", is_flag=True, help="Print the release as JSON, no table."),
 )
 release_options = _together(
-    click.argument("files", nargs=-1, required=True, metavar="FILE..."),
+    click.argument("files", nargs=-1, type=click.Path(), required=True, metavar="FILE..."),
     budget_options,
     click.option(
         "-c",
@@ -194,10 +203,62 @@ release_options = _together(
         show_default=True,
         help="What is hidden: a row's values, or also its presence.",
     ),
-    click.option("--ledger", metavar="PATH", help="Charge the release to this ledger."),
-    click.option("-o", "--output", metavar="PATH", help="Also write the release as JSON."),
+    click.option(
+        "--ledger",
+        metavar="PATH",
+        help="Charge the release to this ledger: a file, or postgresql://user@host/database.",
+    ),
+    click.option(
+        "-o",
+        "--output",
+        type=click.Path(),
+        metavar="PATH",
+        help="Also write the release as JSON.",
+    ),
     click.option("--seed", type=int, help="For tests: repeatable, and NOT PRIVATE."),
+    click.option(
+        "--spark",
+        "engine",
+        flag_value="spark",
+        help="Let the tasks of a Spark cluster read the (Parquet) files.",
+    ),
     show_options,
+)
+unit_options = _together(
+    click.option(
+        "--unit",
+        metavar="COLUMN",
+        help="Protect persons, not rows: COLUMN says whose a row is.",
+    ),
+    click.option(
+        "--contribution",
+        type=click.Choice(["mean", "rows"]),
+        default="mean",
+        show_default=True,
+        help="With --unit: each person counts with their mean, or with some of their rows.",
+    ),
+    click.option(
+        "--max-rows",
+        type=int,
+        metavar="K",
+        help="With --contribution rows: so many random rows of each person.",
+    ),
+)
+group_options = _together(
+    click.option("--by", metavar="COLUMN", help="One release for each group of rows."),
+    click.option(
+        "--key",
+        "keys",
+        multiple=True,
+        callback=_keys,
+        metavar="KEY",
+        help="A group; repeat it. Without it, large groups are found privately (with --delta).",
+    ),
+)
+exchangeable_option = click.option(
+    "--exchangeable",
+    is_flag=True,
+    help="The rows' order says nothing: of many rows, the first are searched.",
 )
 norm_option = click.option(
     "--error-norm",

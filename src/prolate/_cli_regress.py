@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from prolate._cli_options import _columns, release_options
+from prolate._cli_options import _columns, release_options, unit_options
 from prolate._cli_release import release_and_print
 from prolate.budget import Budget
 from prolate.release import Release
@@ -61,6 +61,7 @@ __all__ = ["regress"]
     help="Whether the table has confidence intervals.",
 )
 @release_options
+@unit_options
 def regress(*, target: str, features: list[str] | None, intervals: bool, **options: Any) -> None:
     """Release a private linear regression of one column on others.
 
@@ -68,12 +69,16 @@ def regress(*, target: str, features: list[str] | None, intervals: bool, **optio
     for the target, too. Files are read in blocks, so they may be larger than memory.
     """
 
-    def make(data: Any, *, budget: Budget, progress: Any, **given: Any) -> Release:
+    def make(data: Any, *, budget: Budget, progress: Any, engine: Any, **given: Any) -> Release:
         from prolate.regression import LinearRegression
 
+        whose = {name: given.pop(name) for name in ("unit", "contribution", "max_rows")}
         price: dict[str, Any] = {"epsilon": None, "delta": None, **budget.stated}
         model = LinearRegression(**price, **given)
-        return model.fit(data, target, features=features, progress=progress).release_
+        fitted = model.fit(
+            data, target, features=features, progress=progress, engine=engine, **whose
+        )
+        return fitted.release_
 
     release_and_print(make, options, intervals=intervals)
 

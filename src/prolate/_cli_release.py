@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from prolate._cli_options import read_budget
+from prolate._release_groups import GroupedRelease
 from prolate._release_json import check_writable
 from prolate._release_views import NOT_PRIVATE
 from prolate.errors import ReleaseError
@@ -17,7 +18,10 @@ __all__ = ["print_whole", "release_and_print"]
 
 
 def release_and_print(
-    make: Callable[..., Release], options: dict[str, Any], *, intervals: bool = True
+    make: Callable[..., Release | GroupedRelease],
+    options: dict[str, Any],
+    *,
+    intervals: bool = True,
 ) -> None:
     """Make a release, write it where that is asked for, and print it.
 
@@ -41,7 +45,8 @@ def release_and_print(
     if options["seed"] is not None:
         click.echo(f"prolate: {NOT_PRIVATE}", err=True)
     data = files[0] if len(files) == 1 else list(files)
-    with terminal.progress_bar() as progress:
+    count_rows = options["neighbors"] == "replace"
+    with terminal.progress_bar(count_rows=count_rows) as progress:
         release = make(data, budget=budget, progress=progress, **options)
     if output is not None:
         try:
@@ -55,7 +60,12 @@ def release_and_print(
 
 
 def print_whole(
-    release: Release, *, level: float, receipt: bool, as_json: bool, intervals: bool = True
+    release: Release | GroupedRelease,
+    *,
+    level: float,
+    receipt: bool,
+    as_json: bool,
+    intervals: bool = True,
 ) -> None:
     """Print a release, for people or as JSON."""
     if as_json:
@@ -63,4 +73,7 @@ def print_whole(
         return
     from prolate import terminal
 
+    if isinstance(release, GroupedRelease):
+        terminal.print_groups(release, level=level, receipt=receipt)
+        return
     terminal.print_release(release, level=level, receipt=receipt, intervals=intervals)

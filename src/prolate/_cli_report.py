@@ -9,7 +9,8 @@ import click
 
 from prolate._cli_options import level_option, show_options
 from prolate._cli_release import print_whole
-from prolate._release_json import check_writable
+from prolate._release_groups import SCHEMA, GroupedRelease
+from prolate._release_json import check_writable, read_json
 from prolate._release_views import printable
 from prolate.errors import ReleaseError
 from prolate.release import Release
@@ -59,17 +60,26 @@ def report(release: str, output: str, level: float) -> None:
     """
     if output != "-":
         check_writable(output)
-    text = _read(release).to_html(None if output == "-" else output, level=level)
+    found = _read(release)
+    if isinstance(found, GroupedRelease):
+        raise ReleaseError(
+            "A report is of one release, and this file holds one for each group; `prolate show` "
+            "prints them all."
+        )
+    text = found.to_html(None if output == "-" else output, level=level)
     if output == "-":
         click.echo(text, nl=False)
     else:
         click.echo(f"Wrote {printable(output)}.")
 
 
-def _read(release: str) -> Release:
+def _read(release: str) -> Release | GroupedRelease:
     source: str | Path = Path(release)
     if release == "-":
         source = sys.stdin.read()
         if not source.lstrip().startswith("{"):
             raise ReleaseError("Standard input holds no release; pipe `prolate ... --json` to it.")
-    return Release.from_json(source)
+    fields = read_json(source)
+    if isinstance(fields, dict) and fields.get("schema") == SCHEMA:
+        return GroupedRelease.from_dict(fields)
+    return Release.from_dict(fields)

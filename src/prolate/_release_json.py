@@ -154,7 +154,11 @@ RELEASE_FIELDS = {
     "details": read_mapping,
     "prolate_version": read_text,
 }
-OPTIONAL_FIELDS: dict[str, Reader] = {"error_covariance": read_array}
+OPTIONAL_FIELDS: dict[str, Reader] = {
+    "clipping_std": read_array,
+    "error_covariance": read_array,
+    "unit": read_mapping,
+}
 
 
 def plain(value: Any, where: str) -> Any:

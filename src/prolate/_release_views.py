@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from prolate._release_groups import GroupedRelease
     from prolate.release import Release
 
 _SHOWN_ROWS = 20
@@ -46,15 +47,18 @@ def printable(name: str) -> str:
 
 
 def rows_in_words(release: Release) -> str:
-    """Return the number of rows in words, saying where it is only a noisy count."""
-    count = f"{release.n:,.0f} row{'' if release.n == 1 else 's'}"
-    return count if release.neighbors == "replace" else f"about {count} (a noisy count)"
+    """Return the number of rows or persons in words, saying where it is only a noisy count."""
+    one = "row" if release.unit is None or release.unit.max_rows is not None else "person"
+    count = f"{release.n:,.0f} {one}{'' if release.n == 1 else 's'}"
+    return f"about {count} (a noisy count)" if release.n_is_noisy else count
 
 
 def subject(release: Release) -> str:
     """Return what was estimated of how much, such as ``"mean of 3 columns"``."""
     d = len(release.columns)
     what = release.statistic
+    if what == "count":
+        return "count"
     if what == "regression":
         d -= 1  # without the intercept
         target = release.details.get("target")
@@ -69,9 +73,10 @@ def subject(release: Release) -> str:
 def headline(release: Release) -> str:
     """Return the first line: what, of how much, at what budget, for which neighbors."""
     private = "Private" if release.private else "NOT PRIVATE (seeded)"
+    unit = "" if release.unit is None else f", unit: {printable(str(release.unit))}"
     return (
         f"{private} {subject(release)}, {rows_in_words(release)}, "
-        f"{release.budget}, neighbors: {release.neighbors}"
+        f"{release.budget}, neighbors: {release.neighbors}{unit}"
     )
 
 
@@ -87,6 +92,8 @@ def interval_covers(release: Release) -> str:
             "the coefficients of least squares in the population that the rows were drawn from, "
             "one at a time (privacy noise and sampling error together)"
         )
+    if release.statistic == "count":
+        return f"the number of {release.columns[0]} (privacy noise only)"
     one = "number" if release.is_matrix else "column"
     if release.noise_only:
         return (
@@ -99,7 +106,7 @@ def interval_covers(release: Release) -> str:
     )
 
 
-def guarantee(release: Release) -> str:
+def guarantee(release: Release | GroupedRelease) -> str:
     """Return one sentence that says exactly what is guaranteed."""
     if not release.private:
         return (
@@ -115,18 +122,42 @@ def guarantee(release: Release) -> str:
         ]
         if release.budget.composition == "zcdp":
             names.append(f"rho = {release.budget.rho:.4g} zero-concentrated privacy")
+    keys_delta = keys_delta_of(release)
     event = (
-        "replacing any one row by any other, the number of rows being public"
+        f"replacing {protected(release, 'any one')} by any other, the number of "
+        f"{protected(release)} being public"
         if release.neighbors == "replace"
-        else "adding or removing any one row"
+        else f"adding or removing {protected(release, 'any one')}"
     )
     if release.budget.composition == "zcdp":
         return f"{' and '.join(names)}, for {event}."
+    if keys_delta is not None:
+        return (
+            f"{names[0]}, for {event}. Of delta, {keys_delta:g} is for showing which groups there "
+            f"are; the rest goes with the measurements (mu = {release.budget.mu:.4g})."
+        )
     return (
-        f"{' and '.join(names)}, for {event}: whatever the other rows are, that is as hard "
+        f"{' and '.join(names)}, for {event}: whatever the other {protected(release)} are, that "
+        "is as hard "
         f"to notice in this release as a shift by mu = {release.budget.mu:.4g} in one standard "
         "normal number."
     )
+
+
+def keys_delta_of(release: Release | GroupedRelease) -> float | None:
+    """Return the part of delta that pays for showing which groups there are, if any does."""
+    group = release.details.get("group")
+    value = group.get("keys_delta") if isinstance(group, dict) else None
+    return value if isinstance(value, float) else None
+
+
+def protected(release: Release | GroupedRelease, number: str | None = None) -> str:
+    """Return what is protected as one: ``"any one row"``, or in the plural ``"rows"``."""
+    if release.unit is None:
+        return "rows" if number is None else f"{number} row"
+    if number is None:
+        return "persons"
+    return f"{number} person (all rows with the same {printable(release.unit.column)!r})"
 
 
 def shown_as_matrix(release: Release) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from prolate._release_unit import Contribution
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, did_you_mean
 
@@ -19,6 +20,7 @@ __all__ = [
     "check_clip",
     "check_method",
     "check_norm",
+    "check_unit",
     "read_bounds",
     "read_quantiles",
     "read_vector",
@@ -73,6 +75,30 @@ def check_clip(clip: object) -> float | Literal["auto", "optimal"]:
             f"got {clip!r}."
         )
     return part
+
+
+def check_unit(unit: object, contribution: str, max_rows: int | None) -> Contribution:
+    """Return how persons contribute, or raise `InputError` if it does not go with the rest."""
+    if contribution not in ("mean", "rows"):
+        raise InputError(f"contribution must be 'mean' or 'rows'; got {contribution!r}.")
+    if unit is None and (contribution != "mean" or max_rows is not None):
+        raise InputError(
+            "contribution and max_rows say how a person's rows count; name the column that says "
+            "whose a row is, such as unit='patient_id'."
+        )
+    if contribution == "mean":
+        if max_rows is not None:
+            raise InputError(
+                "max_rows goes with contribution='rows'; with 'mean' all rows of a person count, "
+                "in their mean."
+            )
+        return "mean"
+    if isinstance(max_rows, bool) or not isinstance(max_rows, int) or not 1 <= max_rows <= 10**6:
+        raise InputError(
+            "contribution='rows' needs max_rows, the number of rows of each person that count: "
+            f"a whole number from 1, such as max_rows=5; got {max_rows!r}."
+        )
+    return "rows"
 
 
 def read_vector(

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
@@ -122,6 +123,12 @@ def _mu_from(epsilon: float, log_delta: float) -> float:
     return found * (1.0 - _SAFE)
 
 
+def _root_below(square: float) -> float:
+    """Return the square root, rounded down: its exact square is not above `square`."""
+    root = math.sqrt(square)
+    return root if Fraction(root) ** 2 <= Fraction(square) else math.nextafter(root, 0.0)
+
+
 def _number(name: str, value: object) -> float:
     try:
         if isinstance(value, bool | str | bytes):
@@ -204,7 +211,7 @@ class Budget:
         if "mu" in stated:
             exact = stated["mu"]
         elif "rho" in stated:
-            exact = math.sqrt(2.0 * stated["rho"])
+            exact = _root_below(2.0 * stated["rho"])
         else:
             exact = _mu_from(stated["epsilon"], math.log(stated["delta"]))
         if not 1e-9 <= exact <= 1e4:
@@ -245,17 +252,41 @@ class Budget:
         >>> round(1 / b.mu, 3), b.composition
         (4.531, 'zcdp')
         """
-        rho = self.rho
+        mu = self.mu
         if self.composition == "gdp" and "epsilon" in self.stated:
             epsilon, log_delta = self.stated["epsilon"], math.log(self.stated["delta"])
-            low = rho
+            low = self.rho
             while _zcdp_log_delta(epsilon, low) > log_delta:
                 low /= 2.0
-            if low < rho:
-                rho = _solve(lambda r: _zcdp_log_delta(epsilon, r) - log_delta, low, 2.0 * low) * (
-                    1.0 - 1e-9
-                )
-        return _restore(math.sqrt(2.0 * rho), "zcdp", self.stated)
+            if low < self.rho:
+                rho = _solve(lambda r: _zcdp_log_delta(epsilon, r) - log_delta, low, 2.0 * low)
+                mu = math.sqrt(2.0 * rho * (1.0 - 1e-9))
+        return _restore(mu, "zcdp", self.stated)
+
+    def divided(self, parts: int | Fraction) -> Budget:
+        """Return the budget whose mu is 1 / `parts` of this one's, or a little less.
+
+        Examples
+        --------
+        >>> Budget(mu=1).divided(4).mu
+        0.25
+        """
+        if parts == 1:
+            return self  # as it was stated
+        exact = Fraction(self.mu) / parts
+        mu = float(exact)
+        mu = mu if Fraction(mu) <= exact else math.nextafter(mu, 0.0)
+        if mu < 1e-9:
+            raise BudgetError(
+                f"A part of 1 in {float(parts):g} of this budget is mu = {mu:.3g}, too little for "
+                "any answer to mean something; use a larger budget, or fewer parts."
+            )
+        return _restore(mu, self.composition, {"mu": mu})
+
+    def with_delta(self, delta: float) -> Budget:
+        """Return the largest budget that is (epsilon, `delta`), and this one's as stated."""
+        smaller = Budget(epsilon=self.stated["epsilon"], delta=delta)
+        return _restore(smaller.mu, self.composition, self.stated)
 
     def delta_at(self, epsilon: float) -> float:
         """Return the smallest delta that holds at `epsilon` >= 0.

@@ -15,7 +15,6 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -24,20 +23,26 @@ from prolate._cli_covariance import covariance
 from prolate._cli_error import error
 from prolate._cli_options import (
     budget_options,
+    exchangeable_option,
+    group_options,
     norm_option,
     quantile_option,
     read_budget,
     release_options,
     shape_options,
-    show_options,
+    unit_options,
 )
 from prolate._cli_regress import regress
-from prolate._cli_release import print_whole, release_and_print
+from prolate._cli_release import release_and_print
+from prolate._cli_report import report, show
 from prolate._cli_reproduce import reproduce
+from prolate._cli_ui import ui
+from prolate._release_groups import GroupedRelease
 from prolate._release_views import printable
 from prolate.budget import Budget
-from prolate.errors import ProlateError, ReleaseError
+from prolate.errors import ProlateError
 from prolate.ledger import Ledger
+from prolate.ledger.address import hide_passwords
 from prolate.release import Release, installed_version
 
 __all__ = ["main"]
@@ -47,6 +52,11 @@ _BAD_INPUT, _INTERNAL, _INTERRUPTED = 2, 1, 130
 
 def _examples(*lines: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+_COMPLETION = """\b
+For completion with the tab key, add to ~/.bashrc (in ~/.zshrc: zsh_source):
+  eval "$(_PROLATE_COMPLETE=bash_source prolate)\""""
 
 
 class _Group(click.Group):
@@ -67,14 +77,17 @@ class _Group(click.Group):
         "prolate sum sales.csv --bounds price=0:500 --rho 0.5 -c price",
         "prolate quantile patients.parquet -q 0.25 -q 0.5 -q 0.75 --mu 1",
         "prolate regress patients.parquet --target cost --epsilon 1 --delta 1e-6",
+        "prolate report mean.json -o mean.html",
         "prolate error --rows 20000 --columns 100 --epsilon 1 --delta 1e-6",
         "prolate ledger create patients.ledger --epsilon 1 --delta 1e-6",
-    ),
+    )
+    + "\n\n"
+    + _COMPLETION,
 )
 @click.option("--version", is_flag=True, help="Print the version.")
 @click.pass_context
 def cli(ctx: click.Context, version: bool) -> None:
-    """Private sums, means, variances, covariances, quantiles and regressions of the rows of a file.
+    """Private counts, sums, means, variances, covariances, quantiles, regressions of a file's rows.
 
     FILE is Parquet, CSV or Arrow; several files, or a quoted glob, are one data set.
     """
@@ -91,9 +104,13 @@ def cli(ctx: click.Context, version: bool) -> None:
         "prolate mean patients.parquet --rho 0.5 -c age,income --bounds age=0:120",
         "prolate mean 'year-*.csv' --mu 1 --ledger patients.ledger -o mean.json",
         "prolate mean tests.csv --mu 1 --method gaussian-ellipse --center 500 --scale 100",
+        "prolate mean visits.csv --mu 1 --unit patient_id --by region --key north --key south",
     )
 )
 @release_options
+@unit_options
+@group_options
+@exchangeable_option
 @norm_option
 @click.option(
     "--method",
@@ -118,6 +135,8 @@ def mean(**options: Any) -> None:
     ),
 )
 @release_options
+@unit_options
+@group_options
 @norm_option
 @click.option(
     "--method",
@@ -147,6 +166,8 @@ def sum_(**options: Any) -> None:
     )
 )
 @release_options
+@unit_options
+@group_options
 @quantile_option
 def quantile(q: tuple[float, ...], **options: Any) -> None:
     """Release private quantiles of each column."""
@@ -160,6 +181,9 @@ def quantile(q: tuple[float, ...], **options: Any) -> None:
     )
 )
 @release_options
+@unit_options
+@group_options
+@exchangeable_option
 @norm_option
 def variance(**options: Any) -> None:
     """Release the private variance of each column."""
@@ -168,23 +192,26 @@ def variance(**options: Any) -> None:
 
 @cli.command(
     epilog=_examples(
-        "prolate show mean.json --receipt",
-        "prolate mean patients.parquet --mu 1 --json | prolate show -",
+        "prolate count visits.csv --by region --epsilon 1 --delta 1e-6",
+        "prolate count visits.csv --unit patient_id --neighbors add-remove --mu 1",
     )
 )
-@click.argument("release", metavar="RELEASE.json")
-@show_options
-def show(release: str, level: float, receipt: bool, as_json: bool) -> None:
-    """Print a stored release (a dash: from standard input)."""
-    source: str | Path = Path(release)
-    if release == "-":
-        source = sys.stdin.read()
-        if not source.lstrip().startswith("{"):
-            raise ReleaseError("Standard input holds no release; pipe `prolate ... --json` to it.")
-    print_whole(Release.from_json(source), level=level, receipt=receipt, as_json=as_json)
+@release_options
+@unit_options
+@group_options
+def count(**options: Any) -> None:
+    """Release the private number of rows or persons, in each group.
+
+    Without groups and with neighbors replace, the number is public, and printed as it is.
+    """
+    _release("count", options)
 
 
-@cli.command()
+# Rows have no bounds.
+count.params = [option for option in count.params if option.name != "bounds"]
+
+
+@cli.command(epilog=_examples("prolate demo", "prolate demo --epsilon 0.5 --json"))
 @click.option("--epsilon", type=float, default=1.0, show_default=True, help="Budget: epsilon.")
 @click.option("--delta", type=float, default=1e-6, show_default=True, help="Budget: delta.")
 @click.option("--json", "as_json", is_flag=True, help="Print the release as JSON, no table.")
@@ -209,27 +236,42 @@ def demo(epsilon: float, delta: float, as_json: bool) -> None:
         "prolate ledger create patients.ledger --epsilon 1 --delta 1e-6 --dataset patients",
         "prolate mean patients.parquet --rho 0.005 --ledger patients.ledger",
         "prolate ledger show patients.ledger",
+        "prolate ledger create postgresql://ann@db.example.org/privacy --rho 1",
     ),
 )
 @click.pass_context
 def ledger(ctx: click.Context) -> None:
-    """Keep account of what a data set has spent."""
+    """Keep account of what a data set has spent.
+
+    PATH is a file on this machine, or postgresql://user@host/database for a team; add #name
+    where a database has several ledgers. Passwords are best kept in ~/.pgpass or PGPASSWORD.
+    """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
-@ledger.command("create")
+@ledger.command(
+    "create",
+    epilog=_examples(
+        "prolate ledger create patients.ledger --epsilon 1 --delta 1e-6 --dataset patients"
+    ),
+)
 @click.argument("path")
 @budget_options
 @click.option("--dataset", default="", help="A name for the data set.")
 def ledger_create(path: str, dataset: str, **budget: float | None) -> None:
-    """Make a new ledger; no file is ever replaced."""
+    """Make a new ledger; none is ever replaced."""
     limit = read_budget(**budget)
-    Ledger.create(path, limit=limit, dataset=dataset)
-    click.echo(f"Made the ledger {printable(path)} with the limit {limit}.")
+    book = Ledger.create(path, limit=limit, dataset=dataset)
+    click.echo(f"Made the ledger {_shown(book)} with the limit {limit}.")
 
 
-@ledger.command("show")
+@ledger.command(
+    "show",
+    epilog=_examples(
+        "prolate ledger show patients.ledger", "prolate ledger show patients.ledger --json"
+    ),
+)
 @click.argument("path")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON, no table.")
 def ledger_show(path: str, as_json: bool) -> None:
@@ -255,20 +297,40 @@ def ledger_show(path: str, as_json: bool) -> None:
     click.echo(json.dumps(fields, indent=2, allow_nan=False))
 
 
-@ledger.command("limit")
+@ledger.command(
+    "limit", epilog=_examples("prolate ledger limit patients.ledger --epsilon 2 --delta 1e-6")
+)
 @click.argument("path")
 @budget_options
 def ledger_limit(path: str, **budget: float | None) -> None:
     """Set another limit, not below what is spent."""
     limit = read_budget(**budget)
-    Ledger(path).set_limit(limit)
-    click.echo(f"The limit of {printable(path)} is now {limit}.")
+    book = Ledger(path)
+    book.set_limit(limit)
+    click.echo(f"The limit of {_shown(book)} is now {limit}.")
+
+
+@ledger.command("adopt", epilog=_examples("prolate ledger adopt patients.ledger"))
+@click.argument("path")
+def ledger_adopt(path: str) -> None:
+    """Let this machine, and no other, use a file that was moved here.
+
+    Only do so when no other machine has the file any more: each copy would be spent anew.
+    """
+    click.echo(f"The ledger {_shown(Ledger.adopt(path))} belongs to this machine now.")
+
+
+def _shown(book: Ledger) -> str:
+    return printable(str(book.path))
 
 
 cli.add_command(covariance)
 cli.add_command(regress)
+cli.add_command(show)
+cli.add_command(report)
 cli.add_command(error)
 cli.add_command(reproduce)
+cli.add_command(ui)
 
 
 # --- work --------------------------------------------------------------------------------------
@@ -277,7 +339,7 @@ cli.add_command(reproduce)
 def _release(statistic: str, options: dict[str, Any], *positional: Any) -> None:
     import prolate
 
-    face: Callable[..., Release] = getattr(prolate, statistic)
+    face: Callable[..., Release | GroupedRelease] = getattr(prolate, statistic)
     for name, usual in (("clip", "auto"), ("center", None), ("scale", None)):
         if name in options and options[name] == usual:
             del options[name]
@@ -309,12 +371,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code if isinstance(code, int) else 0
     except BaseException as error:  # noqa: BLE001 -- the last place where one can be put in words
         if debug:
-            traceback.print_exc()
+            click.echo(hide_passwords(traceback.format_exc()), err=True, nl=False)
+        if isinstance(error, SystemExit) and error.code == 0:
+            return 0  # of shell completion
         if isinstance(error, SystemExit | BrokenPipeError):
             return _reader_left()  # SystemExit is how click and rich answer a broken pipe
         code, sentence = _explain(error)
         with contextlib.suppress(OSError):
-            click.echo(f"prolate: {printable(' '.join(sentence.split()))}", err=True)
+            sentence = hide_passwords(" ".join(sentence.split()))
+            click.echo(f"prolate: {printable(sentence)}", err=True)
             if isinstance(error, click.UsageError) and error.ctx is not None:
                 click.echo(f"Try '{error.ctx.command_path} --help'.", err=True)
         return code

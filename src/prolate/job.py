@@ -3,26 +3,60 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, Literal, Protocol, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.arguments import Bounds, check_budget, read_bounds
+from prolate._release_groups import GroupedRelease
+from prolate._release_unit import Unit
+from prolate.arguments import Bounds, check_budget, check_unit, read_bounds
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.estimators import Estimate
+from prolate.groups import check_keys, check_source, release_groups
 from prolate.ledger import Ledger
-from prolate.release import ReceiptEntry, Release
+from prolate.measurement import Measurement
+from prolate.noise import NumberedBits, random_bits
+from prolate.release import Release
 from prolate.sources import open_source
+from prolate.terms import Terms
 
-__all__ = ["Columns", "Job"]
+__all__ = ["Columns", "Engine", "Job", "Statistic", "typed"]
 
 Columns = str | int | Sequence[str | int]
+Engine = Literal["spark"]
+
+_NO_ORDER = (
+    "Rows of persons, of groups and on Spark have no places that are theirs alone (nor those of "
+    "files on Spark whose row groups do not begin at even ones), so none are first, and none are "
+    "neighbors; leave exchangeable out, and use a method that does not pair rows, such as 'auto'."
+)
+_NOT_INDEPENDENT = (
+    "The sampling errors take rows as independent; rows of one person rarely are, so they are "
+    "larger than stated. With contribution='mean' persons count once, and it is right."
+)
+
+
+class Statistic(Protocol):
+    """A public function: a `Release`, or with `by` a `GroupedRelease`."""
+
+    @overload
+    def __call__(self, data: object, *args: Any, by: None = None, **options: Any) -> Release: ...
+
+    @overload
+    def __call__(
+        self, data: object, *args: Any, by: str | int, **options: Any
+    ) -> GroupedRelease: ...
+
+
+def typed(function: Callable[..., Release | GroupedRelease]) -> Statistic:
+    """Return the function as it is, and its type as one that depends on `by`."""
+    return cast("Statistic", function)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +75,8 @@ class Job:
         Whether every column needs public bounds.
     needs_zcdp : bool
         Whether a step is not Gaussian, so that the release is charged, and stated, in rho.
+    pairs_rows : bool
+        Whether a step looks at pairs of neighboring rows.
     """
 
     statistic: str
@@ -49,6 +85,7 @@ class Job:
     estimate: Callable[[Curator], Estimate]
     needs_bounds: bool = False
     needs_zcdp: bool = False
+    pairs_rows: bool = False
 
     def release(
         self,
@@ -61,8 +98,17 @@ class Job:
         seed: int | None,
         ledger: Ledger | str | os.PathLike[str] | None,
         progress: bool | Progress,
-    ) -> Release:
+        engine: Engine | None = None,
+        exchangeable: bool = False,
+        unit: str | int | None = None,
+        contribution: str = "mean",
+        max_rows: int | None = None,
+        by: str | int | None = None,
+        keys: Sequence[object] | None = None,
+    ) -> Release | GroupedRelease:
         """Open the rows, charge, measure, estimate and sign; arguments as for `prolate.mean`.
+
+        Where `data` is a `Source` already, its columns of labels are those of `unit` and `by`.
 
         Raises
         ------
@@ -72,69 +118,123 @@ class Job:
             If the ledger refuses.
         """
         price = check_budget(budget)
+        kind = check_unit(unit, contribution, max_rows)
+        public = check_keys(by, keys, price)
         if self.needs_zcdp:
             price = price.for_zcdp()
-        source = open_source(data, columns)
+        labels = [label for label in (unit, by) if label is not None]
+        source = open_source(data, columns, engine=engine, labels=labels)
+        if by is not None:
+            check_source(source)
+        whose = None
+        if unit is not None:
+            whose = Unit(source.columns[-len(labels)], kind, max_rows)
+            source = source.persons(max_rows, NumberedBits.from_bits(random_bits(seed)))
+        terms = Terms(price, neighbors, whose, grouped=by is not None)
+        ordered = source.ordered and by is None
+        if not ordered and (self.pairs_rows or exchangeable):
+            raise InputError(_NO_ORDER)
+        book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
+        if by is not None:
+            return release_groups(
+                self,
+                source,
+                terms,
+                public,
+                bounds=bounds,
+                seed=seed,
+                charge=None if book is None else book.charge,
+            )
         limits = read_bounds(bounds, source.columns, required=self.needs_bounds)
-        book = Ledger(ledger) if isinstance(ledger, str | os.PathLike) else ledger
         label = f"{self.statistic} of {len(source.columns)} columns"
-        with _reporter(progress) as report:
+        with _reporter(progress, terms.relation) as report:
             curator = Curator(
                 source,
-                price,
-                neighbors=neighbors,
+                terms.budget(),
+                neighbors=terms.relation,
                 bounds=limits,
                 seed=seed,
                 charge=None if book is None else lambda: book.charge(price, label),
                 progress=report,
+                exchangeable=exchangeable,
             )
-            if neighbors == "replace" and curator.public_rows() == 0:
+            if terms.relation == "replace" and curator.public_rows() == 0:
                 raise InputError("The data has no rows; there is nothing to release.")
             found = self.estimate(curator)
-        return self.sign(curator, found, price)
+        return self.sign(curator, found, terms)
 
-    def sign(self, curator: Curator, found: Estimate, price: Budget) -> Release:
-        """Return the release of what was found: with its price, receipt and noise."""
+    def sign(
+        self,
+        curator: Curator,
+        found: Estimate,
+        terms: Terms,
+        *,
+        before: Sequence[Measurement] = (),
+        details: Mapping[str, Any] | None = None,
+    ) -> Release:
+        """Return the release of what was found: with its price, receipt and noise.
+
+        Parameters
+        ----------
+        curator : Curator
+        found : Estimate
+        terms : Terms
+            What is promised for the price.
+        before : sequence of Measurement
+            What another curator of the same rows has measured.
+        details : dict, optional
+            More details of the release.
+        """
+        warnings = found.warnings
+        if (
+            terms.unit is not None
+            and terms.unit.max_rows is not None
+            and found.sampling_std is not None
+        ):
+            warnings = (*warnings, _NOT_INDEPENDENT)
         return Release(
             statistic=self.statistic,
             estimate=_finite(found.value),
             columns=curator.columns,
             noise_std=_finite(found.noise_std),
             sampling_std=None if found.sampling_std is None else _finite(found.sampling_std),
+            clipping_std=None if found.clipping_std is None else _finite(found.clipping_std),
             n=found.rows,
-            budget=price,
-            neighbors=curator.neighbors,
+            budget=terms.price,
+            neighbors=terms.neighbors,
             method=self.method,
             error_norm=self.error_norm,
-            receipt=tuple(
-                ReceiptEntry(
-                    label=m.label,
-                    query=m.query,
-                    size=m.values.size,
-                    share=m.share,
-                    mu=m.mu,
-                    sensitivity=m.sensitivity,
-                    noise_std=m.std,
-                )
-                for m in curator.receipt
-            ),
-            warnings=found.warnings,
+            receipt=tuple(map(terms.entry, (*before, *curator.receipt))),
+            warnings=warnings,
             private=curator.private,
-            details=found.details,
+            details={**_given(curator), **found.details, **(details or {})},
+            unit=terms.unit,
         )
 
 
 @contextmanager
-def _reporter(progress: bool | Progress) -> Iterator[Progress | None]:
+def _reporter(progress: bool | Progress, neighbors: Neighbors) -> Iterator[Progress | None]:
     if callable(progress):
         yield progress
     elif progress:
         from prolate.terminal import progress_bar
 
-        with progress_bar() as bar:
+        with progress_bar(count_rows=neighbors == "replace") as bar:
             yield cast("Progress", bar) if callable(bar) else None
     else:
         yield None
+
+
+def _given(curator: Curator) -> dict[str, Any]:
+    """Return the public bounds, so that the release says how to make it again."""
+    if curator.bounds is None:
+        return {}
+    pairs = np.column_stack(curator.bounds)
+    known = np.asarray(np.isfinite(pairs).all(axis=1))
+    if known.all() and np.all(pairs == pairs[0]):
+        return {"bounds": pairs[0].tolist()}
+    named = zip(curator.columns, pairs.tolist(), known.tolist(), strict=True)
+    return {"bounds": {name: pair for name, pair, given in named if given}}
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:

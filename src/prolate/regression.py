@@ -6,28 +6,32 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate._sklearn import (
+    DELTA,
+    EPSILON,
     Regressor,
     check_count,
     check_names,
     feature_names,
     need_fit,
     r2,
+    stated_budget,
     warn_column,
 )
 from prolate.arguments import Bounds, check_method
-from prolate.budget import Budget, Neighbors
+from prolate.budget import Neighbors
 from prolate.curator import Curator, Progress
-from prolate.errors import BudgetError, InputError
+from prolate.errors import InputError
 from prolate.estimators import Estimate
 from prolate.estimators.regression.linear_fit import LinearFit
-from prolate.job import Job
+from prolate.job import Engine, Job
 from prolate.ledger import Ledger
+from prolate.ledger.address import address
 from prolate.release import Release
 from prolate.sources import Source, open_source
 from prolate.sources.paired import (
@@ -50,8 +54,6 @@ SKLEARN_EXCEPTIONS = {
 
 Without a seed the noise is new in every fit, and checks that want the same fit twice fail, too.
 """
-
-_EPSILON, _DELTA = 1.0, 1e-6
 
 
 class LinearRegression(Regressor):
@@ -85,7 +87,7 @@ class LinearRegression(Regressor):
         The ridge penalty of ``method="auto"``, at least 0, per row and for standardized
         features. By default predictions are shrunk by what the noise asks for, and
         coefficients hardly at all.
-    ledger : Ledger or path, optional
+    ledger : Ledger, path or URL, optional
         Charged with the budget by every fit, before any private row is measured.
     seed : int, optional
         Makes fits repeatable, and not private.
@@ -127,8 +129,8 @@ class LinearRegression(Regressor):
 
     def __init__(
         self,
-        epsilon: float | None = _EPSILON,
-        delta: float | None = _DELTA,
+        epsilon: float | None = EPSILON,
+        delta: float | None = DELTA,
         *,
         rho: float | None = None,
         mu: float | None = None,
@@ -154,6 +156,10 @@ class LinearRegression(Regressor):
         self.ledger = ledger
         self.seed = seed
 
+    def __setattr__(self, name: str, value: object) -> None:
+        # Parameters are shown and pickled; a URL may hold a password, an Address shows none.
+        super().__setattr__(name, address(value) if name == "ledger" else value)
+
     def fit(
         self,
         X: object,
@@ -161,6 +167,10 @@ class LinearRegression(Regressor):
         *,
         features: str | Sequence[str] | None = None,
         progress: bool | Progress = False,
+        engine: Engine | None = None,
+        unit: str | int | None = None,
+        contribution: Literal["mean", "rows"] = "mean",
+        max_rows: int | None = None,
     ) -> LinearRegression:
         """Fit a line to private rows, and pay for it.
 
@@ -173,8 +183,9 @@ class LinearRegression(Regressor):
             The target's values; or the name of its column in X.
         features : str or sequence of str, optional
             Where y is the name of a column: the columns to use. All the others by default.
-        progress : bool or callable
-            As for `prolate.mean`.
+        progress, engine, unit, contribution, max_rows
+            As for `prolate.mean`. With ``contribution="mean"`` the line is fitted to the means
+            of persons. The column `unit`, in X, is no feature unless `features` names it.
 
         Returns
         -------
@@ -188,19 +199,26 @@ class LinearRegression(Regressor):
         LedgerError
             If the ledger refuses.
         """
-        price, measure = self._budget(), self._estimator()
+        price, measure = stated_budget(self), self._estimator()
+        labels = [] if unit is None else [unit]
         source: Source
         if isinstance(y, str):
-            source = open_table(X, y, features)
+            source = open_table(X, y, features, engine, labels)
         else:
             if features is not None:
                 raise InputError(
                     "features goes with the name of the target's column; with y as an array, "
                     "pass only the columns of X that are to be used."
                 )
+            if engine is not None:
+                raise InputError(
+                    "engine goes with the name of the target's column: fit(path, 'y', "
+                    "engine='spark')."
+                )
             warn_column(y)
-            source = open_pair(X, y)
-        names = feature_names(X, source.columns[:-1], named=is_path(X))
+            source = open_pair(X, y, labels)
+        columns = source.columns[: len(source.columns) - 1 - len(labels)]
+        names = feature_names(X, columns, named=is_path(X))
         release, self._fit = _release(
             source,
             measure,
@@ -213,9 +231,12 @@ class LinearRegression(Regressor):
             seed=self.seed,
             ledger=self.ledger,
             progress=progress,
+            unit=unit,
+            contribution=contribution,
+            max_rows=max_rows,
         )
-        self.n_features_in_ = len(source.columns) - 1
-        self._target = y if isinstance(y, str) else None
+        self.n_features_in_ = len(columns)
+        self._by_name = isinstance(y, str) or unit is not None
         if names is not None:
             self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
@@ -303,22 +324,12 @@ class LinearRegression(Regressor):
 
     def _features_of(self, X: object) -> Source:
         fitted = getattr(self, "feature_names_in_", None)
-        if fitted is not None and (is_path(X) or (self._target is not None and is_table(X))):
+        if fitted is not None and (is_path(X) or (self._by_name and is_table(X))):
             return open_source(X, list(fitted))
         source = open_features(X)
         check_names(self, feature_names(X, source.columns))
         check_count(self, len(source.columns), self.n_features_in_)
         return source
-
-    def _budget(self) -> Budget:
-        if self.rho is None and self.mu is None:
-            return Budget(epsilon=self.epsilon, delta=self.delta)
-        if self.epsilon not in (None, _EPSILON) or self.delta not in (None, _DELTA):
-            raise BudgetError(
-                "State the budget once: as epsilon and delta, or as rho, or as mu; got "
-                f"epsilon={self.epsilon!r} and delta={self.delta!r} beside another."
-            )
-        return Budget(rho=self.rho, mu=self.mu)
 
     def _estimator(self) -> Callable[[Curator], LinearFit]:
         """Return what the parameters ask for, once they are all checked."""
@@ -397,9 +408,9 @@ def _release(
         estimate=estimate,
         needs_bounds=needs_bounds,
     )
-    release = job.release(source, columns=None, **options)
+    release = cast("Release", job.release(source, columns=None, **options))
     intercept = "intercept"
-    while intercept in source.columns:
+    while intercept in release.columns:
         intercept = f"({intercept})"
     [fit] = found
     covariance = fit.covariance
@@ -408,7 +419,7 @@ def _release(
         covariance = np.nan_to_num(covariance, nan=0.0, posinf=largest, neginf=-largest)
     signed = replace(
         release,
-        columns=(*source.columns[:-1], intercept),
+        columns=(*release.columns[:-1], intercept),
         noise_std=None if fit.noise_std is None else release.noise_std,
         error_covariance=covariance,
     )

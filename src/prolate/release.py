@@ -31,6 +31,7 @@ from prolate._release_json import (
     read_json,
     write_whole,
 )
+from prolate._release_unit import Unit
 from prolate.budget import Budget, Neighbors
 from prolate.errors import BudgetError, InputError, ReleaseError
 
@@ -44,7 +45,16 @@ __all__ = ["SCHEMA_VERSION", "STATISTICS", "ReceiptEntry", "Release", "installed
 
 SCHEMA = "prolate.release"
 SCHEMA_VERSION = 1
-STATISTICS = ("mean", "sum", "variance", "quantile", "regression", "covariance", "correlation")
+STATISTICS = (
+    "mean",
+    "sum",
+    "count",
+    "variance",
+    "quantile",
+    "regression",
+    "covariance",
+    "correlation",
+)
 MATRICES = ("covariance", "correlation")
 
 _OVERSPENT = 1e-9  # rounding allowed when the receipt is held against the budget
@@ -105,8 +115,8 @@ class Release:
 
     Attributes
     ----------
-    statistic : {"mean", "sum", "variance", "quantile", "regression", "covariance", "correlation"}
-        What was estimated.
+    statistic : str
+        What was estimated: one of `STATISTICS`.
     estimate : ndarray of float64, shape (d,), or (q, d) for several quantiles, or (d, d)
         The private estimate, in the unit of the columns (squared for a variance). Of a
         regression: the coefficients, and the intercept after them.
@@ -119,11 +129,11 @@ class Release:
         Standard deviation of the sampling error, from private scales; None where
         it cannot be stated.
     n : float
-        Rows: exact under ``"replace"``, a noisy count under ``"add-remove"``.
+        Rows, or persons where these are the unit: exact, or a noisy count (`n_is_noisy`).
     budget : Budget
         What the whole release may have cost at most.
     neighbors : {"replace", "add-remove"}
-        What "one row" means in the guarantee.
+        What may happen to one row, or to one person, in the guarantee.
     method : str
         How the estimate was computed.
     error_norm : float
@@ -141,6 +151,11 @@ class Release:
     error_covariance : ndarray of float64, shape (d, d), or None
         Of a regression, where its method states it: the covariance of the errors of
         `estimate`, sampling and privacy noise together.
+    unit : Unit or None
+        Whom the guarantee protects, where it is a person who may own many rows. The budget
+        and the receipt are then stated for persons.
+    clipping_std : ndarray of float64, shape of `estimate`, or None
+        An allowance for what clipping may have taken off, as a standard deviation.
 
     Raises
     ------
@@ -164,12 +179,14 @@ class Release:
     details: dict[str, Any] = field(default_factory=dict)
     prolate_version: str = field(default_factory=installed_version)
     error_covariance: NDArray[np.float64] | None = None
+    unit: Unit | None = None
+    clipping_std: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        for name in ("estimate", "noise_std", "sampling_std", "error_covariance"):
+        for name in ("estimate", "noise_std", "sampling_std", "clipping_std", "error_covariance"):
             if getattr(self, name) is not None:
                 put(name, _frozen(name, getattr(self, name)))
         for name in ("columns", "receipt", "warnings"):
@@ -197,7 +214,7 @@ class Release:
             )
         if self.is_matrix and shape != (len(self.columns),) * 2:
             raise ReleaseError(f"The estimate of a {self.statistic} must be a square matrix.")
-        for name in ("noise_std", "sampling_std"):
+        for name in ("noise_std", "sampling_std", "clipping_std"):
             std = getattr(self, name)
             if std is not None and (std.shape != shape or np.any(std < 0.0)):
                 raise ReleaseError(f"{name} must have shape {shape} and no negative value.")
@@ -283,6 +300,8 @@ class Release:
             return self.noise_std
         with np.errstate(over="ignore"):
             both = np.hypot(self.noise_std, self.sampling_std)
+            if self.clipping_std is not None:
+                both = np.hypot(both, self.clipping_std)
         return np.asarray(np.minimum(both, np.finfo(np.float64).max))
 
     @property
@@ -296,6 +315,12 @@ class Release:
         if self.statistic == "regression":
             return False
         return self.statistic == "sum" or self.sampling_std is None
+
+    @property
+    def n_is_noisy(self) -> bool:
+        """Whether `n` is a noisy count, because the number is private."""
+        rows = self.unit is not None and self.unit.max_rows is not None
+        return self.neighbors == "add-remove" or rows or "group" in self.details
 
     @property
     def interval_covers(self) -> str:
@@ -368,8 +393,10 @@ class Release:
             if isinstance(value, np.ndarray | tuple) and item.name != "receipt":
                 value = value.tolist() if isinstance(value, np.ndarray) else list(value)
             fields[item.name] = value
-        if self.error_covariance is None:
-            del fields["error_covariance"]
+        fields["unit"] = None if self.unit is None else self.unit.to_dict()
+        for name in ("clipping_std", "error_covariance", "unit"):
+            if fields[name] is None:
+                del fields[name]
         fields["error_norm"] = "inf" if math.isinf(self.error_norm) else self.error_norm
         fields["budget"] = self.budget.to_dict()
         fields["receipt"] = [asdict(entry) for entry in self.receipt]
@@ -417,6 +444,8 @@ class Release:
             )
         except BudgetError as error:
             raise ReleaseError(f"The budget of this release cannot be read. {error}") from error
+        if "unit" in known:
+            known["unit"] = Unit.from_dict(known["unit"])
         return cls(**known)
 
     @classmethod

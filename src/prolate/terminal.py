@@ -30,6 +30,8 @@ from prolate.release import Release
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from prolate._release_groups import GroupedRelease
+
 Progress = Callable[[str, int, int | None], None]
 
 _PIPE_WIDTH = 10_000  # a table in a pipe is never folded
@@ -46,8 +48,11 @@ def console(stream: TextIO | None = None) -> Console:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress | bool]:
-    """Give a callable that drives a bar on standard error, or False if that is no terminal."""
+def progress_bar(*, count_rows: bool = True) -> Iterator[Progress | bool]:
+    """Give a callable that drives a bar on standard error, or False if that is no terminal.
+
+    Where the number of rows is private, it must not `count_rows`.
+    """
     if not sys.stderr.isatty():
         yield False
         return
@@ -65,9 +70,8 @@ def progress_bar() -> Iterator[Progress | bool]:
         def report(label: str, rows_done: int, rows_total: int | None) -> None:
             if label not in tasks:
                 tasks[label] = bar.add_task(printable(label), total=rows_total, rows="")
-            bar.update(
-                tasks[label], completed=rows_done, total=rows_total, rows=f"{rows_done:,} rows"
-            )
+            rows = f"{rows_done:,} rows" if count_rows else ""
+            bar.update(tasks[label], completed=rows_done, total=rows_total, rows=rows)
 
         yield report
 
@@ -87,9 +91,37 @@ def print_release(release: Release, *, level: float, receipt: bool, intervals: b
         print_receipt(release, out)
 
 
+def print_groups(release: GroupedRelease, *, level: float, receipt: bool) -> None:
+    """Print the releases of groups: their table, what the numbers mean, and one receipt."""
+    out = console()
+    out.print(release.headline(), style="bold")
+    if not release.private:
+        out.print(NOT_PRIVATE, style="bold red", soft_wrap=True)
+    out.print()
+    if not release.groups:
+        out.print("No group is surely large enough not to be one person's.")
+    else:
+        header, rows = release.cells(level)
+        _print_table(out, header, rows, left=(0, 2) if "n" in header else (0,))
+    out.print()
+    first = next(iter(release.groups.values()), None)
+    notes = [] if first is None else _notes(first, level, intervals=True)
+    own = {"guarantee": release.guarantee}
+    notes = [(name, own.get(name, words)) for name, words in notes if name != "warning"]
+    if first is not None and first.statistic != "count":
+        notes.insert(0, ("n", "a noisy count of the group"))
+    if first is None:
+        notes = [("guarantee", release.guarantee)]
+    _print_notes(out, [*notes, *[("warning", warning) for warning in release.warnings]])
+    if receipt and first is not None:
+        out.print()
+        out.print("Of the first group; the others are measured like it, each with its own noise.")
+        print_receipt(first, out)
+
+
 def _notes(release: Release, level: float, *, intervals: bool) -> list[tuple[str, str]]:
     method = release.method
-    if not release.is_matrix and release.statistic not in ("quantile", "regression"):
+    if not release.is_matrix and release.statistic not in ("quantile", "regression", "count"):
         method += f", noise shaped for the l{release.error_norm:g} error"
     notes = []
     if release.noise_std is not None:
@@ -107,6 +139,7 @@ def _notes(release: Release, level: float, *, intervals: bool) -> list[tuple[str
         *notes,
         ("budget", str(release.budget)),
         ("guarantee", release.guarantee),
+        *[("unit", str(unit)) for unit in [release.unit] if unit is not None],
         ("method", method),
         *[("warning", warning) for warning in release.warnings],
     ]
@@ -186,7 +219,7 @@ def print_ledger(ledger: Ledger) -> None:
         ledger.remaining,
         ledger.entries(),
     )
-    out.print(f"Ledger of {printable(ledger.dataset) or str(ledger.path)}", style="bold")
+    out.print(f"Ledger of {printable(ledger.dataset or str(ledger.path))}", style="bold")
     _print_notes(
         out,
         [

@@ -7,8 +7,9 @@ the likelihood ratio of all measurements needs no fitting. `audit.testers` says 
 them proves; that must not be more than the budget. At most 2,000 bounds are taken, each wrong
 with probability 1e-12 or less: false alarm 2e-9 with --long, below 1e-10 without.
 
-With r runs on trial a side, no tester sees more than about mu = 2 Phi^-1(1 - 28 / r): budgets
-are small where runs are few. Every tester finds a fault that is planted: noise of half the size.
+With r runs on trial a side, no tester sees more than about mu = 2 Phi^-1(1 - 28 / r). So the
+few runs of whole releases that are quick would only find gross faults; noise of half the size
+is found in the 400 runs of --long, and in the many of a single measurement, by every tester.
 """
 
 from __future__ import annotations
@@ -120,14 +121,13 @@ def test_black_box(name, relation, pair, mu, runs, monkeypatch) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("epsilon", [1.0, 5.0])
 @pytest.mark.parametrize(("name", "relation"), CASES)
-def test_black_box_in_many_runs(name, relation, epsilon, monkeypatch) -> None:
+def test_black_box_in_many_runs(name, relation, monkeypatch) -> None:
     if (name, relation) in HALF_KNOWN:
         pytest.skip("the row that goes takes its bits along in one direction only")
     pair = "features flip" if relation == "replace" else "corners"
-    runs = 50 if SUBJECTS[name].slow else 150
-    budget = Budget(epsilon=epsilon, delta=1e-6)  # mu is 0.24 or 1.02
+    runs = 100 if SUBJECTS[name].slow else 400
+    budget = Budget(epsilon=8, delta=1e-6)  # mu is 1.5
     assert audit(name, relation, pair, budget, runs, monkeypatch) <= 1.0
 
 

@@ -167,16 +167,15 @@ def test_no_charge_is_forgotten_when_the_server_crashes(server: Any, crashes: in
                 env={**os.environ, "PYTHONPATH": SOURCE},
             ) as spender:
                 assert spender.stdout is not None
-                first = int(spender.stdout.readline())
-                time.sleep(0.2)
+                returned += [int(spender.stdout.readline()) for _ in range(3)]
+                time.sleep(0.1)
                 server.crash()
-                returned += [first, *map(int, spender.stdout.read().split())]
+                returned += map(int, spender.stdout.read().split())
             server.start()
     finally:
         server.run("ALTER ROLE prolate RESET synchronous_commit")
     charged = [entry.id for entry in ledger.entries()]
     print(f"{crashes} crashes; {len(returned)} charges returned, {len(charged)} are kept")
-    assert len(returned) > 2 * crashes
     assert len(set(returned)) == len(returned)
     assert set(returned) <= set(charged)
     assert len(charged) - len(returned) <= crashes

@@ -9,13 +9,19 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import prolate
 from prolate.budget import Budget
+from prolate.curator import Curator
 from prolate.errors import BudgetError, InputError, LedgerError
 from prolate.ledger import Entry, Ledger, store
 from prolate.ledger import ledger as module
+
+ROWS = np.arange(300.0).reshape(100, 3) % 7
 
 
 def shown(place: str) -> str:
@@ -131,6 +137,39 @@ def test_clocks_may_jump(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(entry.label, entry.time[:4]) for entry in entries] == [
         ("0", "2031"), ("1", "1970"), ("2", "9999"), ("3", "0001")
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        lambda **more: prolate.mean(ROWS, budget=Budget(mu=1), **more),
+        lambda **more: prolate.mean(ROWS, budget=Budget(mu=1), neighbors="add-remove", **more),
+        lambda **more: prolate.sum(ROWS, budget=Budget(mu=1), bounds=(0, 9), **more),
+        lambda **more: prolate.variance(ROWS, budget=Budget(mu=1), **more),
+        lambda **more: prolate.quantile(ROWS, 0.5, budget=Budget(mu=1), **more),
+        lambda **more: prolate.covariance(ROWS, budget=Budget(mu=1), **more),
+        lambda **more: prolate.LinearRegression(mu=1, **more).fit(ROWS, ROWS[:, 0]),
+    ],
+)
+def test_nothing_is_measured_before_the_charge_is_kept(
+    path: Path, monkeypatch: pytest.MonkeyPatch, release: Callable[..., object]
+) -> None:
+    ledger = Ledger.create(path, limit=Budget(mu=1))
+    happened: list[object] = []
+    read = Curator._report  # asked for whenever rows are read
+
+    def watched(curator: Curator, label: str) -> object:
+        happened.append(Ledger(path).spent)
+        return read(curator, label)
+
+    monkeypatch.setattr(Curator, "_report", watched)
+    release(ledger=ledger)
+    assert happened
+    assert set(happened) == {Budget(mu=1)}
+    del happened[:]
+    with pytest.raises(LedgerError, match="nothing more fits"):
+        release(ledger=ledger)
+    assert happened == []
 
 
 def test_a_refused_charge_leaves_no_trace(place: str) -> None:

@@ -19,6 +19,7 @@ import pytest
 
 import prolate
 from prolate import Budget, groups, job
+from prolate._release_unit import Unit
 from prolate.curator import Curator
 from prolate.queries import Query, Together
 from prolate.sources import Source, open_source
@@ -53,7 +54,9 @@ def people(seed: int, rows: int = 40, persons: int = 8) -> pd.DataFrame:
 
 
 def without(frame: pd.DataFrame, who: Any) -> pd.DataFrame:
-    return frame[frame["who"].isna() != pd.isna(who)] if pd.isna(who) else frame[frame["who"] != who]
+    return (
+        frame[frame["who"].isna() != pd.isna(who)] if pd.isna(who) else frame[frame["who"] != who]
+    )
 
 
 def neighbors_of(frame: pd.DataFrame, relation: str, seed: int) -> pd.DataFrame:
@@ -169,7 +172,7 @@ def test_no_person_moves_a_release_by_more_than_mu(
     name: str, given: dict[str, Any], relation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     largest = 0.0
-    for seed in range(4):
+    for seed in range(2):
         here, there = pairs(relation, seed, given)
         for one, other in ((here, there), (there, here)):
             spent = Spent(one, other, monkeypatch)
@@ -203,29 +206,25 @@ def test_the_search_is_not_blind(
         there = without(here, "a")
     spent = Spent(here, there, monkeypatch)
     spent.of(STATISTICS["sum"], budget=B, neighbors=relation, seed=1, **given)
-    assert 0.99 < spent.total <= 1.0 + 1e-9
-    if not Terms(B, relation, None, grouped="by" in given).counted and "max_rows" not in given:
-        return
-    monkeypatch.setattr(Terms, "steps", property(lambda terms: 1))
-    faulty = Spent(here, there, monkeypatch)
-    if relation == "replace" or "max_rows" in given:
-        with pytest.raises(AssertionError):
-            faulty.of(STATISTICS["sum"], budget=B, neighbors=relation, seed=1, **given)
-            assert faulty.total <= 1.0 + 1e-9
+    assert 0.98 < spent.total <= 1.0 + 1e-9
+    if "max_rows" in given or ("by" in given and relation == "replace"):  # more than one step
+        monkeypatch.setattr(Terms, "steps", 1)
+        faulty = Spent(here, there, monkeypatch)
+        faulty.of(STATISTICS["sum"], budget=B, neighbors=relation, seed=1, **given)
+        assert faulty.total > 1.5
 
 
 def test_a_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If rows of a person were chosen by where they stand in the data, neighbors would differ."""
-    monkeypatch.setattr(Bits, "of", lambda bits, start, count: np.arange(count, dtype=np.uint16))
+    """If bits belonged to places, one person's rows would decide which rows of others are kept."""
+    places = np.random.default_rng(0).integers(0, 2**16, 1000).astype(np.uint16)
+    monkeypatch.setattr(Bits, "of", lambda bits, start, count: places[start : start + count])
     apart = 0
     for seed in range(20):
         here = people(seed)
-        here["bits"] = 0
         there = neighbors_of(here, "add-remove", seed)
         a, b = (multiset(prepared(frame, 2, ["who"])) for frame in (here, there))
         apart = max(apart, sum((a - b).values()))
-    # Places are the same for all who come before, so the order of rows alone is no fault here.
-    assert apart <= 2
+    assert apart > 2
 
 
 def test_the_arithmetic_is_exact() -> None:
@@ -233,7 +232,7 @@ def test_the_arithmetic_is_exact() -> None:
     for mu, k, relation in itertools.product(
         (1.0, 0.1, 1 / 3, 7.7), (1, 3, 10), ("replace", "add-remove")
     ):
-        unit = prolate._release_unit.Unit("who", "rows", k)
+        unit = Unit("who", "rows", k)
         terms = Terms(Budget(mu=mu), relation, unit)
         assert terms.steps == k * (2 if relation == "replace" else 1)
         for part in (Fraction(1), FOR_COUNT, FOR_THE_REST):

@@ -23,6 +23,7 @@ PUBLIC = [
     "Budget",
     "BudgetError",
     "Forecast",
+    "GroupedRelease",
     "InputError",
     "Ledger",
     "LedgerError",
@@ -31,6 +32,7 @@ PUBLIC = [
     "Release",
     "ReleaseError",
     "__version__",
+    "count",
     "covariance",
     "expected_error",
     "mean",
@@ -39,7 +41,7 @@ PUBLIC = [
     "variance",
 ]
 LATE = ["matplotlib", "numba", "pandas", "psycopg", "pyarrow", "pyspark", "rich", "scipy"]
-LATE += ["sklearn", "sqlalchemy"]
+LATE += ["sklearn", "sqlalchemy", "starlette", "uvicorn"]
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,11 @@ def test_every_room_of_the_table_exists_unless_planned(rows: list[Row]) -> None:
         ("budget.py", "from prolate import ledger", "from ledger/__init__.py below it"),
         ("budget.py", "from . import ledger as l", "from ledger/__init__.py below it"),
         ("budget.py", "from .ledger import Ledger", "from ledger/__init__.py below it"),
-        ("budget.py", "def f():\n    from prolate.ledger import Ledger", "from ledger/__init__.py below it"),
+        (
+            "budget.py",
+            "def f():\n    from prolate.ledger import Ledger",
+            "from ledger/__init__.py below it",
+        ),
         ("budget.py", "import importlib\nimportlib.import_module('prolate.ledger')", "from ledger"),
         ("budget.py", "from prolate import mean", "from __init__.py below it"),
         ("budget.py", "import prolate", "from __init__.py below it"),

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.clip import Norms
-from prolate.estimators.regression import regression
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.regression import regression
 from prolate.estimators.regression.line import Moments, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
 from prolate.estimators.regression.search import _sample_size

@@ -1,9 +1,10 @@
 """The public functions: what a user calls to make a release."""
 
+from prolate.api.count import count
 from prolate.api.covariance import covariance
 from prolate.api.mean import mean
 from prolate.api.quantile import quantile
 from prolate.api.sum import sum  # noqa: A004  the name that users look for
 from prolate.api.variance import variance
 
-__all__ = ["covariance", "mean", "quantile", "sum", "variance"]
+__all__ = ["count", "covariance", "mean", "quantile", "sum", "variance"]

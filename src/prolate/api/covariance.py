@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import Literal
 
 from prolate import estimators
+from prolate._release_groups import GroupedRelease
 from prolate.arguments import Bounds
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
-from prolate.job import Columns, Job
+from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
 
 __all__ = ["covariance"]
 
 
+@typed
 def covariance(
     data: object,
     *,
@@ -27,19 +31,27 @@ def covariance(
     seed: int | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     progress: bool | Progress = False,
-) -> Release:
+    engine: Engine | None = None,
+    exchangeable: bool = False,
+    unit: str | int | None = None,
+    contribution: Literal["mean", "rows"] = "mean",
+    max_rows: int | None = None,
+    by: str | int | None = None,
+    keys: Sequence[str | int] | None = None,
+) -> Release | GroupedRelease:
     """Release the private covariance (divided by n) of every two columns: no bounds needed.
 
     Parameters
     ----------
     correlation : bool
         Whether to release correlations instead.
-    data, budget, columns, bounds, neighbors, seed, ledger, progress
+    data, budget, columns, bounds, neighbors, seed, ledger, progress, engine,
+    exchangeable, unit, contribution, max_rows, by, keys
         As for `mean`.
 
     Returns
     -------
-    Release
+    Release, or GroupedRelease with `by`
         `estimate` has shape (d, d), is symmetric and positive semidefinite. Eigenvalues
         that are mostly noise are drawn to where the others are
         (`prolate.estimators.covariance.spectrum`); `noise_std` is the noise before that. The
@@ -74,4 +86,11 @@ def covariance(
         seed=seed,
         ledger=ledger,
         progress=progress,
+        engine=engine,
+        exchangeable=exchangeable,
+        unit=unit,
+        contribution=contribution,
+        max_rows=max_rows,
+        by=by,
+        keys=keys,
     )

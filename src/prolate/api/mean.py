@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Literal
 
 from prolate import estimators
+from prolate._release_groups import GroupedRelease
 from prolate.api.ellipse import check_ellipse
 from prolate.arguments import Bounds, Vector, check_clip, check_method, check_norm, read_vector
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.estimators import Estimate
-from prolate.job import Columns, Job
+from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
 from prolate.rivals import coinpress, iome, plan
@@ -31,6 +33,7 @@ MEAN_METHODS = (
 )
 
 
+@typed
 def mean(
     data: object,
     *,
@@ -47,14 +50,22 @@ def mean(
     seed: int | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     progress: bool | Progress = False,
-) -> Release:
+    engine: Engine | None = None,
+    exchangeable: bool = False,
+    unit: str | int | None = None,
+    contribution: Literal["mean", "rows"] = "mean",
+    max_rows: int | None = None,
+    by: str | int | None = None,
+    keys: Sequence[str | int] | None = None,
+) -> Release | GroupedRelease:
     """Release the private mean of every column: no bounds, center or scale needed.
 
     Parameters
     ----------
     data : table
         Two-dimensional NumPy array; pandas, polars, pyarrow, DuckDB, Ibis (anything with
-        ``__arrow_c_stream__``); scipy.sparse; a path or glob of Parquet, CSV or Arrow files.
+        ``__arrow_c_stream__``); scipy.sparse; a Spark data frame; a path or glob of Parquet,
+        CSV or Arrow files.
     budget : Budget
         What the release may cost.
     columns : str, int or sequence of them, optional
@@ -87,14 +98,38 @@ def mean(
         principal axes where that helps. For ``method="auto"`` and ``error_norm=2``.
     seed : int, optional
         Makes the release repeatable, and not private.
-    ledger : Ledger or path, optional
+    ledger : Ledger, path or URL, optional
         Charged with the budget before any private row is measured.
     progress : bool or callable
         True shows a bar on a terminal; a callable gets (label, rows done, rows in all).
+    engine : "spark", optional
+        Lets the tasks of a Spark cluster read Parquet files. A data frame of Spark's needs no
+        engine.
+    exchangeable : bool
+        Whether the order of the rows says nothing about them, so that where rows are many,
+        the first ones may be searched for centers and scales instead of a random sample,
+        which takes a pass over all rows. Privacy does not depend on it.
+    unit : str or int, optional
+        The column that says whose a row is. Persons, who may own many rows, are then what
+        is protected, in place of rows (`prolate.sources.persons`); rows without a label are
+        one person's. The column is not averaged unless `columns` names it.
+    contribution : {"mean", "rows"}
+        ``"mean"``: each person counts once, with the mean of their rows. ``"rows"``: at most
+        `max_rows` random rows of each person count, each as a row.
+    max_rows : int, optional
+        For ``contribution="rows"``.
+    by : str or int, optional
+        The column that says which group a row is in; there is a release for each group, and
+        the budget is that of all together (`prolate.terms`). With `unit`, persons are in the
+        group of their first row, and their rows in others do not count. The rows of all groups
+        are held in memory.
+    keys : sequence of str or int, optional
+        The groups, public; rows of others are left out. Without it, the groups that are
+        surely large enough not to be one person's are found, which needs a budget with a delta.
 
     Returns
     -------
-    Release
+    Release, or GroupedRelease with `by`
         `estimate` has shape (d,). A missing value, or one that is not finite, counts as
         no deviation from the private center. Where at least 16 columns are nearly constant,
         such as the items of baskets, means that are smaller than their noise are drawn
@@ -168,6 +203,7 @@ def mean(
         estimate=estimate,
         needs_bounds=method in ("gaussian", "coinpress"),
         needs_zcdp=method == "plan-exponential",
+        pairs_rows=method.startswith("plan"),
     )
     return job.release(
         data,
@@ -178,4 +214,11 @@ def mean(
         seed=seed,
         ledger=ledger,
         progress=progress,
+        engine=engine,
+        exchangeable=exchangeable,
+        unit=unit,
+        contribution=contribution,
+        max_rows=max_rows,
+        by=by,
+        keys=keys,
     )

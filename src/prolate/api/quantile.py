@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from prolate import estimators
+from prolate._release_groups import GroupedRelease
 from prolate.arguments import Bounds, read_quantiles
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
-from prolate.job import Columns, Job
+from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
 
 __all__ = ["quantile"]
 
 
+@typed
 def quantile(
     data: object,
     q: ArrayLike,
@@ -30,19 +34,26 @@ def quantile(
     seed: int | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     progress: bool | Progress = False,
-) -> Release:
+    engine: Engine | None = None,
+    unit: str | int | None = None,
+    contribution: Literal["mean", "rows"] = "mean",
+    max_rows: int | None = None,
+    by: str | int | None = None,
+    keys: Sequence[str | int] | None = None,
+) -> Release | GroupedRelease:
     """Release private quantiles, several of several columns in one budget: no bounds needed.
 
     Parameters
     ----------
     q : float or sequence of floats
         Probabilities in [0, 1].
-    data, budget, columns, bounds, neighbors, seed, ledger, progress
+    data, budget, columns, bounds, neighbors, seed, ledger, progress, engine, unit,
+    contribution, max_rows, by, keys
         As for `mean`.
 
     Returns
     -------
-    Release
+    Release, or GroupedRelease with `by`
         `estimate` has shape (d,) for a single q and (len(q), d) for several. Missing
         values do not count.
 
@@ -84,4 +95,10 @@ def quantile(
         seed=seed,
         ledger=ledger,
         progress=progress,
+        engine=engine,
+        unit=unit,
+        contribution=contribution,
+        max_rows=max_rows,
+        by=by,
+        keys=keys,
     )

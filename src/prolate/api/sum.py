@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Literal
 
 from prolate import estimators
+from prolate._release_groups import GroupedRelease
 from prolate.api.ellipse import check_ellipse
 from prolate.arguments import Bounds, Vector, check_clip, check_method, check_norm, read_vector
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
-from prolate.job import Columns, Job
+from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
 
@@ -20,6 +22,7 @@ __all__ = ["SUM_METHODS", "sum"]
 SUM_METHODS = ("auto", "gaussian", "gaussian-ellipse")
 
 
+@typed
 def sum(  # noqa: A001  the name that users look for
     data: object,
     *,
@@ -35,7 +38,13 @@ def sum(  # noqa: A001  the name that users look for
     seed: int | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     progress: bool | Progress = False,
-) -> Release:
+    engine: Engine | None = None,
+    unit: str | int | None = None,
+    contribution: Literal["mean", "rows"] = "mean",
+    max_rows: int | None = None,
+    by: str | int | None = None,
+    keys: Sequence[str | int] | None = None,
+) -> Release | GroupedRelease:
     """Release the private sum of every column, by the elliptical Gaussian mechanism.
 
     Parameters
@@ -51,12 +60,13 @@ def sum(  # noqa: A001  the name that users look for
         (Poulsen, Algorithm 3); a missing value then counts as the center.
     clip, center, scale
         As for `mean`, for ``method="gaussian-ellipse"``.
-    data, budget, columns, error_norm, neighbors, seed, ledger, progress
+    data, budget, columns, error_norm, neighbors, seed, ledger, progress, engine, unit,
+    contribution, max_rows, by, keys
         As for `mean`.
 
     Returns
     -------
-    Release
+    Release, or GroupedRelease with `by`
         `estimate` has shape (d,); its intervals are for the sum of these rows.
 
     Raises
@@ -102,4 +112,10 @@ def sum(  # noqa: A001  the name that users look for
         seed=seed,
         ledger=ledger,
         progress=progress,
+        engine=engine,
+        unit=unit,
+        contribution=contribution,
+        max_rows=max_rows,
+        by=by,
+        keys=keys,
     )

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import Literal
 
 from prolate import estimators
+from prolate._release_groups import GroupedRelease
 from prolate.arguments import Bounds, check_norm
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
-from prolate.job import Columns, Job
+from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
 
 __all__ = ["variance"]
 
 
+@typed
 def variance(
     data: object,
     *,
@@ -27,17 +31,25 @@ def variance(
     seed: int | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     progress: bool | Progress = False,
-) -> Release:
+    engine: Engine | None = None,
+    exchangeable: bool = False,
+    unit: str | int | None = None,
+    contribution: Literal["mean", "rows"] = "mean",
+    max_rows: int | None = None,
+    by: str | int | None = None,
+    keys: Sequence[str | int] | None = None,
+) -> Release | GroupedRelease:
     """Release the private variance (divided by n) of every column: no bounds needed.
 
     Parameters
     ----------
-    data, budget, columns, bounds, error_norm, neighbors, seed, ledger, progress
+    data, budget, columns, bounds, error_norm, neighbors, seed, ledger, progress, engine,
+    exchangeable, unit, contribution, max_rows, by, keys
         As for `mean`; `error_norm` is that of the variances' error.
 
     Returns
     -------
-    Release
+    Release, or GroupedRelease with `by`
         `estimate` has shape (d,), in squared units of the columns. The sampling part of
         its intervals is that of normal data.
 
@@ -69,4 +81,11 @@ def variance(
         seed=seed,
         ledger=ledger,
         progress=progress,
+        engine=engine,
+        exchangeable=exchangeable,
+        unit=unit,
+        contribution=contribution,
+        max_rows=max_rows,
+        by=by,
+        keys=keys,
     )

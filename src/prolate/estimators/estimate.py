@@ -29,6 +29,8 @@ class Estimate:
         What the user should know.
     details : dict
         Whatever else was found, ready for JSON.
+    clipping_std : float64 array, same shape, or None
+        An allowance for what clipping may have taken, as a standard deviation.
     """
 
     value: NDArray[np.float64]
@@ -37,3 +39,4 @@ class Estimate:
     rows: float
     warnings: tuple[str, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
+    clipping_std: NDArray[np.float64] | None = None

@@ -124,6 +124,18 @@ class Expected:
         length, mass = self.lengths
         return float(mass @ (self.squares * _tilt_weight(length, between) ** 2)) / self.rows
 
+    @property
+    def stretch(self) -> float:
+        """The rows' root mean square length, over what their scales promise; at least 1."""
+        length, mass = self.lengths
+        length = np.append(length[:-1], _FAR * length[-1])
+        return max(1.0, float(np.sqrt(mass @ length**2)) / self.norms.typical)
+
+    def along(self, spread: Floats, scale: Floats) -> Floats:
+        """Return how a bias of length 1 is shared by columns that are equally skewed."""
+        part = spread / self.unit * (spread / scale / self.norms.typical) ** 2
+        return np.asarray(part / np.linalg.norm(part))
+
     def cut(self, radius: float) -> float:
         """Return what clipping takes off a small step of the center, along the row.
 

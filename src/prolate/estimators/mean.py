@@ -97,10 +97,17 @@ def mean(
             moved = shrink((value - first.bulk)[rare], noise_std[rare], median=median)
             value[rare] = first.bulk[rare] + moved
             details["shrunk_columns"] = int(np.count_nonzero(rare))
+    return _stated(shape, value, noise_std, details)
+
+
+def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, Any]) -> Estimate:
+    """Return the estimate with its errors; skewed rows vary more than their bulk."""
+    stretch = details.get("stretch", 1.0)
     return Estimate(
         value=value,
         noise_std=noise_std,
-        sampling_std=shape.spread / np.sqrt(shape.rows),
+        sampling_std=stretch * shape.spread / np.sqrt(shape.rows),
+        clipping_std=details.pop("clipping_std", None),
         rows=shape.rows,
         warnings=shape.warnings,
         details=details,
@@ -137,8 +144,10 @@ def clipped_mean(
     # Step 5.
     radius = expected.best_radius(lambda tried: expected.bias_square(tried, tilt))
     second = around(first.value, radius, 1.0 - _FIRST, "mean")
-    value, noise_std = _average(first, second, expected, tilt)
+    value, noise_std, bias = _average(first, second, expected, tilt)
     details = {
+        "stretch": expected.stretch,
+        "clipping_std": bias * expected.along(shape.spread, scale),
         "radius": second.radius,
         "safe_radius": expected.safe,
         "mean_factor": expected.mean_factor(second.radius),
@@ -158,8 +167,8 @@ class Answer:
 
 def _average(
     first: Answer, second: Answer, expected: Expected, tilt: Tilt
-) -> tuple[Floats, Floats]:
-    """Return the average by inverse mean squared error of noise and bias, and its noise."""
+) -> tuple[Floats, Floats, float]:
+    """Return the average by inverse mean squared error, its noise, and the length of its bias."""
 
     def square(answer: Answer) -> Floats:
         noise = float(np.sum((answer.noise / expected.unit) ** 2))
@@ -169,7 +178,11 @@ def _average(
     ratio = np.sqrt(square(second) / square(first))
     weight = 1.0 / (1.0 + ratio**2)  # of the second
     value = (1.0 - weight) * first.value + weight * second.value
-    return value, np.hypot((1.0 - weight) * first.noise, weight * second.noise)
+    bias = expected.unit * sum(
+        float(np.mean(part)) * np.sqrt(expected.bias_square(answer.radius, tilt))
+        for part, answer in ((1.0 - weight, first), (weight, second))
+    )
+    return value, np.hypot((1.0 - weight) * first.noise, weight * second.noise), float(bias)
 
 
 def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
@@ -178,14 +191,11 @@ def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
     value, noise_std, details = clipped_mean(
         curator, axes, optimal_scale(axes.spread, 2.0), share=curator.remaining, clip=clip
     )
-    return Estimate(
-        value=shape.center + curator.matrix @ value,
-        noise_std=np.sqrt(curator.matrix**2 @ noise_std**2),
-        sampling_std=shape.spread / np.sqrt(shape.rows),
-        rows=shape.rows,
-        warnings=shape.warnings,
-        details={**details, "rotated": True},
-    )
+    turned = shape.center + curator.matrix @ value
+    noise_std = np.sqrt(curator.matrix**2 @ noise_std**2)
+    if "clipping_std" in details:
+        details["clipping_std"] = np.sqrt(curator.matrix**2 @ details["clipping_std"] ** 2)
+    return _stated(shape, turned, noise_std, {**details, "rotated": True})
 
 
 def _fixed_clip(

@@ -4,7 +4,8 @@ Each column has a likelihood over candidates (scales, magnitudes), drowned in no
 rows are few. Columns of one table are alike, so the distribution of the candidates over
 the other columns is a prior for each: found by expectation-maximization, smoothed, and
 with the column itself left out, so that no column confirms its own noise. A tiny part of
-the prior is uniform, so that a column that stands out by itself is believed.
+the prior is uniform, so that a column that stands out by itself is believed. Of very many
+columns, some show the prior of all.
 
 All of it is arithmetic on noisy measurements.
 """
@@ -16,17 +17,21 @@ from numpy.typing import NDArray
 
 __all__ = ["pooled_posterior"]
 
+Floats = NDArray[np.float64]
+
 _ROUNDS = 20
+_ENOUGH = 2048  # columns that show a prior
+_AT_ONCE = 1 << 12  # columns: their working copies stay small
 _FAR, _FAR_PART = 7, 0.05  # smoothing has a wide part, for columns unlike the others
 _SURPRISE = 1e-5  # the part of the prior that is uniform
 
 
 def pooled_posterior(
-    log_likelihood: NDArray[np.float64],
+    log_likelihood: Floats,
     offset: NDArray[np.int64],
     *,
     width: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return each column's posterior over its candidates.
 
     Parameters
@@ -43,26 +48,49 @@ def pooled_posterior(
     float64 array of shape (d, m)
         Rows add up to 1.
     """
-    from scipy.ndimage import uniform_filter1d
-
-    def smooth(mass: NDArray[np.float64]) -> NDArray[np.float64]:
-        near, far = mass, mass
-        for _ in range(2):
-            near = uniform_filter1d(near, width, axis=-1, mode="constant")
-            far = uniform_filter1d(far, _FAR * width, axis=-1, mode="constant")
-        return np.asarray((1.0 - _FAR_PART) * near + _FAR_PART * far)
-
     d, m = log_likelihood.shape
-    likelihood = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
     place = (offset - offset.min())[:, np.newaxis] + np.arange(m)
     size = int(place.max()) + 1
-    prior = np.full(place.shape, 1.0 / size)
-    posterior: NDArray[np.float64] = likelihood
-    for _ in range(_ROUNDS):
-        posterior = likelihood * prior
-        posterior = np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
-        counts = np.bincount(place.ravel(), posterior.ravel(), minlength=size)
-        together = smooth(counts.astype(np.float64))
-        others = np.maximum(together[place] - smooth(posterior), 0.0) / max(d - 1, 1)
-        prior = others + _SURPRISE / size
+    some = np.arange(0, d, -(-d // _ENOUGH))
+    posterior = np.empty((d, m))
+    together, posterior[some] = _prior(log_likelihood[some], place[some], size, width)
+    if some.size < d:
+        prior = together / some.size + _SURPRISE / size
+        others = np.delete(np.arange(d), some)
+        for start in range(0, others.size, _AT_ONCE):
+            here = others[start : start + _AT_ONCE]
+            posterior[here] = _normalized(_likelihood(log_likelihood[here]) * prior[place[here]])
     return posterior
+
+
+def _prior(
+    log_likelihood: Floats, place: NDArray[np.int64], size: int, width: int
+) -> tuple[Floats, Floats]:
+    """Return how many columns each of all candidates has, smoothed, and the posteriors."""
+    likelihood = _likelihood(log_likelihood)
+    prior = np.full(place.shape, 1.0 / size)
+    for _ in range(_ROUNDS):
+        posterior = _normalized(likelihood * prior)
+        counts = np.bincount(place.ravel(), posterior.ravel(), minlength=size)
+        together = _smooth(counts.astype(np.float64), width)
+        others = np.maximum(together[place] - _smooth(posterior, width), 0.0)
+        prior = others / max(len(place) - 1, 1) + _SURPRISE / size
+    return together, posterior
+
+
+def _likelihood(log_likelihood: Floats) -> Floats:
+    return np.asarray(np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True)))
+
+
+def _normalized(mass: Floats) -> Floats:
+    return np.asarray(mass / mass.sum(axis=1, keepdims=True))
+
+
+def _smooth(mass: Floats, width: int) -> Floats:
+    from scipy.ndimage import uniform_filter1d
+
+    near, far = mass, mass
+    for _ in range(2):
+        near = uniform_filter1d(near, width, axis=-1, mode="constant")
+        far = uniform_filter1d(far, _FAR * width, axis=-1, mode="constant")
+    return np.asarray((1.0 - _FAR_PART) * near + _FAR_PART * far)

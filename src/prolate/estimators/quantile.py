@@ -30,6 +30,11 @@ Integers = NDArray[np.int64]
 _BITS = 4
 _SHIFTS = tuple(range(60, 27, -4))
 _SMALL = 0.1
+_FEW_VALUES = (
+    "Many rows share the value of a quantile: it may be the next value to it, and its interval "
+    "may be too narrow to say so."
+)
+_CLEARLY = 5.0  # standard deviations of noise before rows are taken to share a value
 _SURE = 3.0  # standard deviations of noise before values are taken to be missing
 
 
@@ -41,6 +46,11 @@ class _Step:
     below: Floats
     cell: Integers
     noise: float
+
+    def alike(self, k: int) -> float:
+        """Return how many rows are in the cell of quantile k; 0 unless they are clearly many."""
+        rows = float(self.below[k, self.cell[k] + 1] - self.below[k, self.cell[k]])
+        return rows if rows > _CLEARLY * self.noise else 0.0
 
 
 def quantile(curator: Curator, probabilities: Floats) -> Estimate:
@@ -91,8 +101,12 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
     low, high = np.take_along_axis(edges, np.stack([cell, cell + 1], axis=1), axis=1).T
     value = np.where(low >= 0.0, low, high)  # the number with fewest digits in the cell
     sampling = np.sqrt(probability * (1.0 - probability) * present)
-    noise_std = np.array([_value_std(steps, k, rank_noise) for k in range(value.size)])
-    sampling_std = np.array([_value_std(steps, k, sampling[k]) for k in range(value.size)])
+    rank, rank_std = probability * present, np.hypot(rank_noise, sampling)
+    per_rank = np.array([_per_rank(steps, k, rank[k], rank_std[k]) for k in range(value.size)])
+    with np.errstate(over="ignore"):
+        # The search ends in a cell, wherever in it the value is.
+        noise_std = np.hypot(per_rank * rank_noise, high - low)
+        sampling_std = per_rank * sampling
     if curator.bounds is not None:
         lower, upper = (np.tile(bound, wanted) for bound in curator.bounds)
         value = np.clip(value, lower, upper)
@@ -105,6 +119,8 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
             f"{100 * rank_noise / rows:.0f} % of the rows."
         )
         warnings = (few,)
+    if any(steps[-1].alike(k) > 0.0 for k in range(value.size)):
+        warnings = (*warnings, _FEW_VALUES)
     shape = (wanted, d)
     return Estimate(
         value=_sorted(value.reshape(shape), probabilities),
@@ -133,25 +149,42 @@ def _crossing(below: Floats, target: Floats) -> Integers:
     return np.asarray(short, dtype=np.int64)
 
 
-def _value_std(steps: list[_Step], k: int, rank_std: float) -> float:
-    """Return what a standard deviation of rank is in the values around quantile k.
+def _per_rank(steps: list[_Step], k: int, rank: float, rank_std: float) -> float:
+    """Return how far apart values are around quantile k, per rank; infinite where not seen.
 
-    The mean of both sides; each is read off the narrowest measured stretch next to the
-    quantile that holds clearly more rows than that, and than the noise.
+    The mean of both sides, each over twice the standard deviation of the rank, where an
+    interval ends, or over one where no more rows are seen. Where clearly many rows share the
+    value, those of them that are on the other side of the rank do not count.
     """
-    sides = []
-    for down in (True, False):
-        best = math.inf
-        for step in steps:
-            edge, below = step.edges[k] / 2, step.below[k]
-            cell = step.cell[k]
-            if down:
-                width, held = edge[cell + 1] - edge[cell::-1], below[cell + 1] - below[cell::-1]
-            else:
-                width, held = edge[cell + 1 :] - edge[cell], below[cell + 1 :] - below[cell]
-            noise = step.noise * np.sqrt(np.arange(1, held.size + 1))
-            enough = np.flatnonzero(held >= rank_std + 2.0 * noise)
-            if enough.size:
-                best = min(best, width[enough[0]] / held[enough[0]] * rank_std)
-        sides.append(best)
-    return float(sides[0] + sides[1])  # widths are halved above, against overflow
+    last, cell = steps[-1], steps[-1].cell[k]
+    alike = last.alike(k)
+    lower = min(max(rank - float(last.below[k, cell]), 0.0), alike)  # of these, below the rank
+    sides = [math.inf]
+    for reach in (2.0 * rank_std, rank_std):
+        sides = [
+            _width(steps, k, reach + alike - lower, down=True) / reach,
+            _width(steps, k, reach + lower, down=False) / reach,
+        ]
+        if max(sides) < math.inf:
+            break
+    return sides[0] + sides[1]  # widths are halved in `_width`, against overflow
+
+
+def _width(steps: list[_Step], k: int, reach: float, *, down: bool) -> float:
+    """Return half the width of so many rows on one side, from the finest step that shows them."""
+    for step in reversed(steps):
+        edge, below, cell = step.edges[k] / 2, step.below[k], step.cell[k]
+        if down:
+            width, held = edge[cell + 1] - edge[cell::-1], below[cell + 1] - below[cell::-1]
+        else:
+            width, held = edge[cell + 1 :] - edge[cell], below[cell + 1 :] - below[cell]
+        enough = reach + 2.0 * step.noise
+        # Noise can make counts reach it several times; half of the crossings lie on either side.
+        last = int(np.count_nonzero(held < enough))
+        if last >= held.size or held[-1] < enough + step.noise:
+            continue
+        before, at = (0.0, 0.0) if last == 0 else (float(held[last - 1]), float(width[last - 1]))
+        more = max(float(held[last]) - before, 1.0)
+        part = min(max((enough - before) / more, 0.0), 1.0)
+        return (at + part * (float(width[last]) - at)) * reach / enough
+    return math.inf

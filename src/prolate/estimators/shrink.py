@@ -92,7 +92,7 @@ def _table(y: Floats, std: Floats) -> tuple[NDArray[np.int64], Floats, Floats, F
     corner = (level * width + low + width // 2).astype(np.int64)
     corners = np.concatenate([corner, corner + 1])
     part = np.concatenate([near * (low + 1.0 - along), near * (along - low)])
-    columns = np.bincount(corners.ravel(), part.ravel())
+    columns = np.bincount(corners.ravel(), part.ravel()).astype(np.float64)
     used = np.flatnonzero(columns)
     place = np.zeros(columns.size, dtype=np.int64)
     place[used] = np.arange(used.size)

@@ -1,8 +1,11 @@
 """The private variance of every column: no bounds needed.
 
 Part of the budget goes to the private mean m. Then the squared deviations (x - m)**2 are
-summed around their private size spread**2, scaled, and clipped to their safe radius. Their
-mean exceeds the variance by (m - mean)**2, whose expectation is the known noise of m.
+summed around their private size spread**2, scaled, and clipped. Their mean exceeds the
+variance by (m - mean)**2, whose expectation is the known noise of m.
+
+Squares are long on one side only, so what clipping takes is lost. The radius is no smaller
+than normal rows, or the tail that is seen, allow (`tail.py`).
 """
 
 from __future__ import annotations
@@ -10,19 +13,26 @@ from __future__ import annotations
 import numpy as np
 
 from prolate.curator import Curator
-from prolate.estimators.clip import measure_norms, safe_cell
+from prolate.estimators.clip import measure_norms
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.mean import clipped_mean
 from prolate.estimators.shape import learn_shape
 from prolate.estimators.shares import radius_share, rows_changed
+from prolate.estimators.tail import find_tail
 from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
 
 __all__ = ["variance"]
 
 _MEAN_SHARE = 0.2  # of what the searches leave
+_RADIUS = 2.0  # times the share that a mean spends on norms: the tail is worth it
 _SQUARABLE = (1e-70, 1e70)  # scales whose fourth powers are floats
 _NORMAL = np.sqrt(2.0)  # standard deviation of (x - m)**2 over the variance, normal data
+_HEAVY = 3.0  # times the normal sampling error
+_WARNING = (
+    "The rows have heavy tails: their variance is ruled by few of them, and its intervals may be "
+    "too narrow. Quantiles are surer."
+)
 
 
 def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
@@ -48,25 +58,27 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         center=size,
         scale=scale,
         spread=_NORMAL * size,
-        share=radius_share(curator, rows, effective) * curator.remaining,
+        share=min(_RADIUS * radius_share(curator, rows, effective), 0.3) * curator.remaining,
         about=mean,
     )
     share = curator.remaining
     clipped = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share)
-    radius = float(norms.edges[safe_cell(norms, clipped)])
-    query = ClippedSum(size, scale, radius, about=mean)
+    tail = find_tail(norms, size / scale, clipped, rows)
+    query = ClippedSum(size, scale, tail.radius, about=mean)
     measured = curator.measure(query, share=share, label="variance")
     value = size + query.unit * measured.values / rows - mean_noise**2
     return Estimate(
         value=np.maximum(value, 0.0),
         noise_std=query.unit * measured.std / rows,
-        sampling_std=_NORMAL * size / np.sqrt(rows),
+        sampling_std=_NORMAL * size * tail.stretch / np.sqrt(rows),
+        clipping_std=tail.lost * scale,
         rows=rows,
-        warnings=shape.warnings,
+        warnings=(*shape.warnings, _WARNING) if tail.stretch > _HEAVY else shape.warnings,
         details={
-            "radius": radius,
-            "clipped_fraction": norms.fraction_above(radius, rows),
-            "sampling": "as for normal data",
+            "radius": tail.radius,
+            "clipped_fraction": norms.fraction_above(tail.radius, rows),
+            "sampling": "as for normal data, times what their squares' tails are longer",
+            "stretch": tail.stretch,
             "mean": mean.tolist(),
         },
     )

@@ -14,6 +14,7 @@ _DATA = "data.parquet"
 _MOST_NAMES = 30
 _SHAPED = ("mean", "sum", "variance")  # they have an error norm
 _LINE = 88
+_OF_FIT = ("unit", "contribution", "max_rows")  # arguments of LinearRegression.fit
 
 
 def as_command(release: Release) -> str:
@@ -54,9 +55,11 @@ def as_python(release: Release) -> str:
     if name == "regression":
         if "epsilon" not in release.budget.stated:
             price = ["epsilon=None", "delta=None", *price]
+        fitted = {name: options.pop(name) for name in _OF_FIT if name in options}
         price += _as_keywords(release, options)
         target = str(release.details.get("target", "TARGET"))
         features = f", features={names!a}" if few else ""
+        features += "".join(f", {name}={value!a}" for name, value in fitted.items())
         return (
             "import prolate\n\n"
             f"model = prolate.LinearRegression({', '.join(price)})\n"
@@ -112,6 +115,10 @@ def _what(release: Release) -> tuple[str, dict[str, Any]]:
         options["method"] = release.method
     if release.statistic == "regression" and release.details.get("fit_intercept") is False:
         options["fit_intercept"] = False
+    if release.unit is not None:
+        options["unit"] = release.unit.column
+        if release.unit.max_rows is not None:
+            options["contribution"], options["max_rows"] = "rows", release.unit.max_rows
     return release.statistic, options
 
 

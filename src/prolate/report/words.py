@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prolate._release_views import printable, round_to, rows_in_words, subject
+from prolate._release_views import keys_delta_of, printable, round_to, rows_in_words, subject
 from prolate.budget import Budget
 from prolate.release import Release
 from prolate.report.rows import each
@@ -26,9 +26,17 @@ def title(release: Release) -> str:
     return private + subject(release)
 
 
-def unit(release: Release) -> str:  # noqa: ARG001 -- until a release has other units
+def unit(release: Release) -> str:
     """Return what is protected as one."""
-    return "row"
+    return "row" if release.unit is None else "person"
+
+
+def _unit_in_words(release: Release) -> str:
+    if release.unit is None:
+        return "one row"
+    column, rows = printable(release.unit.column), release.unit.max_rows
+    counts = "their mean counts once" if rows is None else f"at most {rows:,} of them count"
+    return f"one person, who owns all rows with the same {column!r}; {counts}"
 
 
 def guarantee(release: Release) -> str:
@@ -39,6 +47,8 @@ def guarantee(release: Release) -> str:
             "it can remove the noise. They are for tests only and must not be published as "
             "private."
         )
+    if keys_delta_of(release) is not None:
+        return release.guarantee
     budget, one = release.budget, unit(release)
     if budget.composition == "gdp":
         notion = f"μ-Gaussian differential privacy with μ = {_up(budget.mu)}"
@@ -46,9 +56,10 @@ def guarantee(release: Release) -> str:
         notion = f"ρ-zero-concentrated differential privacy with ρ = {_up(budget.rho)}"
     epsilon, delta = _stated_pair(budget)
     if release.neighbors == "replace":
+        number = "" if release.n_is_noisy else f", {release.n:,.0f},"
         event = (
             f"data sets are neighbors if one is made from the other by replacing any one {one} by "
-            f"any other {one}, and the number of {one}s, {release.n:,.0f}, is public"
+            f"any other {one}, and the number of {one}s{number} is public"
         )
     else:
         event = (
@@ -58,7 +69,7 @@ def guarantee(release: Release) -> str:
     return (
         f"This release, made by Prolate {printable(release.prolate_version)}, satisfies {notion}, "
         f"and with it (ε, δ)-differential privacy with ε = {epsilon} at δ = {delta}. Here {event}. "
-        f"The unit of privacy is one {one}. Every measurement of the data "
+        f"The unit of privacy is {_unit_in_words(release)}. Every measurement of the data "
         "that the release rests on is counted in it."
     )
 
@@ -74,14 +85,15 @@ def protection(release: Release) -> list[tuple[str, str]]:
     found.append(("ρ of zero-concentrated differential privacy", _up(budget.rho)))
     deltas = sorted({*_DELTAS, budget.stated.get("delta", _DELTAS[0])}, reverse=True)
     found += [(f"ε at δ = {delta:g}", _epsilon_at(budget, delta)) for delta in deltas]
+    one = unit(release)
     neighbors = {
-        "replace": "one row takes other values; the number of rows is public",
-        "add-remove": "one row is there or not; the number of rows is protected",
+        "replace": f"one {one} takes other values; the number of {one}s is public",
+        "add-remove": f"one {one} is there or not; the number of {one}s is protected",
     }
     return [
         *found,
         ("neighboring data sets", f"{release.neighbors}: {neighbors[release.neighbors]}"),
-        ("unit of privacy", f"one {unit(release)}"),
+        ("unit of privacy", _unit_in_words(release)),
     ]
 
 
@@ -188,7 +200,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
         ("rows", rows_in_words(release)),
         ("method", release.method),
     ]
-    if not release.is_matrix and release.statistic not in ("quantile", "regression"):
+    if not release.is_matrix and release.statistic not in ("quantile", "regression", "count"):
         found.append(("noise shaped for", f"the ℓ{release.error_norm:g} error"))
     if release.has_intervals:
         found.append(("intervals", f"for {release.interval_covers}"))

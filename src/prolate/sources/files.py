@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ArrowFile", "DataFile", "FileSource", "ParquetDataFile", "parquet_batches"]
 
-_BATCH_ROWS = 1 << 16  # a Parquet batch is copied into a block while still in the cache
+_BATCH_ROWS = 1 << 14  # a Parquet batch is copied into a block while still in the cache
 
 
 class DataFile(ABC):

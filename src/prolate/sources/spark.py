@@ -36,9 +36,9 @@ from prolate.sources.spark_tasks import (
     Keeping,
     KeptReader,
     Merging,
-    PersonMean,
     Reader,
     RowReader,
+    person_mean,
     sentence_of,
     unpack,
 )
@@ -171,7 +171,7 @@ class SparkSource(Source):
         whose = sql.when(whose == "-0.0", "0.0").when(whose != "NaN", whose)
         grouped = self._frame.withColumn(f"c{width}", whose).groupBy(f"c{width}")
         schema = ", ".join(f"c{j} double" for j in range(width))
-        means = grouped.applyInArrow(PersonMean(width), schema)
+        means = grouped.applyInArrow(lambda rows: person_mean(width, rows), schema)
         source = SparkSource(means, RowReader(width, 1 << 14), columns, 1)
         source.rows_per_block = self.rows_per_block
         return source
@@ -292,8 +292,6 @@ def frame_source(
         if not isinstance(field.dataType, NumericType | BooleanType | NullType)
     }
     names = [field.name for field in fields]
-    if len(labels) > 1:
-        raise InputError("On Spark there are no groups; filter the data frame for each of them.")
     nested = {
         field.name: f"of type {field.dataType.simpleString()[:60]}"
         for field in fields

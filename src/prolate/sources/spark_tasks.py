@@ -34,9 +34,9 @@ __all__ = [
     "Keeping",
     "KeptReader",
     "Merging",
-    "PersonMean",
     "Reader",
     "RowReader",
+    "person_mean",
     "sentence_of",
     "unpack",
 ]
@@ -137,27 +137,21 @@ class Merging:
                 yield _record(task, piece, words)
 
 
-@dataclass(frozen=True)
-class PersonMean:
+def person_mean(width: int, rows: pa.Table) -> pa.Table:
     """Make one row of the rows of a person: the mean of each column's finite values.
 
     Sums are exact before they are rounded once, so that the order in which the rows arrive
     makes no difference.
     """
+    import pyarrow as pa
 
-    width: int
-
-    def __call__(self, rows: pa.Table) -> pa.Table:
-        """Return the row."""
-        import pyarrow as pa
-
-        with _public_words():
-            means = {}
-            for j in range(self.width):
-                values = np.empty(rows.num_rows)
-                fill(values, rows.column(j).combine_chunks())
-                means[f"c{j}"] = pa.array([_mean(values[np.isfinite(values)])], pa.float64())
-            return pa.table(means)
+    with _public_words():
+        means = {}
+        for j in range(width):
+            values = np.empty(rows.num_rows)
+            fill(values, pa.concat_arrays(rows.column(j).chunks))
+            means[f"c{j}"] = pa.array([_mean(values[np.isfinite(values)])], pa.float64())
+        return pa.table(means)
 
 
 def _mean(values: NDArray[np.float64]) -> float | None:

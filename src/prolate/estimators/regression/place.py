@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
-from prolate.estimators.pooling import pooled_posterior
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.pooling import pooled_posterior
 from prolate.estimators.spread import LARGEST, SMALLEST
 from prolate.queries import Histogram, LinearGrid, MagnitudeGrid
 

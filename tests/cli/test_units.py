@@ -1,0 +1,102 @@
+"""`--unit`, `--by` and `--key` of the commands, and `prolate count`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from prolate import GroupedRelease, Release
+from prolate.cli import main
+
+rng = np.random.default_rng(6)
+N = 5000
+VISITS = pd.DataFrame(
+    {
+        "patient_id": [f"p{i}" for i in rng.integers(0, 1500, N)],
+        "region": rng.choice(["north", "south"], N),
+        "age": rng.normal(50, 9, N),
+        "cost": rng.normal(9, 2, N),
+    }
+)
+SECRET = "p77"
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("visits") / "visits.csv"
+    VISITS.to_csv(path, index=False)
+    return str(path)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert main(arguments) == code
+    out, err = capsys.readouterr()
+    assert SECRET not in out + err
+    return out + err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["mean", "-c", "age,cost"],
+        ["sum", "-c", "age", "--bounds", "0:120"],
+        ["variance", "-c", "age,cost"],
+        ["quantile", "-c", "age", "-q", "0.5"],
+        ["covariance", "-c", "age,cost"],
+        ["regress", "--target", "cost", "-f", "age"],
+        ["count", "--neighbors", "add-remove"],
+    ],
+)
+def test_persons(command: list[str], visits: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name, *rest = command
+    out = run(capsys, name, visits, *rest, "--unit", "patient_id", "--mu", "1")
+    assert "patient_id (one person's mean counts once)" in out
+    assert "any one person" in out
+    rows = ["--contribution", "rows", "--max-rows", "2", "--json"]
+    out = run(capsys, name, visits, *rest, "--unit", "patient_id", "--mu", "1", *rows)
+    unit = Release.from_json(out).unit
+    assert unit is not None
+    assert unit.max_rows == 2
+
+
+@pytest.mark.parametrize("keys", [["--key", "north", "--key", "west"], []])
+def test_groups(
+    keys: list[str], visits: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "groups.json"
+    given = ["--by", "region", "--epsilon", "1", "--delta", "1e-6", *keys, "-o", str(path)]
+    out = run(capsys, "mean", visits, "-c", "age,cost", *given, "--receipt")
+    assert "a noisy count of the group" in out
+    assert "Receipt" in out
+    found = GroupedRelease.from_json(path)
+    assert list(found.groups) == (["north", "west"] if keys else ["north", "south"])
+    shown = run(capsys, "show", str(path))
+    assert shown.splitlines()[0] == out.splitlines()[0]
+    assert json.loads(run(capsys, "show", str(path), "--json"))["schema"] == "prolate.groups"
+    said = run(capsys, "report", str(path), "-o", str(tmp_path / "r.html"), code=2)
+    assert "one for each group" in said
+
+
+def test_counts(visits: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, "count", visits, "--by", "region", "--key", "north", "--mu", "1")
+    assert "Private count by region: 1 group (keys given)" in out
+    out = run(capsys, "count", visits, "--by", "region", "--epsilon", "1", "--delta", "1e-300")
+    assert out
+
+
+def test_no_group(visits: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = tmp_path / "few.csv"
+    VISITS[:4].to_csv(few, index=False)
+    out = run(capsys, "count", str(few), "--by", "region", "--epsilon", "1", "--delta", "1e-6")
+    assert "No group is surely large enough" in out
+
+
+def test_mistakes(visits: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = run(capsys, "mean", visits, "-c", "age", "--unit", "patient", "--mu", "1", code=2)
+    assert "There is no column 'patient'" in said
+    said = run(capsys, "mean", visits, "-c", "age", "--by", "region", "--mu", "1", code=2)
+    assert "delta" in said

@@ -1,0 +1,84 @@
+"""Persons on Spark: one row of each, the same whatever the shuffle does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import prolate
+from prolate import Budget, LinearRegression
+from prolate.errors import InputError
+from prolate.sources import open_source
+
+pytestmark = [
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+rng = np.random.default_rng(7)
+N = 4000
+ROWS = pd.DataFrame(
+    {
+        "pa.tient": [None if i == 0 else f"p{i}" for i in rng.integers(0, 300, N)],
+        "x": np.where(rng.random(N) < 0.1, np.nan, rng.lognormal(0, 9, N)),
+        "number": rng.integers(0, 300, N) + 2**60,
+        "y": rng.integers(0, 100, N),
+    }
+)
+
+
+def sums(source: Any) -> list[int]:
+    """Return sums that tell any two sets of rows apart, to the last bit."""
+
+    def bits(block: np.ndarray) -> np.ndarray:
+        words = np.ascontiguousarray(np.where(np.isnan(block), -1.0, block), dtype=np.float64)
+        return (words.view(np.int64).reshape(block.shape) % 999_999_937).sum(axis=0)
+
+    return source.collect(bits, 2).tolist()
+
+
+@pytest.mark.parametrize("unit", ["pa.tient", "number"])
+def test_persons_do_not_depend_on_the_shuffle(spark: Any, unit: str) -> None:
+    found = []
+    for partitions, order in ((2, 1), (5, -1)):
+        frame = spark.createDataFrame(ROWS[::order]).repartition(partitions)
+        source = open_source(frame, ["x", "y"], labels=[unit]).persons()
+        found.append(sums(source))
+        assert source.n_rows == 300
+    assert found[0] == found[1]
+
+
+def test_releases_are_those_of_here(spark: Any) -> None:
+    frame = spark.createDataFrame(ROWS)
+    given: dict[str, Any] = {
+        "unit": "pa.tient",
+        "columns": ["y"],
+        "budget": Budget(mu=20),
+        "seed": 1,
+    }
+    there, here = prolate.mean(frame, **given), prolate.mean(ROWS, **given)
+    assert there.n == here.n == 300
+    np.testing.assert_allclose(there.estimate, here.estimate, rtol=1e-9)
+    assert there.unit == here.unit
+    model = LinearRegression(seed=1).fit(frame, "y", features="number", unit="pa.tient")
+    assert model.release_.n == 300
+    assert prolate.count(frame, unit="number", budget=Budget(mu=1)).estimate[0] == 300
+
+
+def test_what_spark_does_not_do_is_said(spark: Any, tmp_path: Any) -> None:
+    frame = spark.createDataFrame(ROWS)
+    given: dict[str, Any] = {"columns": ["y"], "budget": Budget(mu=20)}
+    with pytest.raises(InputError, match="contribution='rows'"):
+        prolate.mean(frame, unit="number", contribution="rows", max_rows=2, **given)
+    with pytest.raises(InputError, match="no groups"):
+        prolate.mean(frame, by="number", keys=[1], **given)
+    ROWS.to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"spark\.read\.parquet"):
+        prolate.mean(tmp_path / "a.parquet", engine="spark", unit="number", **given)
+    with pytest.raises(InputError, match="no column 'id'"):
+        prolate.mean(frame, unit="id", **given)

@@ -1,0 +1,273 @@
+"""Releases for groups: one per key, one budget, keys that are given or found."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+import prolate
+from prolate import Budget, GroupedRelease, terms
+from prolate.errors import BudgetError, InputError, LedgerError, ReleaseError
+from prolate.measurement import Measurement
+
+B = Budget(mu=30)
+D = Budget(epsilon=200, delta=1e-3)
+rng = np.random.default_rng(4)
+N = 12_000
+WARDS = rng.choice(["north", "south", "east"], N, p=[0.5, 0.3, 0.2])
+TABLE = pd.DataFrame(
+    {
+        "ward": WARDS,
+        "who": [f"p{i}" for i in rng.integers(0, 2000, N)],
+        "x": rng.normal(0, 1, N) + np.where(WARDS == "north", 10.0, 20.0),
+        "y": rng.normal(5, 2, N),
+    }
+)
+PLAIN = TABLE.drop(columns="who")
+KEYS = ["north", "south"]
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("keys", [KEYS, None])
+@pytest.mark.parametrize(
+    ("make", "truth"),
+    [
+        (prolate.mean, lambda g: g.mean()),
+        (prolate.variance, lambda g: g.var()),
+        (prolate.covariance, lambda g: g.cov()),
+        (lambda d, **o: prolate.quantile(d, 0.5, **o), lambda g: g.median()),
+        (lambda d, **o: prolate.sum(d, bounds=(-50, 50), **o), lambda g: g.sum()),
+    ],
+)
+def test_each_group_is_released(make: Any, truth: Any, keys: Any, neighbors: Any) -> None:
+    budget = B if keys else D
+    g = make(PLAIN, by="ward", keys=keys, budget=budget, neighbors=neighbors, seed=1)
+    assert list(g.groups) == (keys or ["east", "north", "south"])
+    for key, r in g.groups.items():
+        rows = PLAIN[PLAIN["ward"] == key][["x", "y"]]
+        np.testing.assert_allclose(r.estimate, truth(rows), rtol=0.05, atol=0.2)
+        assert r.n == pytest.approx(len(rows), abs=20)
+        assert r.n_is_noisy
+        assert r.budget == g.budget
+        assert 0.99 < np.sqrt(sum(e.mu**2 for e in r.receipt)) / g.budget.mu <= 1.0 + 1e-12
+        noise = [entry.noise_std for entry in r.receipt]
+        assert all(np.isfinite(noise))
+    assert (g.keys_delta is None) == (keys is not None)
+
+
+def test_groups_of_persons() -> None:
+    homes = TABLE.groupby("who", sort=False)["ward"].first()
+    own = TABLE[TABLE["ward"].to_numpy() == homes[TABLE["who"]].to_numpy()]
+    g = prolate.mean(TABLE, by="ward", unit="who", keys=KEYS, budget=B, seed=1)
+    for key, r in g.groups.items():
+        rows = own[own["ward"] == key].groupby("who")[["x", "y"]].mean()
+        assert r.n == pytest.approx(len(rows), abs=5)
+        np.testing.assert_allclose(r.estimate, rows.mean(), rtol=0.02)
+    h = prolate.count(
+        TABLE, by="ward", unit="who", contribution="rows", max_rows=2, keys=KEYS, budget=B, seed=1
+    )
+    for key, r in h.groups.items():
+        rows = own[own["ward"] == key].groupby("who").size().clip(upper=2).sum()
+        assert r.estimate[0] == pytest.approx(rows, abs=5)
+
+
+def test_counts() -> None:
+    g = prolate.count(TABLE, by="ward", keys=["north", "west", 7], budget=B, seed=1)
+    truth = {"north": np.sum(WARDS == "north"), "west": 0, "7": 0}
+    for key, r in g.groups.items():
+        assert r.estimate[0] == pytest.approx(truth[key], abs=5 * r.noise_std[0])
+    assert g["north"].columns == ("rows",)
+    assert g["north"].noise_std[0] == pytest.approx(2 / 30, rel=1e-6)
+    exact = prolate.count(PLAIN, columns="x", budget=B)
+    assert (exact.estimate[0], exact.noise_std[0], exact.receipt) == (N, 0.0, ())
+    noisy = prolate.count(PLAIN, columns="x", budget=Budget(mu=0.1), neighbors="add-remove", seed=1)
+    assert noisy.noise_std[0] == pytest.approx(10.0, rel=1e-6)
+    assert noisy.estimate[0] == pytest.approx(N, abs=60)
+    persons = prolate.count(TABLE, unit="who", budget=B)
+    assert persons.estimate[0] == TABLE["who"].nunique()
+    assert "count of" not in repr(persons)
+
+
+@pytest.mark.parametrize("make", [prolate.mean, prolate.variance, prolate.covariance])
+def test_a_key_that_is_not_there_is_no_error(make: Any) -> None:
+    g = make(PLAIN, by="ward", keys=["north", "none"], budget=Budget(mu=1), seed=1)
+    assert not g["north"].warnings
+    assert any(warning.startswith("none: ") for warning in g.warnings)
+
+
+def test_where_rows_are_kept_makes_no_difference(tmp_path: Path) -> None:
+    TABLE.to_csv(tmp_path / "t.csv", index=False)
+    TABLE.to_parquet(tmp_path / "t.parquet")
+    given: dict[str, Any] = {"by": "ward", "keys": KEYS, "columns": ["x", "y"], "seed": 2}
+    expected = prolate.mean(TABLE, budget=B, **given)
+    for data in (tmp_path / "t.csv", tmp_path / "t.parquet", pa.Table.from_pandas(TABLE)):
+        assert prolate.mean(data, budget=B, **given) == expected
+    numbered = np.column_stack([TABLE[["x", "y"]], pd.factorize(TABLE["ward"])[0]])
+    g = prolate.mean(numbered, by=2, keys=[0, 1], budget=B)
+    assert (g.by, list(g.groups), g.columns) == ("x2", ["0", "1"], ("x0", "x1"))
+
+
+def test_noise_of_groups_is_their_own() -> None:
+    twice = pd.concat([TABLE.assign(ward="a"), TABLE.assign(ward="b")])
+    for seed in (None, 1):
+        g = prolate.mean(twice, by="ward", keys=["a", "b"], columns="x", budget=B, seed=seed)
+        assert g["a"].estimate[0] != g["b"].estimate[0]
+
+
+def test_the_order_of_rows_does_not_show() -> None:
+    given: dict[str, Any] = {"by": "ward", "columns": "x", "budget": D}
+    found = [list(prolate.mean(t, **given).groups) for t in (TABLE, TABLE[::-1])]
+    assert found[0] == found[1] == ["east", "north", "south"]
+
+
+# --- private keys -------------------------------------------------------------------------------
+
+
+def alone(count: int, rows: int = 1) -> pd.DataFrame:
+    keys = np.repeat([f"key {i:05d}" for i in range(count)], rows)
+    return pd.DataFrame({"key": keys, "who": keys})
+
+
+def shown(frame: pd.DataFrame, budget: Budget, **given: Any) -> int:
+    return len(prolate.count(frame, by="key", budget=budget, **given))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"unit": "who", "contribution": "rows", "max_rows": 3}, {"neighbors": "add-remove"}],
+)
+@pytest.mark.parametrize("epsilon", [1.0, 40.0])
+def test_a_person_alone_is_shown_no_more_often_than_stated(epsilon: float, given: Any) -> None:
+    """In 1000 keys of one person each; false alarm 1e-7. Not blind: about as often as allowed."""
+    frame = alone(1000, 5 if "unit" in given else 1)
+    budget = Budget(epsilon=epsilon, delta=0.2)
+    found = shown(frame, budget, seed=11, **given)
+    assert found <= stats.binom.isf(1e-7, 1000, 0.1)
+    if epsilon == 1.0:
+        assert found > 40
+
+
+def test_a_threshold_that_forgets_the_person_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = terms.threshold_of
+    monkeypatch.setattr(terms, "threshold_of", lambda q, std, rows: honest(q, std, rows) - rows)
+    found = shown(alone(1000, 5), Budget(epsilon=40, delta=0.2), seed=11)
+    assert found > stats.binom.isf(1e-7, 1000, 0.1)
+
+
+def test_the_threshold_is_far_enough_out() -> None:
+    for delta in (1e-3, 1e-9, 1e-15):
+        for std in (0.3, 1.0, 77.7):
+            for rows in (1, 4):
+                above = terms.threshold_of(stats.norm.isf(delta), std, rows) - rows
+                assert stats.norm.sf(above / std) <= delta
+                assert above < std * stats.norm.isf(delta) + 1.001
+    count = Measurement(np.array([9.0]), 1.0, "", "", 1.0, 1.0, 1.0)
+    assert terms.passes(count, 1, 1e-3)
+    assert not terms.passes(count, 1, 1e-20)
+
+
+def test_small_keys_appear_nowhere() -> None:
+    frame = pd.concat([TABLE, TABLE[:3].assign(ward="secret-4711")])
+    g = prolate.mean(frame, by="ward", columns="x", budget=Budget(epsilon=1, delta=1e-9))
+    assert "secret" not in g.to_json()
+    assert len(g) == 3
+    assert g.keys_delta == 5e-10
+    assert g.budget.mu < Budget(epsilon=1, delta=1e-9).mu
+    assert g.budget.mu <= Budget(epsilon=1, delta=5e-10).mu
+    assert g["north"].receipt[0].label == "is the group there"
+    assert "5e-10 is for showing which groups there are" in g.guarantee
+    assert "5e-10" in g["north"].guarantee
+
+
+def test_no_group_is_large_enough() -> None:
+    g = prolate.mean(TABLE[:3], by="ward", columns="x", budget=Budget(epsilon=1, delta=1e-9))
+    assert len(g) == 0
+    assert g.table() == []
+    assert GroupedRelease.from_json(g.to_json()) == g
+    assert "0 groups" in repr(g)
+
+
+def test_labels_that_are_missing_or_no_text_are_no_keys() -> None:
+    wards = pa.array([b"a", b"\xff", b"", None], pa.binary()).take(pa.array(np.arange(4000) % 4))
+    table = pa.table({"ward": wards, "x": np.ones(4000)})
+    assert list(prolate.count(table, by="ward", budget=D).groups) == ["a"]
+
+
+# --- errors, the ledger, views ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"keys": ["a"]}, InputError, "by="),
+        ({"by": "ward", "keys": []}, InputError, "no group"),
+        ({"by": "ward", "keys": "north"}, InputError, "list"),
+        ({"by": "ward", "keys": ["a", " a"]}, InputError, "twice"),
+        ({"by": "ward", "keys": [None]}, InputError, "missing"),
+        ({"by": "ward"}, BudgetError, "delta"),
+        ({"by": "wart", "keys": ["a"]}, InputError, "Did you mean 'ward'"),
+        ({"by": "ward", "keys": ["a"], "method": "plan"}, InputError, "places"),
+        ({"by": "ward", "keys": ["a"], "exchangeable": True}, InputError, "places"),
+        ({"by": "ward", "keys": ["a"], "bounds": {"ward": (0, 1)}}, InputError, "not used"),
+    ],
+)
+def test_what_cannot_be_is_said(given: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        prolate.mean(PLAIN, budget=B, **given)
+
+
+def test_the_ledger_is_charged_once(tmp_path: Path) -> None:
+    book = prolate.Ledger.create(tmp_path / "l.ledger", limit=Budget(mu=50))
+    prolate.mean(PLAIN, by="ward", keys=KEYS, budget=B, ledger=book)
+    [entry] = book.entries()
+    assert (entry.mu, entry.label) == (30.0, "mean of 2 columns by ward")
+    with pytest.raises(LedgerError):
+        prolate.mean(PLAIN, by="ward", keys=KEYS, budget=Budget(mu=45), ledger=book)
+    with pytest.raises(InputError, match="ledger"):
+        prolate.mean(PLAIN, by="ward", budget=D, ledger=book)
+    assert len(book.entries()) == 1
+
+
+G = prolate.mean(PLAIN, by="ward", keys=KEYS, budget=B, seed=1)
+
+
+def test_views(tmp_path: Path) -> None:
+    frame = G.to_frame(0.9)
+    assert list(frame["group"]) == ["north", "north", "south", "south"]
+    assert list(frame.columns[:3]) == ["group", "n", "column"]
+    assert set(G.interval()) == {"north", "south"}
+    assert repr(G).splitlines()[0].startswith("NOT PRIVATE (seeded) mean of 2 columns by ward")
+    assert "NOT PRIVATE" in repr(G).splitlines()[1]
+    path = tmp_path / "g.json"
+    G.to_json(path)
+    assert GroupedRelease.from_json(path) == G
+    assert pickle.loads(pickle.dumps(G)) == G
+    assert "one row" in prolate.mean(PLAIN, by="ward", keys=KEYS, budget=B).guarantee
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"schema": "prolate.release"},
+        {"schema_version": 2},
+        {"statistic": "sum"},
+        {"statistic": "other"},
+        {"neighbors": "other"},
+        {"private": True},
+        {"more": 1},
+        {"budget": Budget(mu=31).to_dict()},
+        {"groups": [*G.to_dict()["groups"], G.to_dict()["groups"][0]]},
+        {"groups": [{"key": "a"}]},
+        {"unit": {"column": "who", "contribution": "mean"}},
+    ],
+)
+def test_what_was_changed_by_hand_is_refused(change: Any) -> None:
+    with pytest.raises(ReleaseError):
+        GroupedRelease.from_dict({**G.to_dict(), **change})
