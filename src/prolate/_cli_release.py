@@ -45,7 +45,8 @@ def release_and_print(
     if options["seed"] is not None:
         click.echo(f"prolate: {NOT_PRIVATE}", err=True)
     data = files[0] if len(files) == 1 else list(files)
-    count_rows = options["neighbors"] == "replace"
+    rows_are_public = options.get("unit") is None and options.get("by") is None
+    count_rows = options["neighbors"] == "replace" and rows_are_public
     with terminal.progress_bar(count_rows=count_rows) as progress:
         release = make(data, budget=budget, progress=progress, **options)
     if output is not None:

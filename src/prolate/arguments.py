@@ -145,7 +145,10 @@ def read_quantiles(q: object) -> tuple[NDArray[np.float64], bool]:
     single = array.ndim == 0
     array = np.atleast_1d(array)
     if array.ndim != 1 or array.size == 0 or not np.all((array >= 0.0) & (array <= 1.0)):
-        raise InputError(f"q must be numbers between 0 and 1, such as [0.25, 0.5]; got {q!r}.")
+        raise InputError(
+            f"q must be numbers between 0 and 1, such as [0.25, 0.5] for the lower quarter and the "
+            f"median; got {q!r}."
+        )
     return array, single
 
 

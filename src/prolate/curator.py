@@ -214,11 +214,12 @@ class Curator:
             noise = rounded_gaussian(scale, part.size, self._bits, threads=thread_count())
             # The sum, in steps of 2**-shift, plus the noise, exactly; rounding that to a
             # double is post-processing.
-            whole = part + (noise >> shift)
-            rest = noise & ((1 << shift) - 1)
+            values = (part + (noise >> shift)).astype(np.float64)
+            rest = (noise & ((1 << shift) - 1)).astype(np.float64)
+            values += np.ldexp(rest, -shift, out=rest)
             found.append(
                 Measurement(
-                    values=whole.astype(np.float64) + np.ldexp(rest.astype(np.float64), -shift),
+                    values=values,
                     std=math.ldexp(scale, -shift),
                     label=wanted[k][2],
                     query=queries[k].describe() + self._sampled_words(),

@@ -173,9 +173,9 @@ def noisy(
 def test_nearly_all_of_a_budget_is_there_to_be_seen(monkeypatch) -> None:
     shown = noisy("sum, plain", "replace", 1.0, 30_000, monkeypatch)
     assert max(shown.values()) <= 1.0
-    assert shown["likelihood"] > 0.85
-    assert min(value for kind, value in shown.items() if "rates" in kind) > 0.75
-    assert min(shown.values()) > 0.4
+    assert shown["likelihood"] > 0.8
+    assert min(value for kind, value in shown.items() if "rates" in kind) > 0.65
+    assert min(shown.values()) > 0.3
 
 
 def test_every_tester_finds_noise_of_half_the_size(monkeypatch) -> None:
@@ -188,7 +188,7 @@ def test_every_tester_finds_noise_of_half_the_size(monkeypatch) -> None:
 def test_whole_releases_of_half_the_noise_are_found(query, monkeypatch) -> None:
     hurt(query, monkeypatch)
     case = {
-        ClippedSum: ("sum, plain", "replace", "corners", Budget(mu=1.5), 500),
-        Cross: ("adassp", "replace", "at an angle", Budget(mu=1.5), 300),
+        ClippedSum: ("sum, plain", "replace", "corners", Budget(mu=1.5), 700),
+        Cross: ("adassp", "replace", "at an angle", Budget(mu=1.5), 700),
     }[query]
     assert audit(*case, monkeypatch) > 1.0

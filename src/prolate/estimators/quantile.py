@@ -102,8 +102,8 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
     value = np.where(low >= 0.0, low, high)  # the number with fewest digits in the cell
     sampling = np.sqrt(probability * (1.0 - probability) * present)
     rank, rank_std = probability * present, np.hypot(rank_noise, sampling)
-    per_rank = np.array([_per_rank(steps, k, rank[k], rank_std[k]) for k in range(value.size)])
     with np.errstate(over="ignore"):
+        per_rank = np.array([_per_rank(steps, k, rank[k], rank_std[k]) for k in range(value.size)])
         # The search ends in a cell, wherever in it the value is.
         noise_std = np.hypot(per_rank * rank_noise, high - low)
         sampling_std = per_rank * sampling
@@ -186,5 +186,5 @@ def _width(steps: list[_Step], k: int, reach: float, *, down: bool) -> float:
         before, at = (0.0, 0.0) if last == 0 else (float(held[last - 1]), float(width[last - 1]))
         more = max(float(held[last]) - before, 1.0)
         part = min(max((enough - before) / more, 0.0), 1.0)
-        return (at + part * (float(width[last]) - at)) * reach / enough
+        return (at + part * (float(width[last]) - at)) * (reach / enough)
     return math.inf

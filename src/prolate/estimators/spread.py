@@ -35,6 +35,7 @@ _PRIOR_WIDTH = 7  # candidates that the prior is smoothed over
 _LEAST_PRESENT = 0.3  # at least this part of a column's values is taken to be there
 _TAIL = 3.0  # cells beyond this many bulk scales count as tail
 _WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
+_AT_ONCE = 1 << 12  # columns: their working copies stay small
 _GOES_ON = 3.0 * math.sqrt(3.0)  # standard deviations of noise in three cells together
 
 
@@ -87,11 +88,9 @@ def measure_scale(
         start = np.ceil(_CANDIDATES * (np.log2(guess) + _NARROWER)).astype(np.int64)
         start = np.clip(start, 0, scales.size - window)
         tried = start[:, np.newaxis] + np.arange(window)
-        fit = half_normal_fit(counts[wide], noise, rows, edges, scales)
+        fit = half_normal_fit(counts[wide], noise, rows, edges, scales, tried)
         offset = (first[wide] // 2) * _CANDIDATES + start  # first counts half octaves
-        posterior = pooled_posterior(
-            np.take_along_axis(fit, tried, axis=1), offset, width=_PRIOR_WIDTH
-        )
+        posterior = pooled_posterior(fit, offset, width=_PRIOR_WIDTH)
         bulk[wide] = np.sum(posterior * scales[tried], axis=1)
 
     # Inside, the second moment itself where it clearly exceeds that of the shape.
@@ -127,17 +126,33 @@ def _first_cells(interval: Interval, reach: float | Floats) -> Integers:
 
 
 def half_normal_fit(
-    counts: Floats, noise: float, rows: float, edges: Floats, scales: Floats
+    counts: Floats,
+    noise: float,
+    rows: float,
+    edges: Floats,
+    scales: Floats,
+    tried: Integers | None = None,
 ) -> Floats:
-    """Return the log-likelihood of every scale, (d, scales), the number present profiled out."""
+    """Return the log-likelihood of scales, the number present profiled out.
+
+    Of all of them, (d, scales), or of those that are `tried` for each column, (d, m).
+    """
     from scipy.special import erf
 
     below = erf(edges / (scales[:, np.newaxis] * math.sqrt(2.0)))
     below[:, -1] = 1.0
     shape = np.diff(below, axis=1)
-    match, square = counts @ shape.T, np.sum(shape**2, axis=1)
-    present = np.clip(match / square, _LEAST_PRESENT * rows, rows)
-    return np.asarray((present * match - 0.5 * present**2 * square) / noise**2)
+    squares = np.sum(shape**2, axis=1)
+    width = scales.size if tried is None else tried.shape[1]
+    fit = np.empty((counts.shape[0], width))
+    for start in range(0, len(fit), _AT_ONCE):
+        here = slice(start, start + _AT_ONCE)
+        match, square = counts[here] @ shape.T, squares
+        if tried is not None:
+            match, square = np.take_along_axis(match, tried[here], axis=1), squares[tried[here]]
+        present = np.clip(match / square, _LEAST_PRESENT * rows, rows)
+        fit[here] = (present * match - 0.5 * present**2 * square) / noise**2
+    return fit
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

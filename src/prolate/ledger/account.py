@@ -107,8 +107,9 @@ class Account:
         total = math.sqrt(_total(self.entries))
         spent = f"{_cost(total, composition)} is" if self.entries else "nothing is"
         left = self._left(composition)
-        # Rounded down, so that what is said to fit does.
-        largest = _cost(left, composition, rounding=ROUND_FLOOR)
+        # Rounded down, so that what is said to fit does; within the slack, so that a rho of
+        # 1 is not said to be 0.999999 for the rounding of its root.
+        largest = _cost(left * (1 + 1e-13), composition, rounding=ROUND_FLOOR)
         most = f"at most {largest} still fits" if left else "nothing more fits"
         why = ""
         if composition == "zcdp":

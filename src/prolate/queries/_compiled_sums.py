@@ -120,12 +120,12 @@ def _add_fours(
             one[j], two[j], three[j], four[j] = v, w, x, y
             a, b = _plus_square(a, v), _plus_square(b, w)
             c, e = _plus_square(c, x), _plus_square(e, y)
-        if not max(max(a, b), max(c, e)) <= cap * cap or a + b + c + e != a + b + c + e:
+        if not max(a, b, c, e) <= cap * cap or a + b + c + e != a + b + c + e:
             a = _cut_row(row_one, one, cap, missing)
             b = _cut_row(row_two, two, cap, missing)
             c = _cut_row(row_three, three, cap, missing)
             e = _cut_row(row_four, four, cap, missing)
-        if half <= 0.0 and max(max(a, b), max(c, e)) <= limit:
+        if half <= 0.0 and max(a, b, c, e) <= limit:
             for j in range(d):
                 sums[j] += (one[j] + two[j]) + (three[j] + four[j])
             continue

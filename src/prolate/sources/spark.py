@@ -164,15 +164,15 @@ class SparkSource(Source):
                 "On Spark, each person counts with their mean; contribution='rows' is for rows "
                 "that are read here."
             )
-        columns = self.columns[:-1]
-        width = len(columns)
+        width = len(self.columns) - 1
+        columns = self.columns[:-1] or ("persons",)
         whose = sql.trim(self._frame[f"c{width}"].cast("string"))
         # -0.0 and 0.0, and NaN and null, are one label each.
         whose = sql.when(whose == "-0.0", "0.0").when(whose != "NaN", whose)
         grouped = self._frame.withColumn(f"c{width}", whose).groupBy(f"c{width}")
-        schema = ", ".join(f"c{j} double" for j in range(width))
+        schema = ", ".join(f"c{j} double" for j in range(len(columns)))
         means = grouped.applyInArrow(lambda rows: person_mean(width, rows), schema)
-        source = SparkSource(means, RowReader(width, 1 << 14), columns, 1)
+        source = SparkSource(means, RowReader(len(columns), 1 << 14), columns, 1)
         source.rows_per_block = self.rows_per_block
         return source
 
@@ -304,7 +304,8 @@ def frame_source(
     numbered = frame.toDF(*(f"column{j}" for j in range(len(names))))
     where = [f"column{names.index(name)}" for name in (*chosen, *marks)]
     parts = [numbered[old].alias(f"c{j}") for j, old in enumerate(where)]
-    reader = RowReader(len(chosen), max(1, block_bytes // (8 * len(chosen))))
+    width = max(1, len(chosen))
+    reader = RowReader(width, max(1, block_bytes // (8 * width)))
     source = SparkSource(numbered.select(*parts), reader, (*chosen, *marks), block_bytes)
     source.labels = tuple(Labels() for _ in marks)
     return source

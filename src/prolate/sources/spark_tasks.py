@@ -146,7 +146,7 @@ def person_mean(width: int, rows: pa.Table) -> pa.Table:
     import pyarrow as pa
 
     with _public_words():
-        means = {}
+        means = {} if width else {"c0": pa.array([0.0])}  # there is only the person to count
         for j in range(width):
             values = np.empty(rows.num_rows)
             fill(values, pa.concat_arrays(rows.column(j).chunks))
