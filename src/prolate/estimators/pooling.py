@@ -12,12 +12,15 @@ All of it is arithmetic on noisy measurements.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["pooled_posterior"]
+__all__ = ["pooled_pieces", "pooled_posterior"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 _ROUNDS = 20
 _ENOUGH = 2048  # columns that show a prior
@@ -26,12 +29,7 @@ _FAR, _FAR_PART = 7, 0.05  # smoothing has a wide part, for columns unlike the o
 _SURPRISE = 1e-5  # the part of the prior that is uniform
 
 
-def pooled_posterior(
-    log_likelihood: Floats,
-    offset: NDArray[np.int64],
-    *,
-    width: int,
-) -> Floats:
+def pooled_posterior(log_likelihood: Floats, offset: Integers, *, width: int) -> Floats:
     """Return each column's posterior over its candidates.
 
     Parameters
@@ -48,24 +46,32 @@ def pooled_posterior(
     float64 array of shape (d, m)
         Rows add up to 1.
     """
-    d, m = log_likelihood.shape
-    place = (offset - offset.min())[:, np.newaxis] + np.arange(m)
-    size = int(place.max()) + 1
+    found = np.empty(log_likelihood.shape)
+    for columns, posterior in pooled_pieces(log_likelihood.__getitem__, offset, width=width):
+        found[columns] = posterior
+    return found
+
+
+def pooled_pieces(
+    log_likelihood: Callable[[Integers], Floats], offset: Integers, *, width: int
+) -> Iterator[tuple[Integers, Floats]]:
+    """Yield columns and their posteriors, some at a time, given the likelihoods of columns."""
+    d = offset.size
     some = np.arange(0, d, -(-d // _ENOUGH))
-    posterior = np.empty((d, m))
-    together, posterior[some] = _prior(log_likelihood[some], place[some], size, width)
-    if some.size < d:
-        prior = together / some.size + _SURPRISE / size
-        others = np.delete(np.arange(d), some)
-        for start in range(0, others.size, _AT_ONCE):
-            here = others[start : start + _AT_ONCE]
-            posterior[here] = _normalized(_likelihood(log_likelihood[here]) * prior[place[here]])
-    return posterior
+    others = np.setdiff1d(np.arange(d), some, assume_unique=True)
+    fit, first = log_likelihood(some), offset.min()
+    index = np.arange(fit.shape[1])
+    size = int(offset.max() - first) + index.size
+    together, posterior = _prior(fit, (offset[some] - first)[:, np.newaxis] + index, size, width)
+    yield some, posterior
+    prior = together / some.size + _SURPRISE / size
+    for start in range(0, others.size, _AT_ONCE):
+        here = others[start : start + _AT_ONCE]
+        place = (offset[here] - first)[:, np.newaxis] + index
+        yield here, _normalized(_likelihood(log_likelihood(here)) * prior[place])
 
 
-def _prior(
-    log_likelihood: Floats, place: NDArray[np.int64], size: int, width: int
-) -> tuple[Floats, Floats]:
+def _prior(log_likelihood: Floats, place: Integers, size: int, width: int) -> tuple[Floats, Floats]:
     """Return how many columns each of all candidates has, smoothed, and the posteriors."""
     likelihood = _likelihood(log_likelihood)
     prior = np.full(place.shape, 1.0 / size)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.locate import SCALES, Interval
-from prolate.estimators.pooling import pooled_posterior
+from prolate.estimators.pooling import pooled_pieces
 from prolate.estimators.shares import significance
 from prolate.queries import Histogram, MagnitudeGrid
 
@@ -76,45 +76,77 @@ def measure_scale(
     edges = np.where(index % 2 == 0, 1.0, 1.5) * 2.0 ** (index // 2)
     edges[0] = 0.0
     unit = np.ascontiguousarray(first << _HALVES).view(np.float64)
-    middle = np.sqrt(edges[:-1] * edges[1:])
 
     # The bulk.
     scales = 2.0 ** (np.arange(_CANDIDATES * (cells // 2 - 2)) / _CANDIDATES)
     bulk = np.ones(d)
-    wide = ~interval.narrow
-    if wide.any():
+    wide = np.flatnonzero(~interval.narrow)
+    if wide.size:
         guess = interval.half[wide] / SCALES / unit[wide]
         window = round(_CANDIDATES * (_WIDER - _NARROWER)) + 1
         start = np.ceil(_CANDIDATES * (np.log2(guess) + _NARROWER)).astype(np.int64)
         start = np.clip(start, 0, scales.size - window)
-        tried = start[:, np.newaxis] + np.arange(window)
-        fit = half_normal_fit(counts[wide], noise, rows, edges, scales, tried)
+
+        def tried(some: Integers) -> Integers:
+            return np.asarray(start[some][:, np.newaxis] + np.arange(window))
+
+        def fit(some: Integers) -> Floats:
+            return half_normal_fit(counts[wide[some]], noise, rows, edges, scales, tried(some))
+
         offset = (first[wide] // 2) * _CANDIDATES + start  # first counts half octaves
-        posterior = pooled_posterior(fit, offset, width=_PRIOR_WIDTH)
-        bulk[wide] = np.sum(posterior * scales[tried], axis=1)
+        for some, posterior in pooled_pieces(fit, offset, width=_PRIOR_WIDTH):
+            bulk[wide[some]] = np.sum(posterior * scales[tried(some)], axis=1)
+
+    scale, step = np.empty((2, d))
+    clear = significance(d * cells) * noise
+    # What lies within a narrow column's interval is its bulk, not rare.
+    within = _WITHIN * interval.half / unit
+    for begin in range(0, d, _AT_ONCE):
+        here = slice(begin, begin + _AT_ONCE)
+        scale[here], step[here] = _with_tail(
+            counts[here],
+            noise,
+            rows,
+            clear,
+            edges,
+            bulk[here],
+            within[here],
+            ~interval.narrow[here],
+        )
+    with np.errstate(over="ignore"):
+        return np.minimum(scale * unit, LARGEST), np.minimum(step * unit, LARGEST)
+
+
+def _with_tail(
+    counts: Floats,
+    noise: float,
+    rows: float,
+    clear: float,
+    edges: Floats,
+    bulk: Floats,
+    within: Floats,
+    wide: NDArray[np.bool_],
+) -> tuple[Floats, Floats]:
+    """Return scales and steps from the bulks' scales, all in the unit of the edges."""
+    middle = np.sqrt(edges[:-1] * edges[1:])
 
     # Inside, the second moment itself where it clearly exceeds that of the shape.
     far = edges[:-1] > _TAIL * bulk[:, np.newaxis]
     square = np.where(far, 0.0, middle**2)
     moment = np.sum(counts * square, axis=1) - 2.0 * noise * np.sqrt(np.sum(square**2, axis=1))
-    inside = np.maximum(bulk**2, np.where(wide, moment / rows, 0.0))
+    inside = np.maximum(bulk**2, moment / rows)
 
     # The tail: as far as an octave and a half on still shows rows, and single cells that
     # stand out beyond.
     padded = np.pad(counts, ((0, 0), (0, 2)))
     ahead = counts + padded[:, 1:-1] + padded[:, 2:]
     goes_on = np.logical_and.accumulate(~far | (ahead > _GOES_ON * noise), axis=1)
-    clear = counts > significance(d * cells) * noise
     goes_on &= wide[:, np.newaxis]
-    # What lies within a narrow column's interval is its bulk, not rare.
-    bulk_cells = middle * unit[:, np.newaxis] <= _WITHIN * interval.half[:, np.newaxis]
-    far &= wide[:, np.newaxis] | ~bulk_cells
-    held = np.where(far & (goes_on | clear), counts, 0.0)
+    far &= wide[:, np.newaxis] | (middle > within[:, np.newaxis])
+    held = np.where(far & (goes_on | (counts > clear)), counts, 0.0)
     tail = np.maximum(held @ middle**2 / rows, 0.0)
-    step = np.where(wide, 0.0, _ratio(held @ middle**2, held @ middle) * unit)
-    with np.errstate(over="ignore"):
-        scale = np.sqrt(np.where(wide, inside, 0.0) + tail) * unit
-    return np.asarray(np.minimum(scale, LARGEST)), np.minimum(step, LARGEST)
+    step = np.where(wide, 0.0, _ratio(held @ middle**2, held @ middle))
+    return np.sqrt(np.where(wide, inside, 0.0) + tail), step
 
 
 def _first_cells(interval: Interval, reach: float | Floats) -> Integers:
