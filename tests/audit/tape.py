@@ -190,7 +190,10 @@ class Tape:
             assert 1e-12 < stats.chi2.cdf(float(z @ z), z.size) < 1.0 - 1e-12, (
                 "this is no such noise"
             )
-            assert z.size < 4 or np.unique(z).size > z.size - 3, "noise is used again"
+            # Noise of other scales is the same but for rounding; so are few of honest draws.
+            few = 3 + 2e-8 * z.size**2
+            again = z.size - np.unique(np.round(z, 8)).size
+            assert z.size < 4 or again < few, "noise is used again"
 
     def replay(self, rows: Any, patch: pytest.MonkeyPatch) -> None:
         """Raise unless the release on `rows`, with everything measured frozen, is the same."""

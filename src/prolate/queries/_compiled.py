@@ -25,7 +25,7 @@ _CELLS = 1 << 18  # values at a time, whose cells stay in the second-level cache
 _TABLES = 16  # columns whose tables do
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc"})
+@njit(nogil=True, fastmath={"reassoc"})
 def _exact_square(steps: Any, start: int, stop: int) -> float:
     total = 0.0
     for j in range(start, stop):
@@ -67,7 +67,7 @@ def clipped_steps(
                 steps[i, j] = np.rint(steps[i, j] * factor)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _linear_cell(x: Any, low: float, width: float, cells: float) -> Any:
     """Return the cell of a value, -1 for none."""
     place = np.floor((np.float64(x) - low) / width)
@@ -75,14 +75,14 @@ def _linear_cell(x: Any, low: float, width: float, cells: float) -> Any:
     return np.int32(place if x - x == 0.0 else -1.0)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _magnitude_cell(x: Any, pattern: int, first: int, shift: int, last: int) -> Any:
     """Return the cell of a value, -1 for none, given the bits of its magnitude."""
     cell = min(max((pattern >> shift) - first, 0), last)
     return np.int32(cell if x - x == 0.0 else -1)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _tally(cells: Any, count: int, by_row: bool, total: Any) -> None:
     """Count cells, laid out as the values are, into their columns' tables.
 

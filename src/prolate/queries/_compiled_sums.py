@@ -28,17 +28,17 @@ _LARGEST = float(np.finfo(np.float64).max)
 _CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc"})
+@njit(nogil=True, fastmath={"reassoc"})
 def _plus(total: float, step: float) -> float:
     return total + step
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@njit(nogil=True, fastmath={"reassoc", "contract"})
 def _plus_square(total: float, step: float) -> float:
     return total + step * step
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _step(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any, about: Any) -> Any:
     """Return a value in steps, not cut; NaN or infinite where the value is."""
     value = np.float64(x)
@@ -52,12 +52,12 @@ def _step(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any, about:
     return step
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _cut(x: Any, step: float, cap: float, missing: float) -> float:
     return min(max(step, -cap), cap) if x - x == 0.0 else missing
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _factors(
     square: float, d: int, inner: float, outer: float, most: float, middle: float, half: float
 ) -> tuple[float, float]:
@@ -75,7 +75,7 @@ def _factors(
     return inside / root, (min(root, outer) - inner) / (outer - inner) * (beyond / root)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _cut_row(row: Any, steps: Any, cap: float, missing: Any) -> float:
     """Cut the steps of a row; return the sum of their squares, cut off at 2**53."""
     square = 0.0
@@ -88,7 +88,7 @@ def _cut_row(row: Any, steps: Any, cap: float, missing: Any) -> float:
     return square
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _add_fours(
     flat: Any,
     stride: int,
@@ -188,7 +188,7 @@ def clipped_sum_rows(
         total[j] += np.int64(sums[j])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _square_columns(flat: Any, stride: int, how: Any, square: Any, sums: Any) -> None:
     """Set the sums of squares of rows, and of columns, of steps that are not cut."""
     square[:] = 0.0
@@ -202,7 +202,7 @@ def _square_columns(flat: Any, stride: int, how: Any, square: Any, sums: Any) ->
         sums[j] = part
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _cut_columns(flat: Any, stride: int, how: Any, cap: float, missing: Any, square: Any) -> None:
     """Set the sums of squares of rows of cut steps, cut off at 2**53."""
     square[:] = 0.0
@@ -213,7 +213,7 @@ def _cut_columns(flat: Any, stride: int, how: Any, cap: float, missing: Any, squ
             square[i] = min(square[i] + step * step, _EXACT)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _add_columns(
     flat: Any, stride: int, how: Any, cap: float, missing: Any, factors: Any, total: Any
 ) -> None:
@@ -277,7 +277,7 @@ def clipped_sum_columns(
             _add_columns(part, stride, how, end, missing, excess, total[d:])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _square(x: Any, j: int, center: Any, gain: Any, about: Any) -> float:
     value = np.float64(x)
     if about is not None:
