@@ -192,7 +192,7 @@ def test_double_clicks_pay_once(page: Page) -> None:
     from selenium.webdriver.common.action_chains import ActionChains
 
     page.fill()
-    page.run("for (const _ of [1, 2]) document.querySelector('#review').click()")
+    page.run("[1, 2].forEach(() => document.querySelector('#review').click())")
     page.confirming()
     ActionChains(page.browser).double_click(page.find("#release")).perform()
     page.done()
