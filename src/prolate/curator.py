@@ -76,7 +76,8 @@ class Curator:
     seed : int, optional
         Makes the noise repeatable, and the release not private.
     charge : callable, optional
-        Called once, before the first row is read: books the whole budget elsewhere.
+        Called once, before anything private is read: books the whole budget elsewhere. What
+        may be read before is the number of rows, where it is public.
     progress : callable, optional
         Called as rows are read.
     exchangeable : bool
@@ -101,6 +102,7 @@ class Curator:
         self._source = source
         self._bits = random_bits(seed)
         self._progress = progress
+        self._threads = thread_count()
         self._mu_squared = Fraction(budget.mu) ** 2
         self._account = _Account(Fraction(0), [], charge)
         self._rows: int | None = None
@@ -211,7 +213,7 @@ class Curator:
         found = []
         for k, part in enumerate(together.parts(total)):
             scale, shift = scales[k]
-            noise = rounded_gaussian(scale, part.size, self._bits, threads=thread_count())
+            noise = rounded_gaussian(scale, part.size, self._bits, threads=self._threads)
             # The sum, in steps of 2**-shift, plus the noise, exactly; rounding that to a
             # double is post-processing.
             values = (part + (noise >> shift)).astype(np.float64)
@@ -409,7 +411,7 @@ class Curator:
         self._book()
 
     def _book(self) -> None:
-        """Charge the whole budget elsewhere, once, before any row is read."""
+        """Charge the whole budget elsewhere, once."""
         if self._account.charge is not None:
             self._account.charge()
             self._account.charge = None

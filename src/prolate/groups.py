@@ -21,6 +21,7 @@ from prolate.queries import Count
 from prolate.release import Release
 from prolate.sources.labels import text_of
 from prolate.sources.source import Block, Source
+from prolate.sources.threads import thread_count
 from prolate.terms import FOR_COUNT, FOR_THE_REST, Terms, for_keys, passes
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def release_groups(
     charge : callable or None
         Books a budget and its label.
     """
+    thread_count()  # what it cannot read is said before anything is charged
     *columns, by = source.columns
     names = tuple(columns) or ("rows",)
     limits = read_bounds(bounds, names, required=job.needs_bounds)
@@ -176,10 +178,18 @@ class _Split:
                 self._parts.setdefault(int(groups[rows[0]]), []).append(values)
 
     def numbers(self, keys: Sequence[str] | None) -> dict[str, int]:
-        """Return the numbers of the groups, in an order that depends on no row."""
+        """Return the numbers of the groups, in an order that depends on no row.
+
+        Groups that are to be found have a row at least: a label may stand in rows that do not
+        count, thousands of them one person's, and each would have its chance to be shown.
+        """
         if keys is not None:
             return {key: self._labels.number(key) for key in keys}
-        return dict(sorted(self._labels.named().items()))
+        return {
+            key: number
+            for key, number in sorted(self._labels.named().items())
+            if number in self._parts
+        }
 
     def group(self, number: int) -> Source:
         """Return the rows of one group; they are forgotten here."""

@@ -24,8 +24,8 @@ m = mu / s, rounded down.
 The number of rows of a group, or of rows kept of persons, is private in all these cases, so
 their curators measure it (``"add-remove"``).
 
-**Private keys.** Which keys there are is private, too, where they are not given. Each group is
-counted with a part of the budget, and goes on only if its count is above a threshold t; only
+**Private keys.** Which keys there are is private, too, where they are not given. A group exists
+if a row that counts is in it; a person's rows that do not count make none. Each group is counted with a part of the budget, and goes on only if its count is above a threshold t; only
 then is its key shown. The count of a group that exists for neither or both of two neighbors is
 one more Gaussian measurement. If it exists for one of them only, all its rows are one person's,
 at most k; then it is shown with probability at most P(k + noise > t) = delta_keys, and what is

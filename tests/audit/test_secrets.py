@@ -182,26 +182,35 @@ def test_commands_that_succeed(name, data, kept, capsys) -> None:
     """With a release and a ledger on the side."""
     (kept.folder / "work" / "old.json").write_text("{}")
     (kept.folder / "work" / "old.json").chmod(0o644)
-    assert main(["ledger", "create", "book.ledger", "--mu", "10"]) == 0
+    assert main(["ledger", "create", "book.ledger", "--mu", "40"]) == 0
     command, *options = COMMANDS[name]
     for number, way in enumerate(WAYS):
         private = "add-remove" in way
         file = data / ("rows.csv", "rows.parquet")[number % 2]
-        given = [command, str(file), *BUDGET, *options, *way]
         out = "old.json" if number == 0 else f"{number}.json"
-        old = os.umask(0)
-        try:
-            assert main([*given, "-o", out, "--ledger", "book.ledger"]) == 0
-        finally:
-            os.umask(old)
-        assert stat.S_IMODE(Path(out).stat().st_mode) == 0o600
-        assert main(["show", out]) == main(["show", out, "--json", "--receipt"]) == 0
-        assert main(["ledger", "show", "book.ledger"]) == 0
-        release = prolate.Release.from_json(Path(out))
-        written = capsys.readouterr()
-        kept.check(
-            written.out, written.err, repr(release), str(release.table()), rows_are_private=private
-        )
+
+        def texts(attempt, file=file, way=way, out=out):
+            seed = ["--seed", str(attempt)] if "--seed" in way else []
+            given = [command, str(file), *BUDGET, *options, *way, *seed]
+            old = os.umask(0)
+            try:
+                assert main([*given, "-o", out, "--ledger", "book.ledger"]) == 0
+            finally:
+                os.umask(old)
+            assert stat.S_IMODE(Path(out).stat().st_mode) == 0o600
+            assert main(["show", out]) == main(["show", out, "--json", "--receipt"]) == 0
+            assert main(["ledger", "show", "book.ledger"]) == 0
+            release = prolate.Release.from_json(Path(out))
+            written = capsys.readouterr()
+            return written.out, written.err, repr(release), str(release.table())
+
+        # A noisy number of rows is the true one by accident, about once in thirty. What leaks
+        # does so every time; seven accidents in a row have a probability below 1e-9.
+        for attempt in range(7):
+            found = texts(attempt)
+            if not any(secrets_in(text, rows_are_private=private) for text in found):
+                break
+        kept.check(*found, rows_are_private=private)
         Path(out).unlink()  # the next may tell the number of rows, or not
 
 

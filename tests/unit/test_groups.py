@@ -161,6 +161,26 @@ def test_a_threshold_that_forgets_the_person_is_caught(monkeypatch: pytest.Monke
     assert found > stats.binom.isf(1e-7, 1000, 0.1)
 
 
+def many_labels(count: int) -> pd.DataFrame:
+    """One person's rows, each with a label of its own, and a crowd's."""
+    crowd = [f"p{i}" for i in range(50)]
+    return pd.DataFrame(
+        {
+            "key": ["here"] * 50 + [f"key {i}" for i in range(count)],
+            "who": crowd + ["p0"] * count,
+        }
+    )
+
+
+@pytest.mark.parametrize("given", [{}, {"contribution": "rows", "max_rows": 3}])
+def test_rows_that_do_not_count_make_no_group(given: Any) -> None:
+    """Each of 2,000 would be shown with a probability of about .05, were it a group."""
+    frame, budget = many_labels(2000), Budget(epsilon=1, delta=0.2)
+    assert shown(frame, budget, seed=1) > 50  # where rows are their own, not persons'
+    g = prolate.count(frame, by="key", unit="who", budget=budget, seed=1, **given)
+    assert set(g.groups) <= {"here"}
+
+
 def test_the_threshold_is_far_enough_out() -> None:
     for delta in (1e-3, 1e-9, 1e-15):
         for std in (0.3, 1.0, 77.7):
@@ -233,6 +253,17 @@ def test_the_ledger_is_charged_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="ledger"):
         prolate.mean(PLAIN, by="ward", budget=D, ledger=book)
     assert len(book.entries()) == 1
+
+
+@pytest.mark.parametrize("given", [{}, {"by": "ward", "keys": KEYS}])
+def test_a_number_of_threads_that_is_none_costs_nothing(
+    given: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = prolate.Ledger.create(tmp_path / "l.ledger", limit=Budget(mu=50))
+    monkeypatch.setenv("PROLATE_NUM_THREADS", "many")
+    with pytest.raises(InputError, match="PROLATE_NUM_THREADS"):
+        prolate.mean(PLAIN, columns=["x", "y"], budget=B, ledger=book, **given)
+    assert not book.entries()
 
 
 G = prolate.mean(PLAIN, by="ward", keys=KEYS, budget=B, seed=1)
