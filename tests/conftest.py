@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from prolate.compiled import WORK
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # No deadline: a shared machine is slow at random moments, and a kernel compiles
@@ -19,6 +21,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("prolate")
+
+
+# The tests are about the loops that large data meets.
+WORK.enough = -1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -293,7 +293,7 @@ def test_the_callers_settings_of_errors_play_no_part(name, monkeypatch) -> None:
     subject = SUBJECTS[name]
     rows = subject.form(subject.rows)
     tape = record(subject.make, rows, rows, monkeypatch, budget=BUDGET, neighbors="replace")
-    monkeypatch.setattr(kernels, "_compiled", lambda name: None)  # compiled code raises nothing
+    monkeypatch.setattr(kernels, "_loaded", lambda name: None)  # compiled code raises nothing
     for poison in ("overflow", "underflow", "cancellation", "infinite"):
         change, row, _ = POISONS[poison]
         hard = change(subject.rows)

@@ -445,7 +445,7 @@ def test_blocks_of_any_size(name, d) -> None:
 
 def both(name: str, rows: np.ndarray, *arguments: object, shape: tuple[int, ...] | None) -> None:
     """Call a kernel, in all layouts that it takes, and its twin; they must agree bit by bit."""
-    assert kernels._compiled("turn") is not None, "these tests are about the compiled kernels"
+    assert kernels._loaded("turn") is not None, "these tests are about the compiled kernels"
     layouts = [rows]
     if name in ANY_LAYOUT:
         wide = np.full((2 * rows.shape[0], rows.shape[1] + 3), np.nan)

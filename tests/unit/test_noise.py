@@ -105,8 +105,8 @@ LOOPS = ["compiled", "numpy"]
 def loops(request, monkeypatch) -> str:
     """Run a test with the compiled loops, and again without numba."""
     if request.param == "numpy":
-        monkeypatch.setattr(kernels, "compiled", lambda: None)
-    elif kernels.compiled() is None:
+        monkeypatch.setattr(kernels, "_loaded", lambda: None)
+    elif kernels._loaded() is None:
         pytest.skip("numba is not installed")
     return request.param
 
@@ -278,7 +278,7 @@ def test_against_a_plain_reading_of_the_algorithm(scale) -> None:
 @pytest.mark.parametrize("guard", [*GUARDS, 2.0**-20])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_compiled_loops_against_their_twins(seed, guard) -> None:
-    if kernels.compiled() is None:
+    if kernels._loaded() is None:
         pytest.skip("numba is not installed")
     bits = SeededBits(seed)
     words, fraction = bits.words(40_000), bits.words(40_000)
@@ -447,7 +447,7 @@ def test_the_same_integers_for_any_number_of_threads_and_without_numba(scale, mo
         again = SeededBits(4)
         assert np.array_equal(rounded_gaussian(scale, size, again, threads=threads), alone)
         assert np.array_equal(again.words(3), after)
-    monkeypatch.setattr(kernels, "compiled", lambda: None)
+    monkeypatch.setattr(kernels, "_loaded", lambda: None)
     assert np.array_equal(rounded_gaussian(scale, size, SeededBits(4), threads=2), alone)
 
 
@@ -465,7 +465,7 @@ def test_split_streams_have_nothing_in_common() -> None:
 
 def test_the_stream_is_that_of_the_standard() -> None:
     """RFC 8439, section 2.3.2 (nonce and counter), and appendix A.1, vectors 1 and 2."""
-    module = kernels.compiled()
+    module = kernels._loaded()
     if module is None:
         pytest.skip("numba is not installed")
 
@@ -506,7 +506,7 @@ def test_the_systems_words_are_fresh_and_fair(count, monkeypatch) -> None:
     words = np.concatenate([SystemBits().words(count) for _ in range(2)])
     assert words.dtype == np.uint64
     assert words.size == np.unique(words).size == 2 * count
-    stretched = count >= 1024 and kernels.compiled() is not None
+    stretched = count >= 1024 and kernels._loaded() is not None
     assert asked == [32 if stretched else 8 * count] * 2
     ones = np.unpackbits(words.view(np.uint8)).sum()
     assert abs(int(ones) - 64 * count) < 7.5 * math.sqrt(32 * count) + 64 * (count == 1)

@@ -423,6 +423,6 @@ def test_what_a_query_cannot_be_made_of(make, message) -> None:
 def test_the_kernels_work_without_numba(monkeypatch) -> None:
     rows = np.random.default_rng(2).normal(size=(500, 3))
     expected = [query(rows) for query in QUERIES]
-    monkeypatch.setattr(kernels, "_compiled", lambda name: None)
+    monkeypatch.setattr(kernels, "_loaded", lambda name: None)
     for query, answer in zip(QUERIES, expected, strict=True):
         assert np.array_equal(query(rows), answer)

@@ -35,6 +35,7 @@ _PRIOR_WIDTH = 7  # candidates that the prior is smoothed over
 _LEAST_PRESENT = 0.3  # at least this part of a column's values is taken to be there
 _TAIL = 3.0  # cells beyond this many bulk scales count as tail
 _WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
+_erf = np.frompyfunc(math.erf, 1, 1)  # importing SciPy takes longer than these few values
 _AT_ONCE = 1 << 12  # columns: their working copies stay small
 _GOES_ON = 3.0 * math.sqrt(3.0)  # standard deviations of noise in three cells together
 
@@ -169,9 +170,7 @@ def half_normal_fit(
 
     Of all of them, (d, scales), or of those that are `tried` for each column, (d, m).
     """
-    from scipy.special import erf
-
-    below = erf(edges / (scales[:, np.newaxis] * math.sqrt(2.0)))
+    below = _erf(edges / (scales[:, np.newaxis] * math.sqrt(2.0))).astype(np.float64)
     below[:, -1] = 1.0
     shape = np.diff(below, axis=1)
     squares = np.sum(shape**2, axis=1)

@@ -1,8 +1,8 @@
 """The loops over samples: the fast, never wrong part of `prolate.noise.gaussian`.
 
-Each comes compiled (`_compiled.py`) and as a NumPy twin, which the tests hold it against
-and which runs where numba is not installed. Both leave what they cannot decide to exact
-arithmetic, so that they give the same integers.
+Each comes compiled (`_compiled.py`) and as a NumPy twin, which the tests hold it against and
+which runs for few samples, and where numba is not installed. Both leave what they cannot
+decide to exact arithmetic, so that they give the same integers.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.compiled import WORK
 from prolate.noise.exact import FINE, floors
 
 __all__ = ["CHOICE", "VARIATE", "compiled", "propose", "propose_numpy", "rounded", "rounded_numpy"]
@@ -24,6 +25,7 @@ Bools = NDArray[np.bool_]
 CHOICE, VARIATE = 31, 32
 """Bits of a control word for step 1 and, below them, for step 2; the lowest is the sign."""
 
+_COST = 4  # values that are read in the time that a sample takes
 _FIRST = 8  # leading bits of the choice that say where to begin to look for K
 
 
@@ -44,7 +46,7 @@ def propose(control: Words, fraction: Words, guard: float) -> tuple[Integers, Bo
     undecided : int64 array
         Places of the proposals whose K and acceptance are open.
     """
-    module = compiled()
+    module = compiled(control.size)
     if module is None:
         return propose_numpy(control, fraction, guard)
     whole = np.empty(control.size, dtype=np.int64)
@@ -88,7 +90,7 @@ def rounded(
     undecided : int64 array
         Places in `result` that are open.
     """
-    module = compiled()
+    module = compiled(kept.size)
     if module is None:
         return rounded_numpy(scale, whole, control, fraction, kept)
     result, undecided = np.empty_like(kept), np.empty(kept.size, dtype=np.bool_)
@@ -128,8 +130,13 @@ def _tables() -> tuple[Integers, Integers]:
     return falling, np.array([np.count_nonzero(falling >= end) for end in ends])
 
 
+def compiled(samples: int) -> Any | None:
+    """Return the compiled loops, or None where NumPy is to draw so many samples."""
+    return _loaded() if WORK.is_enough(_COST * samples) else None
+
+
 @cache
-def compiled() -> Any | None:
+def _loaded() -> Any | None:
     """Return the compiled loops, or None where numba is not installed."""
     try:
         from prolate.noise import _compiled as module

@@ -49,7 +49,7 @@ class SystemBits:
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """Return `count` fresh words of 64 bits."""
-        module = compiled() if _MANY <= count <= _MOST else None
+        module = compiled(0) if _MANY <= count <= _MOST else None
         if module is None:
             return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
         start = np.frombuffer(b"expand 32-byte k" + os.urandom(32) + bytes(16), dtype=np.uint32)

@@ -1,4 +1,4 @@
-"""The loops over rows: compiled by numba, or in plain NumPy where numba is not installed.
+"""The loops over rows: compiled by numba, or in plain NumPy for little work or without numba.
 
 Each kernel has two versions under one name, in `_compiled` or `_compiled_sums` and in
 `twins`; tests hold one against the other. Both give the same integers: every operation on
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.compiled import WORK
 from prolate.queries import twins
 
 __all__ = [
@@ -60,7 +61,7 @@ def clipped_sum(
     `middle` - `half` to `middle` + `half`. `lower` and `upper` go together.
     """
     by_row = _across(rows)
-    kernel = _compiled("clipped_sum_rows" if by_row else "clipped_sum_columns")
+    kernel = _compiled("clipped_sum_rows" if by_row else "clipped_sum_columns", rows)
     vectors = (center, gain, lower, upper, about, missing)
     numbers = (inner, outer, most, middle, half)
     if kernel is None:
@@ -73,7 +74,7 @@ def clipped_sum(
 def norms(rows: Rows, center: Floats, gain: Floats, about: Floats | None) -> Floats:
     """Return |(v - center) * gain|_2 of each row; any layout. See `NormHistogram`."""
     by_row = _across(rows)
-    kernel = _compiled("norms_rows" if by_row else "norms_columns")
+    kernel = _compiled("norms_rows" if by_row else "norms_columns", rows)
     if kernel is None:
         return twins.norms(_double(rows), center, gain, about)
     flat, stride = _flat(rows, by_row)
@@ -84,7 +85,7 @@ def norms(rows: Rows, center: Floats, gain: Floats, about: Floats | None) -> Flo
 def linear_histogram(rows: Rows, low: Floats, width: Floats, cells: int, total: Integers) -> None:
     """Count each column's values into `total`, (d, cells + 2); any layout. See `LinearGrid`."""
     by_row = _across(rows)
-    kernel = _compiled("linear_histogram")
+    kernel = _compiled("linear_histogram", rows)
     if kernel is None:
         twins.linear_histogram(_double(rows), low, width, cells, total)
     else:
@@ -100,7 +101,7 @@ def magnitude_histogram(
     See `MagnitudeGrid`.
     """
     by_row = _across(rows)
-    kernel = _compiled("magnitude_histogram")
+    kernel = _compiled("magnitude_histogram", rows)
     if kernel is None:
         twins.magnitude_histogram(_double(rows), center, first, shift, total)
     else:
@@ -112,7 +113,7 @@ def pooled_histogram(
     rows: Floats, center: Floats, first: Integers, shift: int, total: Integers
 ) -> None:
     """Count |x - center| of all columns by bit pattern into `total`, (cells,)."""
-    kernel = _compiled("pooled_histogram") or twins.pooled_histogram
+    kernel = _compiled("pooled_histogram", rows) or twins.pooled_histogram
     kernel(rows, center, first, shift, total)
 
 
@@ -120,7 +121,7 @@ def key_histogram(
     rows: Floats, index: Integers, first: Integers, shift: int, total: Integers
 ) -> None:
     """Count the order-preserving keys of columns `index` into `total`; see `KeyHistogram`."""
-    kernel = _compiled("key_histogram") or twins.key_histogram
+    kernel = _compiled("key_histogram", rows) or twins.key_histogram
     kernel(rows, index, first, shift, total)
 
 
@@ -137,19 +138,19 @@ def clipped_steps(
     steps: Floats,
 ) -> None:
     """Write every row's clipped integer vector into `steps`; see `Gram`."""
-    kernel = _compiled("clipped_steps") or twins.clipped_steps
+    kernel = _compiled("clipped_steps", rows) or twins.clipped_steps
     kernel(rows, lower, upper, center, gain, constant, radius, cap, target, steps)
 
 
 def turn(rows: Floats, center: Floats, matrix: Floats) -> Floats:
     """Return (x - center) @ matrix of each row, missing values counting as the center."""
-    kernel: Callable[..., Floats] = _compiled("turn") or twins.turn
+    kernel: Callable[..., Floats] = _compiled("turn", rows) or twins.turn
     return kernel(rows, center, matrix)
 
 
 def products(rows: Floats, center: Floats, scale: Floats) -> Floats:
     """Return the products of the scaled columns of each row; see `Products`."""
-    kernel: Callable[..., Floats] = _compiled("products") or twins.products
+    kernel: Callable[..., Floats] = _compiled("products", rows) or twins.products
     return kernel(rows, center, scale)
 
 
@@ -182,8 +183,13 @@ def _double(rows: Rows) -> Floats:
     return np.asarray(rows, dtype=np.float64)
 
 
+def _compiled(name: str, rows: Rows) -> Callable[..., Any] | None:
+    """Return the compiled kernel `name`, or None where NumPy is to do the work."""
+    return _loaded(name) if WORK.is_enough(rows.size) else None
+
+
 @cache
-def _compiled(name: str) -> Callable[..., Any] | None:
+def _loaded(name: str) -> Callable[..., Any] | None:
     """Return the compiled kernel `name`, or None where numba is not installed."""
     try:
         from prolate.queries import _compiled, _compiled_sums

@@ -1,6 +1,7 @@
 """The kernels of `prolate.queries.kernels` in plain NumPy, under the same names.
 
-They run where numba is not installed, and tests hold the compiled ones against them.
+They run for little work, and where numba is not installed; tests hold the compiled ones
+against them.
 """
 
 from __future__ import annotations
