@@ -24,7 +24,7 @@ def open_source(
     data: object,
     columns: Columns | None = None,
     *,
-    block_bytes: int = 16 << 20,
+    block_bytes: int = 4 << 20,
     engine: str | None = None,
     labels: Sequence[str | int] = (),
 ) -> Source:
@@ -91,7 +91,7 @@ def open_source(
         from prolate.sources.frames import PandasSource
 
         return PandasSource(data, columns, block_bytes, labels)
-    if hasattr(data, "__arrow_c_stream__"):
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_frame"):  # a series: refused
         from prolate.sources.arrow import ArrowSource
 
         return ArrowSource(data, columns, block_bytes, labels)
