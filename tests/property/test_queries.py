@@ -37,6 +37,7 @@ from prolate.queries import (
     NormHistogram,
     Norms,
     NormsBelow,
+    OneSidedSum,
     Pairs,
     PooledHistogram,
     Products,
@@ -212,6 +213,9 @@ MAKERS: dict[str, Callable[[int], Query]] = {
     "nested sum, nearly the same": lambda d: NestedSum(np.ones(d), np.ones(d), 1.0, 1.0001, 0.01),
     "norm histogram of the farthest": lambda d: NormHistogram(
         np.zeros(d), np.ones(d), np.array([0.5, 1.0, 2.0, 1e300]), farthest=True
+    ),
+    "one-sided sum": lambda d: OneSidedSum(
+        np.linspace(-1.0, 1.0, d), np.ones(d), 1.0, np.where(np.arange(d) % 3, 1.0, -1.0)
     ),
     "clipped sum of everything": lambda d: clipped(
         d,

@@ -27,6 +27,7 @@ from prolate.queries import (
     NormHistogram,
     Norms,
     NormsBelow,
+    OneSidedSum,
     Pairs,
     Query,
     Rotated,
@@ -197,6 +198,7 @@ def test_the_same_integers_for_any_number_of_threads(values, monkeypatch) -> Non
     chosen = Selected(ClippedSum(center[:20], np.ones(20), 1.0), np.arange(20) * 4, 90)
     queries: list[Query] = [
         *(ClippedSum(center, np.ones(90), radius) for radius in (0.8, 2.0)),
+        OneSidedSum(center, np.ones(90), 0.8, np.where(np.arange(90) % 3, 1.0, -1.0)),
         *(NormHistogram(center, np.ones(90), edges, farthest=far) for far in (False, True)),
         NormsBelow(center, np.ones(90), 2.0),
         Norms(Histogram(LinearGrid(np.zeros(1), np.full(1, 0.3), 9)), center, np.ones(90)),

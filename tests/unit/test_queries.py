@@ -27,6 +27,7 @@ from prolate.queries import (
     NormHistogram,
     Norms,
     NormsBelow,
+    OneSidedSum,
     Pairs,
     Products,
     ResidualGram,
@@ -181,6 +182,21 @@ def test_clipped_sum_of_bounded_and_of_squared_values() -> None:
     assert 0.9 * RADIUS < y < RADIUS
 
 
+def test_one_sided_sum() -> None:
+    """Values on the other side count as the center; the rest is a clipped sum."""
+    rows = np.array([[0.5, -0.5], [3.0, 2.0], [-7.0, -4.0], [np.nan, np.inf]])
+    center, scale, side = np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([1.0, -1.0])
+    query = OneSidedSum(center, scale, 1.0, side)
+    cut = np.array([[0.5, -0.5], [3.0, 1.0], [0.0, -4.0], [np.nan, np.inf]])
+    assert np.array_equal(query(rows), ClippedSum(center, scale, 1.0)(cut))
+    assert np.all(side * query(rows) > 0)
+    # Rows that are not opposite each other are no farther apart than so, and some are as far.
+    assert query.sensitivity_squared("replace") == 2 * RADIUS**2
+    assert query.sensitivity_squared("add-remove") == RADIUS**2
+    far = query(np.array([[9.0, 1.0]])) - query(np.array([[0.0, -9.0]]))
+    assert np.linalg.norm(far) == pytest.approx(np.sqrt(2) * RADIUS, rel=1e-6)
+
+
 def test_nested_sum() -> None:
     query = NestedSum(np.array([1.0, 0.0]), np.ones(2), 2.0, 8.0, 0.25)
     inner, most = query._steps
@@ -301,6 +317,7 @@ QUERIES = [
     NormsBelow(np.zeros(3), np.ones(3), 1.5),
     ClippedSum(np.zeros(3), np.ones(3), 2.0),
     NestedSum(np.zeros(3), np.ones(3), 1.0, 2.0, 0.3),
+    OneSidedSum(np.zeros(3), np.ones(3), 2.0, np.array([1.0, -1.0, 1.0])),
     Cut(ClippedSum(np.zeros(3), np.ones(3), 2.0), np.full(3, -1.0), np.full(3, 1.0)),
     Pairs(CountBelow(np.zeros(3))),
 ]
@@ -384,6 +401,8 @@ def clipped(**changes: object) -> ClippedSum:
         (lambda: NestedSum(np.zeros(26), np.ones(26), 1e-5, 1.0, 0.06), "too small for this many"),
         (lambda: NestedSum(np.zeros(2), np.zeros(2), 1.0, 2.0, 0.5), "scale and outer must be"),
         (lambda: NestedSum(np.full(2, INF), np.ones(2), 1.0, 2.0, 0.5), "center must be finite"),
+        (lambda: OneSidedSum(np.zeros(2), np.ones(2), 1.0, np.ones(3)), "side must be an array"),
+        (lambda: OneSidedSum(np.zeros(2), np.ones(2), 1.0, np.zeros(2)), "side must be 1 or -1"),
         (lambda: NormHistogram(np.zeros(2), np.ones(1), np.ones(3)), "gain must be an array"),
         (lambda: NormHistogram(np.zeros(1), np.array([NAN]), np.ones(3)), "gain must be numbers"),
         (lambda: NormsBelow(np.zeros(2), np.ones(3), 1.0), "gain must be an array"),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
-from prolate.queries import ClippedSum, NormHistogram
+from prolate.queries import ClippedSum, NormHistogram, OneSidedSum
 
 __all__ = [
     "Norms",
@@ -146,8 +146,16 @@ def clipped_sum(
     share: float,
     label: str,
     tilt: tuple[float, float] | None = None,
+    side: Floats | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return the noisy sum of clipped deviations in the data's unit, and its noise."""
-    query = ClippedSum(center, scale, radius, tilt=tilt)
+    """Return the noisy sum of clipped deviations in the data's unit, and its noise.
+
+    With `side`, 1 or -1 for each column, of deviations to that side of the center alone.
+    """
+    query: ClippedSum | OneSidedSum
+    if side is None:
+        query = ClippedSum(center, scale, radius, tilt=tilt)
+    else:
+        query = OneSidedSum(center, scale, radius, side)
     measured = curator.measure(query, share=share, label=label)
     return query.unit * measured.values, query.unit * measured.std

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Measurer
 from prolate.estimators.clip import Norms, clipped_sum, safe_cell
-from prolate.estimators.shares import rows_changed
+from prolate.estimators.shares import radii_apart
 from prolate.theory import effective_columns
 
 __all__ = ["Expected", "Tilt", "expect", "measure_tilt"]
@@ -174,11 +174,18 @@ class Expected:
 
 
 def expect(
-    curator: Measurer, rows: float, spread: Floats, scale: Floats, norms: Norms, *, share: float
+    curator: Measurer,
+    rows: float,
+    spread: Floats,
+    scale: Floats,
+    norms: Norms,
+    *,
+    share: float,
+    one_sided: bool = False,
 ) -> Expected:
     """Return what error to expect of a mean with a share of mu**2."""
     unit = float(np.max(np.abs(spread)))
-    per_radius = rows_changed(curator.neighbors) / curator.mu_of(share)
+    per_radius = radii_apart(curator.neighbors, one_sided=one_sided) / curator.mu_of(share)
     clipped = per_radius * np.sqrt(effective_columns(spread, scale))
     square = (spread / scale) ** 2
     square = square / np.max(square)

@@ -11,17 +11,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer
+from prolate.curator import Curator, Measurer
 from prolate.estimators.clip import Norms, clipped_sum, measure_norms, safe_cell
+from prolate.estimators.columns import SomeColumns
 from prolate.estimators.expected import Expected, expect
 from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
 
-__all__ = ["FirstMean", "first_mean", "gains", "measure_lengths"]
+__all__ = ["FirstMean", "first_mean", "measure_lengths", "view_of"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
-_DIFFER = 0.45  # columns' gains differ by this part of 1 - G2 / G1 (`rare_mean.py`)
 _FEWER = 0.3  # of the rows that a safe radius leaves out
 _PRECISE, _MOST = 10.0, 0.02  # share of the norms, over the usual one, and the most
 
@@ -34,45 +35,85 @@ class FirstMean:
     ----------
     value, noise : float64 arrays of shape (d,)
         The mean, and the standard deviation of its noise.
-    bulk : float64 array of shape (d,)
-        The bulk's value of columns of rare values, NaN for others.
-    differ : float
-        How much the columns' gains differ.
+    bulk, step : float64 arrays of shape (d,)
+        The bulk's value of columns of rare values, NaN for others, and how far rare values
+        are from it.
+    side : float64 array of shape (d,), optional
+        To which side of the bulk the rare values are, 1 or -1, where that is so in all of
+        these columns; then the others, of any side, have no part in the first mean.
     """
 
     value: Floats
     noise: Floats
     bulk: Floats
-    differ: float
+    step: Floats
+    side: Floats | None
+
+    @property
+    def rare(self) -> NDArray[np.bool_]:
+        """Which columns are of rare values."""
+        return ~np.isnan(self.bulk)
 
     @property
     def mostly_rare(self) -> bool:
         """Whether more than half of the columns are of rare values."""
-        return bool(np.mean(~np.isnan(self.bulk)) > 0.5)
+        return bool(np.mean(self.rare) > 0.5)
+
+    def of(self, index: Integers) -> FirstMean:
+        """Return that of some columns."""
+        side = None if self.side is None else self.side[index]
+        value, noise = self.value[index], self.noise[index]
+        return FirstMean(value, noise, self.bulk[index], self.step[index], side)
 
 
 def first_mean(
-    curator: Measurer, rows: float, center: Floats, spread: Floats, *, bulk: Floats, share: float
+    curator: Curator,
+    rows: float,
+    center: Floats,
+    spread: Floats,
+    *,
+    bulk: Floats,
+    step: Floats,
+    side: Floats | None,
+    share: float,
 ) -> FirstMean:
     """Return a first mean, scaled by `spread`, for a share of mu**2."""
-    norms, expected, share = measure_lengths(curator, rows, center, spread, spread, share=share)
+    index = np.arange(bulk.size) if side is None else np.flatnonzero(~np.isnan(bulk))
+    view, middle, scale = view_of(curator, index), center[index], spread[index]
+    norms, expected, share = measure_lengths(
+        view, rows, middle, scale, scale, share=share, one_sided=side is not None
+    )
     few = _FEWER * expected.clipped
     expected = replace(expected, cell=safe_cell(norms, few), clipped=few)
-    radius = expected.safe
-    total, noise = clipped_sum(curator, center, spread, radius, share=share, label="first mean")
-    even, most, differ = gains(expected, radius)
-    kept = rows * np.where(np.isnan(bulk), even, 0.5 * (even + most))
-    return FirstMean(center + total / kept, noise / kept, bulk, differ)
+    total, std = clipped_sum(
+        view,
+        middle,
+        scale,
+        expected.safe,
+        share=share,
+        label="first mean",
+        side=None if side is None else side[index],
+    )
+    kept = rows * expected.mean_factor(expected.safe)
+    value, noise = center.copy(), spread.copy()
+    value[index], noise[index] = middle + total / kept, std / kept
+    return FirstMean(value, noise, bulk, step, side)
 
 
-def gains(expected: Expected, radius: float) -> tuple[float, float, float]:
-    """Return G1 and G2 of a radius, and how much the gains of rare columns differ."""
-    even, most = expected.mean_factor(radius), expected.long_factor(radius)
-    return even, most, _DIFFER * (1.0 - most / even)
+def view_of(curator: Curator, index: Integers) -> Measurer:
+    """Return a curator of the columns `index`, in order: of all of them, the curator itself."""
+    return curator if index.size == curator.dimension else SomeColumns(curator, index)
 
 
 def measure_lengths(
-    curator: Measurer, rows: float, center: Floats, spread: Floats, scale: Floats, *, share: float
+    curator: Measurer,
+    rows: float,
+    center: Floats,
+    spread: Floats,
+    scale: Floats,
+    *,
+    share: float,
+    one_sided: bool,
 ) -> tuple[Norms, Expected, float]:
     """Measure how long the scaled rows are, what to expect, and the share that is left."""
     effective = effective_columns(spread, scale)
@@ -80,4 +121,5 @@ def measure_lengths(
     for_norms = max(part, min(_PRECISE * part, _MOST)) * share
     norms = measure_norms(curator, center=center, scale=scale, spread=spread, share=for_norms)
     share = min(share - for_norms, curator.remaining)
-    return norms, expect(curator, rows, spread, scale, norms, share=share), share
+    expected = expect(curator, rows, spread, scale, norms, share=share, one_sided=one_sided)
+    return norms, expected, share

@@ -34,6 +34,7 @@ _GROUPS = 1 << (63 - _SHIFT)
 _USUAL = 8.0  # octaves from one at which a magnitude is e times less likely, by itself
 _SURE = 3.0  # standard deviations of a count by which the bulk is zero
 _UNLIKELY = 1e-3  # posterior probability of a magnitude that is left aside
+_OFTEN, _MOSTLY = 0.25, 0.5  # of the rows, and of the columns
 _BELOW, _BELOW_CELLS = 10, 1 << 19  # groups below those seen, and at most so many in all
 
 
@@ -124,6 +125,8 @@ def find_magnitudes(
     alone = (seen[:, 0] > 0.0) & ~seen[:, 1:].any(axis=1)
     sure = counts[:, 0] - BULK * rows > _SURE * measured.std
     zero = np.asarray(common.zero & (alone | sure))
+    if np.mean(zero) > _MOSTLY:  # then many zeros in others are no accident
+        zero |= counts[:, 0] > _OFTEN * rows
 
     largest, farthest = _reach(seen, grid)
     if beyond.size and common.high + 1 < _GROUPS:

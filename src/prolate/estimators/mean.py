@@ -10,9 +10,9 @@
 5. A second mean, around the first, clipped to the radius that is best for these rows, with
    the rest. The answer is the average of both, weighted by what error is expected of each.
 
-Where most columns are nearly constant, as in baskets, rows are far from symmetric, and
-`rare_mean.py` takes the place of the steps from 3 on; and where rows are so many that only
-a sample of them is searched, `one_pass.py` does.
+Where most columns are nearly constant, as in baskets, rows are far from symmetric, and for
+these columns `rare_mean.py` takes the place of the steps from 3 on; and where rows are so
+many that only a sample of them is searched, `one_pass.py` does.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from prolate.estimators.clip import (
     fraction_radius,
     measure_norms,
 )
+from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.expected import Expected, Tilt, expect, measure_tilt
+from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.one_pass import one_pass_mean
 from prolate.estimators.rare_mean import rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
@@ -82,7 +84,7 @@ def mean(
     weights = optimal_scale(shape.spread, error_norm)
     first = shape.first
     if first is not None and first.mostly_rare and clip == "auto":
-        value, noise_std, details = rare_mean(curator, shape, first, weights, error_norm=error_norm)
+        value, noise_std, details = _mostly_rare_mean(curator, shape, first, error_norm)
     else:
         if clip == "auto" and shape.sample is not curator:
             value, noise_std, details = one_pass_mean(
@@ -93,11 +95,44 @@ def mean(
                 curator, shape, weights, share=curator.remaining, clip=clip
             )
         if first is not None:
-            rare, median = ~np.isnan(first.bulk), error_norm < 2.0
+            rare, median = first.rare, error_norm < 2.0
             moved = shrink((value - first.bulk)[rare], noise_std[rare], median=median)
             value[rare] = first.bulk[rare] + moved
             details["shrunk_columns"] = int(np.count_nonzero(rare))
     return _stated(shape, value, noise_std, details)
+
+
+def _mostly_rare_mean(
+    curator: Curator, shape: Shape, first: FirstMean, error_norm: float
+) -> tuple[Floats, Floats, dict[str, Any]]:
+    """Return the mean where most columns are of rare values; the others by themselves."""
+    size, apart = shape.spread, np.ones(shape.spread.size)
+    if first.side is not None:  # rows are clipped around the bulk
+        away = np.where(first.rare, shape.center - first.bulk, 0.0)
+        size = np.hypot(size, away)
+        apart = np.where(first.rare, 1.0, np.sqrt(2.0))  # a row from another, in its length
+    scale = optimal_scale(size, error_norm)
+    some = np.flatnonzero(first.rare) if first.side is not None else np.arange(size.size)
+    others = np.setdiff1d(np.arange(size.size), some)
+    value, noise, clipping = np.zeros((3, size.size))
+    if others.size:
+        # With these shares of mu**2 the noise of both together is least.
+        needs = apart ** (2.0 * error_norm / (error_norm + 2.0)) * (size / scale) ** 2
+        share = curator.remaining * float(needs[others].sum() / needs.sum())
+        value[others], noise[others], details = clipped_mean(
+            SomeColumns(curator, others), shape.of(others), scale[others], share=share
+        )
+        clipping[others] = details["clipping_std"]
+    value[some], noise[some], details = rare_mean(
+        view_of(curator, some),
+        shape.of(some),
+        first.of(some),
+        scale[some],
+        share=curator.remaining,
+        error_norm=error_norm,
+    )
+    clipping[some] = details["clipping_std"]
+    return value, noise, {**details, "clipping_std": clipping}
 
 
 def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, Any]) -> Estimate:

@@ -17,13 +17,16 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.locate import Interval
+from prolate.estimators.magnitudes import TINY
 from prolate.estimators.shares import significance
-from prolate.queries import NormHistogram
+from prolate.queries import Cut, NormHistogram
 
-__all__ = ["common_spread", "own_spread"]
+__all__ = ["common_side", "common_spread", "own_spread"]
 
 Floats = NDArray[np.float64]
 
+_SIDE = 0.01  # part of the budget that is left, for each of at most two counts
+_FEW = 3.0  # standard deviations of such a count
 _LEAST = 0.1  # of its noise: how little a mean is taken to be from the bulk
 _EDGES = 2.0 ** (np.arange(-300.0, 301.0) + 0.5)
 _MIDDLES = np.concatenate([[0.0], _EDGES * 2.0**0.5])  # whole powers of 2 among them
@@ -57,6 +60,30 @@ def common_spread(
         return 0.0, 0.0
     spread = np.sqrt(square / (max(rows, 1.0) * np.count_nonzero(interval.narrow)))
     return float(spread), float(np.sqrt(farthest_square / deviating))
+
+
+def common_side(curator: Curator, interval: Interval) -> Floats | None:
+    """Return to which side of their bulk narrow columns deviate, if hardly any row does not.
+
+    First 1, above it, is tried where the bulk is 0 or less, and -1, towards 0, where it is
+    more: so baskets deviate, and amounts. Then the other way round. Rows that deviate to the
+    other side are counted; noise may hide about as many as clipping may leave out.
+    """
+    toward = np.where(interval.center > 0.0, -1.0, 1.0)
+    gain = np.where(interval.narrow, 1.0, 0.0)
+    bulk = max(4.0 * float(np.linalg.norm(interval.half[interval.narrow])), TINY)
+    for side in (toward, -toward):
+        others = Cut(
+            NormHistogram(interval.center, gain, np.array([bulk]), farthest=True),
+            np.where(side > 0.0, -np.inf, interval.center),
+            np.where(side > 0.0, interval.center, np.inf),
+        )
+        measured = curator.measure(
+            others, share=_SIDE * curator.remaining, label="rare values on the other side"
+        )
+        if measured.values[1] < _FEW * measured.std:
+            return side
+    return None
 
 
 def own_spread(moved: Floats, noise: Floats, step: Floats, spread: Floats) -> Floats:

@@ -8,7 +8,7 @@ Where rows are many, a random sample of them is searched.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.first_mean import FirstMean, first_mean
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.magnitudes import find_magnitudes
-from prolate.estimators.rare import common_spread, own_spread
+from prolate.estimators.rare import common_side, common_spread, own_spread
 from prolate.estimators.shares import Shares, count_rows, plan_shares, sample_rows
 from prolate.estimators.shrink import shrink
 from prolate.estimators.spread import SMALLEST, measure_scale
@@ -27,6 +27,7 @@ from prolate.queries import ClippedSum
 __all__ = ["Shape", "learn_shape"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 _CUT = 3.5  # spreads at which values are cut for the rough center
 _ROUGH = 1.3  # radius of the rough mean, over the square root of d
@@ -66,6 +67,10 @@ class Shape:
     shares: Shares
     warnings: tuple[str, ...] = ()
     first: FirstMean | None = None
+
+    def of(self, index: Integers) -> Shape:
+        """Return that of some columns, without a first mean."""
+        return replace(self, center=self.center[index], spread=self.spread[index], first=None)
 
 
 def learn_shape(
@@ -147,7 +152,12 @@ def _search(
     rare = step > 0.0
     bulk = np.where(rare, interval.center, np.nan)
     share = _RARE * curator.remaining
-    first = first_mean(curator, all_rows, center, spread, bulk=bulk, share=share)
+    side = None
+    if curator.neighbors == "replace" and np.mean(rare) > _MOSTLY:
+        side = common_side(curator, interval)
+    first = first_mean(
+        curator, all_rows, center, spread, bulk=bulk, step=step, side=side, share=share
+    )
     away = np.zeros(spread.size)
     away[rare] = shrink((first.value - bulk)[rare], first.noise[rare], median=False)
     spread = own_spread(away, first.noise, step, spread)

@@ -21,6 +21,7 @@ __all__ = [
     "count_rows",
     "plan_shares",
     "pooled_share",
+    "radii_apart",
     "radius_share",
     "rows_changed",
     "sample_rows",
@@ -145,6 +146,22 @@ def rows_changed(neighbors: Neighbors) -> int:
     (2, 1)
     """
     return 2 if neighbors == "replace" else 1
+
+
+def radii_apart(neighbors: Neighbors, *, one_sided: bool = False) -> float:
+    """Return how far apart sums of clipped rows of two neighbors are at most, over the radius.
+
+    Two rows that deviate to the same side in every column are never opposite each other.
+
+    Examples
+    --------
+    >>> radii_apart("replace"), radii_apart("add-remove")
+    (2.0, 1.0)
+    >>> radii_apart("replace", one_sided=True) == 2**0.5
+    True
+    """
+    changed = float(rows_changed(neighbors))
+    return math.sqrt(changed) if one_sided else changed
 
 
 def count_rows(curator: Curator) -> float:

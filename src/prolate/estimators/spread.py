@@ -170,7 +170,7 @@ def half_normal_fit(
 
     Of all of them, (d, scales), or of those that are `tried` for each column, (d, m).
     """
-    below = _erf(edges / (scales[:, np.newaxis] * math.sqrt(2.0))).astype(np.float64)
+    below = np.asarray(_erf(edges / (scales[:, np.newaxis] * math.sqrt(2.0))), dtype=np.float64)
     below[:, -1] = 1.0
     shape = np.diff(below, axis=1)
     squares = np.sum(shape**2, axis=1)

@@ -11,6 +11,7 @@ from prolate.queries.histogram import Histogram, KeyHistogram
 from prolate.queries.mapped import Magnitudes, Norms, Rotated, Selected, rotate_back
 from prolate.queries.nested_sum import NestedSum
 from prolate.queries.norms import NormHistogram, NormsBelow
+from prolate.queries.one_sided import OneSidedSum
 from prolate.queries.pairs import Pairs
 from prolate.queries.pooled import PooledHistogram
 from prolate.queries.ranks import Ranks
@@ -38,6 +39,7 @@ __all__ = [
     "NormHistogram",
     "Norms",
     "NormsBelow",
+    "OneSidedSum",
     "Pairs",
     "PooledHistogram",
     "Products",
