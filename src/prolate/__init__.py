@@ -11,7 +11,15 @@
 from typing import TYPE_CHECKING, Any
 
 from prolate._release_groups import GroupedRelease
-from prolate.api import count, covariance, mean, quantile, sum, variance  # noqa: A004  users look for sum
+from prolate.api import (
+    count,
+    covariance,
+    mean,
+    quantile,
+    regress,
+    sum,  # noqa: A004  users look for sum
+    variance,
+)
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, LedgerError, ProlateError, ReleaseError
 from prolate.forecast import Forecast, expected_error
@@ -39,6 +47,7 @@ __all__ = [
     "expected_error",
     "mean",
     "quantile",
+    "regress",
     "sum",
     "variance",
 ]

@@ -51,7 +51,12 @@ def read_budget(
 
 def _columns(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> Any:
     """Return the names of ``-c a,b -c '"c,d"'``: quotes keep a comma in a name."""
-    names = [name for value in values for row in csv.reader([value]) for name in row]
+    try:
+        names = [name for value in values for row in csv.reader([value]) for name in row]
+    except csv.Error:
+        raise click.BadParameter(
+            "a column name with a line break in it must stand in double quotes."
+        ) from None
     if any(not name for name in names) or (values and not names):
         raise click.BadParameter("a column name is empty; write them as a,b,c.")
     return names or None

@@ -6,10 +6,8 @@ from typing import Any
 
 import click
 
-from prolate._cli_options import _columns, release_options, unit_options
+from prolate._cli_options import _columns, group_options, release_options, unit_options
 from prolate._cli_release import release_and_print
-from prolate.budget import Budget
-from prolate.release import Release
 
 __all__ = ["regress"]
 
@@ -20,7 +18,8 @@ __all__ = ["regress"]
         "  prolate regress patients.parquet --target cost --epsilon 1 --delta 1e-6\n"
         "  prolate regress patients.parquet --target cost --features age,weight --rho 0.5\n"
         "  prolate regress 'year-*.csv' --target cost --mu 1 --ledger patients.ledger -o fit.json\n"
-        "  prolate regress unit.csv --target y --method adassp --bounds 0:1 --mu 1"
+        "  prolate regress unit.csv --target y --method adassp --bounds 0:1 --mu 1\n"
+        "  prolate regress visits.csv --target cost -f age --by ward --epsilon 1 --delta 1e-6"
     )
 )
 @click.option("--target", required=True, metavar="COLUMN", help="The column to explain.")
@@ -62,25 +61,18 @@ __all__ = ["regress"]
 )
 @release_options
 @unit_options
-def regress(*, target: str, features: list[str] | None, intervals: bool, **options: Any) -> None:
+@group_options
+def regress(*, target: str, intervals: bool, **options: Any) -> None:
     """Release a private linear regression of one column on others.
 
     No bounds, no centering and no scaling are needed; bounds that are public help, and are
     for the target, too. Files are read in blocks, so they may be larger than memory.
     """
+    import prolate
 
-    def make(data: Any, *, budget: Budget, progress: Any, engine: Any, **given: Any) -> Release:
-        from prolate.regression import LinearRegression
-
-        whose = {name: given.pop(name) for name in ("unit", "contribution", "max_rows")}
-        price: dict[str, Any] = {"epsilon": None, "delta": None, **budget.stated}
-        model = LinearRegression(**price, **given)
-        fitted = model.fit(
-            data, target, features=features, progress=progress, engine=engine, **whose
-        )
-        return fitted.release_
-
-    release_and_print(make, options, intervals=intervals)
+    release_and_print(
+        lambda data, **given: prolate.regress(data, target, **given), options, intervals=intervals
+    )
 
 
 # The columns are those of --target and --features.

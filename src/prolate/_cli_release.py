@@ -75,6 +75,6 @@ def print_whole(
     from prolate import terminal
 
     if isinstance(release, GroupedRelease):
-        terminal.print_groups(release, level=level, receipt=receipt)
+        terminal.print_groups(release, level=level, receipt=receipt, intervals=intervals)
         return
     terminal.print_release(release, level=level, receipt=receipt, intervals=intervals)

@@ -51,21 +51,16 @@ def show(release: str, level: float, receipt: bool, as_json: bool) -> None:
 )
 @level_option
 def report(release: str, output: str, level: float) -> None:
-    """Write a stored release as a page to read and print.
+    """Write a stored release, or those of groups, as a page to read and print.
 
     The page says what was released and how sure it is, what is guaranteed, where the budget
     went, and how to make it again. It is one file that needs no network.
     RELEASE.json may be a dash: standard input. Whoever may see the
     release may see the page: it is made from nothing else.
     """
-    if output != "-":
-        check_writable(output)
+    if output != "-" and check_writable(output) == Path(release).resolve():
+        raise ReleaseError("The page would replace the release that it shows; name another file.")
     found = _read(release)
-    if isinstance(found, GroupedRelease):
-        raise ReleaseError(
-            "A report is of one release, and this file holds one for each group; `prolate show` "
-            "prints them all."
-        )
     text = found.to_html(None if output == "-" else output, level=level)
     if output == "-":
         click.echo(text, nl=False)

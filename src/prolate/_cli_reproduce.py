@@ -76,7 +76,7 @@ def reproduce(
     chosen = papers.entry(name)
     papers.need_matplotlib()
     folder = _folder(output_dir)
-    targets = [check_writable(folder / f"{name}.{ending}") for ending in ("csv", "png")]
+    targets = [check_writable(folder / f"{name}.{ending}", table=True) for ending in ("csv", "png")]
     with _bar() as progress:
         options = papers.Options(
             runs=runs,

@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate import _release_views as views
 from prolate._release_json import (
-    BUDGET_FIELDS,
     Reader,
     read_fields,
     read_flag,
-    read_json,
     read_list,
     read_mapping,
     read_number,
     read_text,
-    write_whole,
 )
+from prolate._release_shown import Shown
 from prolate._release_unit import Unit
 from prolate.budget import Budget, Neighbors
-from prolate.errors import BudgetError, ReleaseError
+from prolate.errors import ReleaseError
 from prolate.release import STATISTICS, Release, installed_version
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["GroupedRelease"]
 
 SCHEMA = "prolate.groups"
-SCHEMA_VERSION = 1
 _SHOWN_ROWS = 40
 
 _FIELDS: dict[str, Reader] = {
@@ -53,7 +45,7 @@ _GROUP: dict[str, Reader] = {"key": read_text, "release": read_mapping}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class GroupedRelease:
+class GroupedRelease(Shown):
     """The results of a private computation for each group of rows, or of persons.
 
     Groups are disjoint, so the budget is that of all groups together, and of each.
@@ -86,6 +78,10 @@ class GroupedRelease:
     ReleaseError
         If a group's release is of something else, or of another budget.
     """
+
+    _what: ClassVar = "grouped release"
+    _schema: ClassVar = SCHEMA
+    _schema_version: ClassVar = 1
 
     statistic: str
     by: str
@@ -122,6 +118,11 @@ class GroupedRelease:
         return len(self.groups)
 
     @property
+    def first(self) -> Release | None:
+        """The first group's release, if there is a group."""
+        return next(iter(self.groups.values()), None)
+
+    @property
     def details(self) -> dict[str, Any]:
         """What all groups have in common of their releases' details."""
         common = {"by": self.by}
@@ -146,8 +147,12 @@ class GroupedRelease:
         return tuple(f"{_listed(keys)}: {warning}" for warning, keys in whose.items())
 
     def interval(self, level: float = 0.95) -> dict[str, NDArray[np.float64]]:
-        """Return each group's intervals; see `Release.interval`."""
-        return {key: release.interval(level) for key, release in self.groups.items()}
+        """Return the intervals of each group that has them; see `Release.interval`."""
+        return {
+            key: release.interval(level)
+            for key, release in self.groups.items()
+            if release.has_intervals
+        }
 
     def table(self, level: float = 0.95) -> list[dict[str, Any]]:
         """Return the records of all groups' tables, with ``group`` and ``n`` before the others."""
@@ -157,22 +162,31 @@ class GroupedRelease:
             for record in release.table(level)
         ]
 
-    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """Return a pandas DataFrame of the records of `table`."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                "GroupedRelease.to_frame needs pandas, which is not installed: pip install pandas."
-            ) from error
-        return pd.DataFrame.from_records(self.table(level))
+    def _fields(self) -> dict[str, type]:
+        first = self.first
+        own = {"column": str, **dict.fromkeys(views.NUMBERS, float)}
+        return {"group": str, "n": float, **(own if first is None else first._fields())}
+
+    def plot(self, *, level: float = 0.95) -> NDArray[np.object_]:
+        """Draw a picture for each number, with a row for each group; return their axes.
+
+        Noise is thick, the whole interval thin. Of many numbers, the first are drawn.
+
+        Raises
+        ------
+        ReleaseError
+            If there is no group.
+        """
+        from prolate import _release_plot
+
+        return _release_plot.plot_groups(self, level)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the releases as plain Python values, ready for JSON."""
         groups = [{"key": key, "release": one.to_dict()} for key, one in self.groups.items()]
         fields: dict[str, Any] = {
-            "schema": SCHEMA,
-            "schema_version": SCHEMA_VERSION,
+            "schema": self._schema,
+            "schema_version": self._schema_version,
             "statistic": self.statistic,
             "by": self.by,
             "columns": list(self.columns),
@@ -187,87 +201,60 @@ class GroupedRelease:
             fields["keys_delta"] = self.keys_delta
         return {**fields, "groups": groups}
 
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the releases as JSON, and write it to `path` if one is given.
-
-        Raises
-        ------
-        ReleaseError
-            If the file cannot be written.
-        """
-        text = json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
-        if path is not None:
-            write_whole(path, text)
-        return text
-
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> GroupedRelease:
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
         """Return the releases that `to_dict` described, or raise `ReleaseError`."""
-        if not isinstance(fields, Mapping) or fields.get("schema") != SCHEMA:
-            raise ReleaseError(f"This is no stored grouped release: its schema is not {SCHEMA!r}.")
-        if fields.get("schema_version") != SCHEMA_VERSION:
-            raise ReleaseError(
-                f"This grouped release has schema version {fields.get('schema_version')!r}; this "
-                f"Prolate reads version {SCHEMA_VERSION}. Read it with the Prolate that wrote it."
-            )
-        body = {k: v for k, v in fields.items() if k not in ("schema", "schema_version")}
-        known = read_fields(body, "grouped release", _FIELDS, _OPTIONAL)
+        known = cls._read(fields, _FIELDS, _OPTIONAL)
         entries = [
             read_fields(entry, f"groups[{i}]", _GROUP) for i, entry in enumerate(known["groups"])
         ]
         known["groups"] = {e["key"]: Release.from_dict(e["release"]) for e in entries}
         if len(known["groups"]) != len(entries):
             raise ReleaseError("The stored grouped release has a group twice.")
-        try:
-            known["budget"] = Budget.from_dict(
-                read_fields(known["budget"], "budget", BUDGET_FIELDS)
-            )
-        except BudgetError as error:
-            raise ReleaseError(f"The budget of this release cannot be read. {error}") from error
-        if "unit" in known:
-            known["unit"] = Unit.from_dict(known["unit"])
         return cls(**known)
 
-    @classmethod
-    def from_json(cls, path_or_text: str | os.PathLike[str]) -> GroupedRelease:
-        """Return the releases stored in a file, or in a string of JSON; see `Release.from_json`."""
-        return cls.from_dict(read_json(path_or_text))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, GroupedRelease):
-            return NotImplemented
-        return self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]:
-        return GroupedRelease.from_dict, (self.to_dict(),)
+    @property
+    def subject(self) -> str:
+        """What was estimated, such as ``"mean of 3 columns by ward"``."""
+        what = self.statistic if self.first is None else views.subject(self.first)
+        return f"{what} by {views.printable(self.by)}"
 
     def headline(self) -> str:
         """Return the first line of the text: what, by what, at what budget."""
         private = "Private" if self.private else "NOT PRIVATE (seeded)"
-        d, count = len(self.columns), len(self.groups)
-        what = "count" if self.statistic == "count" else f"{self.statistic} of {d:,} column"
-        what += "" if d == 1 or self.statistic == "count" else "s"
+        count = len(self.groups)
         keys = "keys given" if self.keys_delta is None else "keys found privately"
         unit = "" if self.unit is None else f", unit: {views.printable(str(self.unit))}"
         return (
-            f"{private} {what} by {views.printable(self.by)}: {count:,} "
+            f"{private} {self.subject}: {count:,} "
             f"group{'' if count == 1 else 's'} ({keys}), {self.budget}, "
             f"neighbors: {self.neighbors}{unit}"
         )
 
-    def cells(self, level: float = 0.95) -> tuple[list[str], list[list[str]]]:
+    def cells(
+        self, level: float = 0.95, *, intervals: bool = True
+    ) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the printed table, as text."""
-        header, rows = ["group"], []
-        for key, release in self.groups.items():
-            names, lines = views.cells(release, level)
-            counted = release.statistic == "count"
-            header = ["group", *([] if counted else ["n"]), *(names[1:] if counted else names)]
-            for line in lines:
-                own = line[1:] if counted else [f"{release.n:,.0f}", *line]
-                rows.append([views.printable(key), *own])
-        return header, rows
+        first, releases = self.first, list(self.groups.values())
+        if first is None:
+            return ["group"], []
+        counted = first.statistic == "count"
+        if views.shown_as_matrix(first):
+            header = views.cells(first, level)[0]
+            found = [views.cells(release, level)[1] for release in releases]
+        else:
+            parts = views.stated(*releases)
+            intervals = intervals and any(release.has_intervals for release in releases)
+            header = ["column", *views.value_header(first, parts, level, intervals=intervals)]
+            found = [
+                views.lines(release, parts, level, intervals=intervals) for release in releases
+            ]
+        rows = [
+            [views.printable(key), *(line[1:] if counted else [f"{release.n:,.0f}", *line])]
+            for (key, release), lines in zip(self.groups.items(), found, strict=True)
+            for line in lines
+        ]
+        return ["group", *(header[1:] if counted else ["n", *header])], rows
 
     def __repr__(self) -> str:
         header, rows = self.cells()

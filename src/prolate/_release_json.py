@@ -12,6 +12,7 @@ import json
 import math
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,8 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import ReleaseError, did_you_mean
+from prolate.sources.paths import format_of
 
 Reader = Callable[[Any, str], Any]
+
+_LARGEST = sys.float_info.max
+_SQLITE = b"SQLite format 3\0"  # how ledgers begin
 
 
 def _wrong(where: str, expected: str, value: object) -> ReleaseError:
@@ -172,7 +177,7 @@ def plain(value: Any, where: str) -> Any:
         return {str(key): plain(item, f"{where}.{key}") for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, int | float) and not abs(value) <= _LARGEST:
         raise ReleaseError(f"{where} is not finite; JSON and a release cannot hold it.")
     for kind in (bool, int, float, str):  # subclasses, such as enumerations, become plain
         if isinstance(value, kind):
@@ -189,6 +194,8 @@ def read_json(path_or_text: str | os.PathLike[str]) -> Any:
     else:
         path = Path(path_or_text)
         name = f"The file {str(path)!r}"
+        if path.is_char_device() or path.is_block_device():
+            raise ReleaseError(f"{name} is a device, not a stored release.")
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
@@ -220,23 +227,42 @@ def _no_constant(name: str) -> Any:
     raise ReleaseError(f"The stored release holds {name}, which no release ever does.")
 
 
-def check_writable(path: str | os.PathLike[str]) -> Path:
+def check_writable(path: str | os.PathLike[str], *, table: bool = False) -> Path:
     """Return the file that writing to `path` would make, or raise `ReleaseError`.
 
     Links are followed. Only an ordinary file is ever replaced, so that a name
-    such as ``/dev/null`` does no harm.
+    such as ``/dev/null`` does no harm; and never a ledger, nor a file that ends like
+    one of rows, unless a `table` is to be written.
     """
-    target = Path(path).resolve()
     try:
+        target = Path(path).resolve()
         mode = target.stat().st_mode
     except FileNotFoundError:
-        mode = stat.S_IFREG
-    except OSError as error:
-        raise ReleaseError(f"Cannot write {str(path)!r}: {error.strerror}.") from error
+        return _check_folder(path, target)
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not the name of a file"
+        raise ReleaseError(f"Cannot write {str(path)!r}: {reason}.") from error
     if stat.S_ISDIR(mode):
         raise ReleaseError(f"Cannot write {str(path)!r}: it is a folder; name a file in it.")
     if not stat.S_ISREG(mode):
         raise ReleaseError(f"Cannot write {str(path)!r}: it is not an ordinary file.")
+    if (format_of(target.name) is not None and not table) or _is_database(target):
+        raise ReleaseError(
+            f"Cannot write {str(path)!r}: it is a ledger or a file of rows, which nothing here "
+            "ever replaces; choose another name."
+        )
+    return _check_folder(path, target)
+
+
+def _is_database(target: Path) -> bool:
+    try:
+        with target.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False  # it may be replaced without being read
+
+
+def _check_folder(path: str | os.PathLike[str], target: Path) -> Path:
     if not target.parent.is_dir():
         raise ReleaseError(f"Cannot write {str(path)!r}: its folder does not exist.")
     if not os.access(target.parent, os.W_OK | os.X_OK):

@@ -1,4 +1,4 @@
-"""A release as a plot of matplotlib's, and the choice of its scale."""
+"""A release, or those of groups, as a plot of matplotlib's, and the choice of its scale."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate._release_views import printable
+from prolate._release_views import each, name_of, printable
+from prolate.errors import ReleaseError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from prolate._release_groups import GroupedRelease
     from prolate.release import Release
 
-__all__ = ["comparable", "correlations", "plot"]
+__all__ = ["comparable", "correlations", "plot", "plot_groups"]
 
 Floats = NDArray[np.float64]
 
@@ -23,6 +25,7 @@ _LARGEST = 1e300  # matplotlib adds such numbers up
 _LONGEST = 32  # characters of a name
 _NAMED = 60  # names that find room along an axis
 _TALLEST = 40.0  # inches
+_MOST_PANELS = 12
 
 
 def comparable(low: Floats, high: Floats) -> bool:
@@ -40,14 +43,19 @@ def comparable(low: Floats, high: Floats) -> bool:
     return bool(narrow >= _LEAST_SEEN * span)
 
 
-def plot(release: Release, ax: Axes | None, level: float) -> Axes:
-    """Draw each estimate as a point, its noise thick and its whole interval thin."""
+def _pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
             "Release.plot needs matplotlib, which is not installed: pip install matplotlib."
         ) from error
+    return plt
+
+
+def plot(release: Release, ax: Axes | None, level: float) -> Axes:
+    """Draw each estimate as a point, its noise thick and its whole interval thin."""
+    plt = _pyplot()
     if release.is_matrix:
         return _plot_matrix(release, plt.subplots(layout="constrained")[1] if ax is None else ax)
     estimate = np.atleast_2d(release.estimate)
@@ -87,18 +95,7 @@ def _plot_rows(
         labels = [f"q = {q:g}" for q in release.quantile_labels]
     for i in range(several):
         y = np.arange(d) + (i - (several - 1) / 2.0) * 0.8 / several
-        whole = ax.errorbar(
-            estimate[i],
-            y,
-            xerr=half[i] * unit[i],
-            fmt="o",
-            ms=4 if d <= _NAMED else 2,
-            lw=1,
-            capsize=3 if d <= _NAMED else 0,
-            label=labels[i],
-        )
-        color = whole.lines[0].get_color()
-        ax.errorbar(estimate[i], y, xerr=noise[i] * unit[i], fmt="none", lw=3, ecolor=color)
+        _draw(ax, estimate[i], y, half[i] * unit[i], noise[i] * unit[i], d, labels[i])
     if d <= _NAMED:
         ax.set_yticks(range(d), names)
     else:
@@ -109,6 +106,59 @@ def _plot_rows(
     if several > 1:
         ax.legend()
     return ax
+
+
+def _draw(
+    ax: Axes, at: Floats, y: Floats, half: Floats, noise: Floats, rows: int, label: str | None
+) -> None:
+    """Draw points, the whole intervals thin, and the noise thick."""
+    few = rows <= _NAMED
+    whole = ax.errorbar(
+        at, y, xerr=half, fmt="o", ms=4 if few else 2, lw=1, capsize=3 if few else 0, label=label
+    )
+    ax.errorbar(at, y, xerr=noise, fmt="none", lw=3, ecolor=whole.lines[0].get_color())
+
+
+def plot_groups(groups: GroupedRelease, level: float) -> NDArray[np.object_]:
+    """Draw a picture for each number of a release, with a row for each group."""
+    plt = _pyplot()
+    releases, first = list(groups.groups.values()), groups.first
+    if first is None:
+        raise ReleaseError("There is no group, so there is nothing to draw.")
+    places = list(zip(*(axis.tolist() for axis in each(first)), strict=True))[:_MOST_PANELS]
+    across = min(3, len(places))
+    down = -(-len(places) // across)
+    height = min(max(2.0, 0.9 + 0.25 * len(releases)), _TALLEST / down)
+    figure, panels = plt.subplots(
+        down,
+        across,
+        figsize=(2.4 + 3.4 * across, height * down),
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    stated = any(release.has_intervals for release in releases)
+    y = np.arange(float(len(releases)))
+    for place, ax in zip(places, panels.flat, strict=False):
+        at, half, noise = np.zeros((3, len(releases)))
+        for i, release in enumerate(releases):
+            at[i] = release.estimate[place] if release.has_intervals == stated else np.nan
+            if release.noise_std is not None and release.has_intervals:
+                low, high = release.interval(level)[place]
+                half[i], noise[i] = high / 2.0 - low / 2.0, release.noise_std[place]
+        at, half, noise = (np.clip(values, -_LARGEST, _LARGEST) for values in (at, half, noise))
+        _draw(ax, at, y, half, noise, at.size, None)
+        ax.set_xlabel(_label(name_of(first, place)))
+    for ax in panels.flat[len(places) :]:
+        ax.set_visible(False)
+    if len(releases) <= _NAMED:
+        panels[0, 0].set_yticks(y, [_label(key) for key in groups.groups])
+    panels[0, 0].set_ylim(len(releases) - 0.5, -0.5)
+    private = "private" if groups.private else "NOT PRIVATE (seeded)"
+    figure.suptitle(
+        f"{private} {_escaped(groups.subject)} (thick: ± noise, thin: {100 * level:.6g}% interval)"
+    )
+    return np.array(panels.flat[: len(places)], dtype=object)
 
 
 def _plot_matrix(release: Release, ax: Axes) -> Axes:
@@ -127,7 +177,11 @@ def _label(name: str) -> str:
     """Return a column name for an axis: not too long, and with no formula in it."""
     shown = printable(name)
     shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
-    return shown.replace("$", r"\$")
+    return _escaped(shown)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("$", r"\$")
 
 
 def correlations(release: Release) -> Floats:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from prolate._release_groups import GroupedRelease
+    from prolate._release_shown import Shown
     from prolate.release import Release
 
 _SHOWN_ROWS = 20
 _SHOWN_COLUMNS = 8  # of a matrix; larger ones are listed number by number
+NUMBERS = ("estimate", "noise_std", "sampling_std", "lower", "upper")  # of a record
 NOT_PRIVATE = "NOT PRIVATE: made with a seed. For tests only; do not publish."
 
 
@@ -171,26 +174,58 @@ def cells(
     """Return the header and the rows of the printed table, as text; what is stated only."""
     if shown_as_matrix(release):
         return _matrix_cells(release)
-    second = release.second_label
+    parts = stated(release)
     intervals = intervals and release.has_intervals
+    header = ["column", *value_header(release, parts, level, intervals=intervals)]
+    return header, lines(release, parts, level, intervals=intervals)
+
+
+def value_header(
+    release: Release, parts: Sequence[str], level: float, *, intervals: bool
+) -> list[str]:
+    """Return the header of a table after the first name: a second name, and numbers."""
+    second = release.second_label
     value = "coefficient" if release.statistic == "regression" else release.statistic
-    header = ["column", *([second] if second else []), value]
-    header += [f"± {name}" for name in stated(release)]
-    if intervals:
-        header.append(f"{100 * level:.6g}% interval")
+    header = [*([second] if second else []), value, *(f"± {name}" for name in parts)]
+    return [*header, f"{100 * level:.6g}% interval"] if intervals else header
+
+
+def lines(
+    release: Release, parts: Sequence[str], level: float, *, intervals: bool
+) -> list[list[str]]:
+    """Return the rows of a table as text: names and numbers."""
+    second = release.second_label
     rows = []
     for record in release.table(level):
-        row = [printable(record["column"])]
-        if second is not None:
-            row.append(label_of(record[second]))
-        row += numbers(record, stated(release), intervals=intervals)
-        rows.append(row)
-    return header, rows
+        names = [printable(record["column"])]
+        names += [] if second is None else [label_of(record[second])]
+        rows.append([*names, *numbers(record, parts, intervals=intervals)])
+    return rows
 
 
-def stated(release: Release) -> list[str]:
-    """Return which errors a release states: "noise", "sampling"."""
-    return [part for part in ("noise", "sampling") if getattr(release, f"{part}_std") is not None]
+def stated(*releases: Release) -> list[str]:
+    """Return which errors any of the releases states: "noise", "sampling"."""
+    return [
+        part
+        for part in ("noise", "sampling")
+        if any(getattr(release, f"{part}_std") is not None for release in releases)
+    ]
+
+
+def each(release: Release) -> tuple[NDArray[np.intp], ...]:
+    """Return the places of all numbers of a release, as indices; of a matrix, one triangle."""
+    shape = release.estimate.shape
+    if release.is_matrix:
+        return np.triu_indices(shape[0], 1 if release.statistic == "correlation" else 0)
+    return tuple(np.indices(shape).reshape(len(shape), -1))
+
+
+def name_of(release: Release, place: tuple[int, ...]) -> str:
+    """Return the name of one number of a release."""
+    column = printable(release.columns[place[-1]])
+    if release.is_matrix:
+        return f"{printable(release.columns[place[0]])} with {column}"
+    return f"{column}, q = {release.quantile_labels[place[0]]:g}" if len(place) == 2 else column
 
 
 def label_of(second: str | float) -> str:
@@ -199,13 +234,19 @@ def label_of(second: str | float) -> str:
 
 
 def numbers(record: dict[str, Any], parts: Sequence[str], *, intervals: bool) -> list[str]:
-    """Return the numbers of one record as text: the estimate, its errors, its interval."""
+    """Return the numbers of one record as text: the estimate, its errors, its interval.
+
+    What the record does not state is left empty.
+    """
     low, high = record["lower"], record["upper"]
     width = 0.0 if low is None else high / 2.0 - low / 2.0
     stds = [record[f"{part}_std"] for part in parts]
     error = record["noise_std"] or width
-    row = [round_to(record["estimate"], error), *(round_to(std, std) for std in stds)]
-    return [*row, f"{round_to(low, error)} to {round_to(high, error)}"] if intervals else row
+    row = [round_to(record["estimate"], error)]
+    row += ["" if std is None else round_to(std, std) for std in stds]
+    if not intervals:
+        return row
+    return [*row, "" if low is None else f"{round_to(low, error)} to {round_to(high, error)}"]
 
 
 def _matrix_cells(release: Release) -> tuple[list[str], list[list[str]]]:
@@ -256,44 +297,38 @@ def text(release: Release, level: float = 0.95) -> str:
     return "\n".join(lines)
 
 
-def frame(release: Release, level: float) -> pd.DataFrame:
-    """Return the release as a pandas data frame."""
+def frame(shown: Shown, level: float) -> pd.DataFrame:
+    """Return the records of a release as a pandas data frame."""
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError(_missing("to_frame", "pandas")) from error
-    result = pd.DataFrame.from_records(release.table(level), columns=_fields(release))
-    return result.astype(dict.fromkeys(_NUMBERS, np.float64))
+        raise ImportError(_missing(shown, "to_frame", "pandas")) from error
+    fields = shown._fields()
+    result = pd.DataFrame.from_records(shown.table(level), columns=list(fields))
+    return result.astype({name: np.float64 for name, kind in fields.items() if kind is float})
 
 
-def polars_frame(release: Release, level: float) -> pl.DataFrame:
-    """Return the release as a polars data frame."""
+def polars_frame(shown: Shown, level: float) -> pl.DataFrame:
+    """Return the records of a release as a polars data frame."""
     try:
         import polars as pl
     except ImportError as error:
-        raise ImportError(_missing("to_polars", "polars")) from error
-    return pl.DataFrame(arrow_table(release, level))
+        raise ImportError(_missing(shown, "to_polars", "polars")) from error
+    return pl.DataFrame(arrow_table(shown, level))
 
 
-def arrow_table(release: Release, level: float) -> pa.Table:
-    """Return the release as an Arrow table."""
+def arrow_table(shown: Shown, level: float) -> pa.Table:
+    """Return the records of a release as an Arrow table."""
     import pyarrow as pa
 
-    second = pa.string() if release.is_matrix else pa.float64()
-    kinds = {"column": pa.string(), release.second_label: second}
-    fields = [(name, kinds.get(name, pa.float64())) for name in _fields(release)]
-    return pa.Table.from_pylist(release.table(level), schema=pa.schema(fields))
+    kinds = {str: pa.string(), float: pa.float64()}
+    fields = [(name, kinds[kind]) for name, kind in shown._fields().items()]
+    return pa.Table.from_pylist(shown.table(level), schema=pa.schema(fields))
 
 
-_NUMBERS = ("estimate", "noise_std", "sampling_std", "lower", "upper")
-
-
-def _fields(release: Release) -> list[str]:
-    return ["column", *([release.second_label] if release.second_label else []), *_NUMBERS]
-
-
-def _missing(method: str, library: str) -> str:
+def _missing(shown: Shown, method: str, library: str) -> str:
+    name = type(shown).__name__
     return (
-        f"Release.{method} needs {library}, which is not installed: pip install {library}. "
-        "Release.table() gives the same records without it."
+        f"{name}.{method} needs {library}, which is not installed: pip install {library}. "
+        f"{name}.table() gives the same records without it."
     )

@@ -30,6 +30,7 @@ Bounds = tuple[ArrayLike, ArrayLike] | Mapping[str, tuple[float, float]]
 Vector = ArrayLike | Mapping[str, float]
 
 _WIDEST = 1e300
+_MOST = 1e140  # so that squares, and sums of them, are floats
 
 
 def check_budget(budget: object) -> Budget:
@@ -54,7 +55,7 @@ def check_norm(error_norm: object) -> float:
     """Return the p of an l_p error: finite and at least 1."""
     try:
         p = float(error_norm)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         p = math.nan
     if not (1.0 <= p < math.inf):
         raise InputError(f"error_norm must be a number p >= 1, finite; got {error_norm!r}.")
@@ -67,7 +68,7 @@ def check_clip(clip: object) -> float | Literal["auto", "optimal"]:
         return "auto" if clip == "auto" else "optimal"
     try:
         part = math.nan if isinstance(clip, str | bool) else float(clip)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         part = math.nan
     if not 0.0 < part < 1.0:
         raise InputError(
@@ -122,14 +123,14 @@ def read_vector(
         values = [values[column] for column in columns]
     try:
         array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be numbers; got {values!r}.") from None
     if array.ndim > 1 or (array.ndim == 1 and array.size != len(columns)):
         raise InputError(
             f"{name} must be one number for all columns or one per column ({len(columns)}); "
             f"got an array of shape {array.shape}."
         )
-    low, high = (1e-140, 1e140) if positive else (-_WIDEST, _WIDEST)
+    low, high = (1.0 / _MOST, _MOST) if positive else (-_WIDEST, _WIDEST)
     if not np.all((array >= low) & (array <= high)):
         what = "positive, between 1e-140 and 1e140" if positive else "finite, within +-1e300"
         raise InputError(f"{name} must be {what}.")
@@ -140,7 +141,7 @@ def read_quantiles(q: object) -> tuple[NDArray[np.float64], bool]:
     """Return the probabilities as an array, and whether a single one was given."""
     try:
         array = np.asarray(q, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.array([np.nan])
     single = array.ndim == 0
     array = np.atleast_1d(array)
@@ -190,11 +191,11 @@ def read_bounds(
     for name, low, high in zip(columns, lower, upper, strict=True):
         given = not (low == -np.inf and high == np.inf)
         if (given or required) and not (
-            math.isfinite(low) and math.isfinite(high) and max(-low, high) <= _WIDEST
+            math.isfinite(low) and math.isfinite(high) and max(-low, high) <= _MOST
         ):
             missing = "" if given else " (none given)"
             raise InputError(
-                f"bounds of column {name!r} must be finite numbers within +-1e300; "
+                f"bounds of column {name!r} must be finite numbers within +-1e140; "
                 f"got {low:g} to {high:g}{missing}."
             )
         if low > high:
@@ -215,7 +216,7 @@ def _pair(pair: Any, what: str) -> tuple[Any, Any]:
 def _numbers(values: Any, count: int) -> NDArray[np.float64]:
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"bounds must be numbers; got {values!r}.") from None
     if array.ndim > 1 or (array.ndim == 1 and array.size != count):
         raise InputError(

@@ -50,6 +50,8 @@ def gdp_log_delta(epsilon: float, mu: float) -> float:
     from scipy.special import log_ndtr
 
     x = epsilon / mu - mu / 2.0
+    if x > 1e8:
+        return -0.5 * x * x  # a bound, and less than the logarithm of any float
     if mu >= 1.0 and x < 0.0:
         log_first = float(log_ndtr(-x))
         log_second = epsilon + float(log_ndtr(-x - mu))
@@ -211,7 +213,7 @@ class Budget:
         if "mu" in stated:
             exact = stated["mu"]
         elif "rho" in stated:
-            exact = _root_below(2.0 * stated["rho"])
+            exact = _root_below(2.0 * min(stated["rho"], 1e300))  # whose double is a float
         else:
             exact = _mu_from(stated["epsilon"], math.log(stated["delta"]))
         if not 1e-9 <= exact <= 1e4:

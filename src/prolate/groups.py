@@ -129,7 +129,7 @@ def release_groups(
                 seed=_seed(seed, place, 1),
             )
             count = counter.measure(Count(len(names)), share=1.0, label="is the group there")
-            if not passes(count, 1 if terms.unit is None else terms.unit.rows, delta):
+            if not passes(count, terms, delta):
                 continue
             counts = [count]
         curator = Curator(
@@ -145,7 +145,7 @@ def release_groups(
         statistic=job.statistic,
         by=by,
         groups=found,
-        columns=names,
+        columns=job.names(names),
         budget=terms.price,
         neighbors=terms.neighbors,
         unit=terms.unit,

@@ -31,6 +31,7 @@ __all__ = ["Columns", "Engine", "Job", "Statistic", "typed"]
 Columns = str | int | Sequence[str | int]
 Engine = Literal["spark"]
 
+_LARGEST = float(np.finfo(np.float64).max)
 _NO_ORDER = (
     "Rows of persons, of groups and on Spark have no places that are theirs alone (nor those of "
     "files on Spark whose row groups do not begin at even ones), so none are first, and none are "
@@ -77,6 +78,8 @@ class Job:
         Whether a step is not Gaussian, so that the release is charged, and stated, in rho.
     pairs_rows : bool
         Whether a step looks at pairs of neighboring rows.
+    names : callable
+        From the names of the columns to those of what is estimated of them; the same by default.
     """
 
     statistic: str
@@ -86,7 +89,10 @@ class Job:
     needs_bounds: bool = False
     needs_zcdp: bool = False
     pairs_rows: bool = False
+    names: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple
 
+    # Noise, and what is made of it, may be too large for a float: `_finite` is for that.
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def release(
         self,
         data: object,
@@ -195,10 +201,11 @@ class Job:
         return Release(
             statistic=self.statistic,
             estimate=_finite(found.value),
-            columns=curator.columns,
-            noise_std=_finite(found.noise_std),
-            sampling_std=None if found.sampling_std is None else _finite(found.sampling_std),
-            clipping_std=None if found.clipping_std is None else _finite(found.clipping_std),
+            columns=self.names(curator.columns),
+            noise_std=_finite(found.noise_std, unknown=_LARGEST),
+            sampling_std=_finite(found.sampling_std, unknown=_LARGEST),
+            clipping_std=_finite(found.clipping_std, unknown=_LARGEST),
+            error_covariance=_finite(found.error_covariance),
             n=found.rows,
             budget=terms.price,
             neighbors=terms.neighbors,
@@ -237,7 +244,17 @@ def _given(curator: Curator) -> dict[str, Any]:
     return {"bounds": {name: pair for name, pair, given in named if given}}
 
 
-def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return `values` cut to what a float can hold: noise may lead past the largest one."""
-    largest = float(np.finfo(np.float64).max)
-    return np.nan_to_num(values, nan=0.0, posinf=largest, neginf=-largest)
+@overload
+def _finite(values: NDArray[np.float64], unknown: float = 0.0) -> NDArray[np.float64]: ...
+@overload
+def _finite(
+    values: NDArray[np.float64] | None, unknown: float = 0.0
+) -> NDArray[np.float64] | None: ...
+def _finite(values: NDArray[np.float64] | None, unknown: float = 0.0) -> NDArray[np.float64] | None:
+    """Return `values` cut to what a float can hold: noise may lead past the largest one.
+
+    Where that leaves nothing to say, an estimate is 0, with `unknown`, the largest, as its noise.
+    """
+    if values is None:
+        return None
+    return np.nan_to_num(values, nan=unknown, posinf=_LARGEST, neginf=-_LARGEST)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -23,13 +21,13 @@ from prolate._sklearn import (
     stated_budget,
     warn_column,
 )
-from prolate.arguments import Bounds, check_method
+from prolate.api.regress import REGRESSION_METHODS, line_job, line_method
+from prolate.arguments import Bounds
 from prolate.budget import Neighbors
-from prolate.curator import Curator, Progress
+from prolate.curator import Progress
 from prolate.errors import InputError
-from prolate.estimators import Estimate
-from prolate.estimators.regression.linear_fit import LinearFit
-from prolate.job import Engine, Job
+from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
+from prolate.job import Engine
 from prolate.ledger import Ledger
 from prolate.ledger.address import address
 from prolate.release import Release
@@ -44,8 +42,6 @@ from prolate.sources.paired import (
 )
 
 __all__ = ["REGRESSION_METHODS", "SKLEARN_EXCEPTIONS", "LinearRegression"]
-
-REGRESSION_METHODS = ("auto", "ssp", "adassp", "adassp-fixed")
 
 SKLEARN_EXCEPTIONS = {
     "check_supervised_y_no_nan": "whether a target is missing is private: it is no error",
@@ -199,7 +195,15 @@ class LinearRegression(Regressor):
         LedgerError
             If the ledger refuses.
         """
-        price, measure = stated_budget(self), self._estimator()
+        price = stated_budget(self)
+        measure = line_method(
+            method=self.method,
+            accounting=self.accounting,
+            fit_intercept=self.fit_intercept,
+            alpha=self.alpha,
+            neighbors=self.neighbors,
+            counted=max_rows is not None,
+        )
         labels = [] if unit is None else [unit]
         source: Source
         if isinstance(y, str):
@@ -219,12 +223,15 @@ class LinearRegression(Regressor):
             source = open_pair(X, y, labels)
         columns = source.columns[: len(source.columns) - 1 - len(labels)]
         names = feature_names(X, columns, named=is_path(X))
-        release, self._fit = _release(
-            source,
+        job = line_job(
             measure,
             method=self.method,
             needs_bounds=self.method != "auto" and self.bounds is not None,
-            details={"fit_intercept": bool(self.fit_intercept)},
+            fit_intercept=self.fit_intercept,
+        )
+        found = job.release(
+            source,
+            columns=None,
             bounds=self.bounds,
             budget=price,
             neighbors=self.neighbors,
@@ -241,7 +248,7 @@ class LinearRegression(Regressor):
             self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.release_ = release
+        release = self.release_ = cast("Release", found)
         self.coef_ = release.estimate[:-1].copy()
         self.intercept_ = float(release.estimate[-1])
         return self
@@ -271,7 +278,13 @@ class LinearRegression(Regressor):
         """
         need_fit(self, "coef_")
         source = self._features_of(X)
-        line = replace(self._fit, coef=self.coef_, intercept=self.intercept_)
+        clipped = self.release_.details.get("predicts")
+        line = LinearFit(
+            coef=self.coef_,
+            intercept=self.intercept_,
+            rows=self.release_.n,
+            clipped=None if clipped is None else ClippedLine.from_dict(clipped),
+        )
         with np.errstate(all="ignore"):
             parts = [line.predict(np.asarray(block, dtype=np.float64)) for block in source.blocks()]
         return np.concatenate([np.zeros(0), *parts])
@@ -330,127 +343,6 @@ class LinearRegression(Regressor):
         check_names(self, feature_names(X, source.columns))
         check_count(self, len(source.columns), self.n_features_in_)
         return source
-
-    def _estimator(self) -> Callable[[Curator], LinearFit]:
-        """Return what the parameters ask for, once they are all checked."""
-        method = check_method(self.method, REGRESSION_METHODS)
-        intercept = bool(self.fit_intercept)
-        if self.accounting not in ("joint", "basic"):
-            raise InputError(f"accounting must be 'joint' or 'basic'; got {self.accounting!r}.")
-        if method == "auto":
-            if self.accounting != "joint":
-                raise InputError(
-                    "accounting='basic' is for the published methods (ssp, adassp, "
-                    "adassp-fixed); method='auto' is one joint release."
-                )
-            alpha = _penalty(self.alpha)
-
-            def auto(curator: Curator) -> LinearFit:
-                from prolate.estimators.regression import regression
-
-                return regression(curator, fit_intercept=intercept, alpha=alpha)
-
-            return auto
-        if self.alpha is not None:
-            raise InputError(f"alpha is for method='auto'; got method={method!r}.")
-        if self.neighbors == "add-remove" and not intercept:
-            raise InputError(
-                "Without an intercept the published methods do not measure the number of rows, "
-                "which is private under neighbors='add-remove'; use fit_intercept=True."
-            )
-        accounting = self.accounting
-
-        def published(curator: Curator) -> LinearFit:
-            from prolate import rivals
-
-            center, scale = _unit_ball(curator)
-            given: dict[str, Any] = {"fit_intercept": intercept, "accounting": accounting}
-            if method == "ssp":
-                return rivals.ssp(curator, center=center, scale=scale, **given)
-            fixed = method == "adassp-fixed"
-            return rivals.adassp(curator, center=center, scale=scale, fixed=fixed, **given)
-
-        return published
-
-
-def _release(
-    source: Source,
-    measure: Callable[[Curator], LinearFit],
-    *,
-    method: str,
-    needs_bounds: bool,
-    details: dict[str, Any],
-    **options: Any,
-) -> tuple[Release, LinearFit]:
-    """Return the release of a fit, coefficients and then the intercept, and the fit."""
-    found: list[LinearFit] = []
-
-    def estimate(curator: Curator) -> Estimate:
-        fit = measure(curator)
-        found.append(fit)
-        value = np.append(fit.coef, fit.intercept)
-        noise = np.zeros(value.shape) if fit.noise_std is None else fit.noise_std
-        sampling = None
-        if fit.covariance is not None and fit.noise_std is not None:
-            both = np.diagonal(fit.covariance)
-            rest = (
-                np.where(np.isfinite(both), both, 0.0)
-                - np.where(np.isfinite(both), noise, 0.0) ** 2
-            )
-            sampling = np.sqrt(np.maximum(rest, 0.0))
-        about = {"target": curator.columns[-1], **details, **fit.details}
-        return Estimate(value, noise, sampling, fit.rows, fit.warnings, about)
-
-    job = Job(
-        statistic="regression",
-        method=method,
-        error_norm=2.0,
-        estimate=estimate,
-        needs_bounds=needs_bounds,
-    )
-    release = cast("Release", job.release(source, columns=None, **options))
-    intercept = "intercept"
-    while intercept in release.columns:
-        intercept = f"({intercept})"
-    [fit] = found
-    covariance = fit.covariance
-    if covariance is not None:
-        largest = np.finfo(np.float64).max
-        covariance = np.nan_to_num(covariance, nan=0.0, posinf=largest, neginf=-largest)
-    signed = replace(
-        release,
-        columns=(*release.columns[:-1], intercept),
-        noise_std=None if fit.noise_std is None else release.noise_std,
-        error_covariance=covariance,
-    )
-    return signed, fit
-
-
-def _unit_ball(curator: Curator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the public center and scale that bring bounded rows into the unit ball.
-
-    The features together into the unit ball, the target into [-1, 1].
-    """
-    width = curator.dimension
-    if curator.bounds is None:
-        return np.zeros(width), np.ones(width)
-    lower, upper = curator.bounds
-    half = upper / 2.0 - lower / 2.0
-    scale = np.where(half > 0.0, half, 1.0)
-    scale[:-1] *= math.sqrt(width - 1)
-    return lower / 2.0 + upper / 2.0, scale
-
-
-def _penalty(alpha: object) -> float | None:
-    if alpha is None:
-        return None
-    try:
-        value = math.nan if isinstance(alpha, str | bool) else float(alpha)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        value = math.nan
-    if not 0.0 <= value < math.inf:
-        raise InputError(f"alpha must be a finite number, 0 or larger, or None; got {alpha!r}.")
-    return value
 
 
 def _column(data: object, name: str) -> NDArray[np.generic]:

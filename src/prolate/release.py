@@ -9,41 +9,33 @@ type is refused.
 
 from __future__ import annotations
 
-import json
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from dataclasses import fields as dataclass_fields
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prolate import _release_views
 from prolate._release_json import (
-    BUDGET_FIELDS,
     OPTIONAL_FIELDS,
     RECEIPT_FIELDS,
     RELEASE_FIELDS,
     plain,
     read_fields,
-    read_json,
-    write_whole,
 )
+from prolate._release_shown import Shown
 from prolate._release_unit import Unit
 from prolate.budget import Budget, Neighbors
-from prolate.errors import BudgetError, InputError, ReleaseError
+from prolate.errors import InputError, ReleaseError
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
     from matplotlib.axes import Axes
 
 __all__ = ["SCHEMA_VERSION", "STATISTICS", "ReceiptEntry", "Release", "installed_version"]
 
-SCHEMA = "prolate.release"
 SCHEMA_VERSION = 1
 STATISTICS = (
     "mean",
@@ -110,7 +102,7 @@ class ReceiptEntry:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Release:
+class Release(Shown):
     """The result of a private computation.
 
     Attributes
@@ -162,6 +154,10 @@ class Release:
     ReleaseError
         If shapes disagree, a number is not finite, or the receipt exceeds the budget.
     """
+
+    _what: ClassVar = "release"
+    _schema: ClassVar = "prolate.release"
+    _schema_version: ClassVar = SCHEMA_VERSION
 
     statistic: str
     estimate: NDArray[np.float64]
@@ -221,10 +217,10 @@ class Release:
         self._check_regression()
         if not math.isfinite(self.n) or not self.error_norm >= 1.0:
             raise ReleaseError("n must be finite and error_norm at least 1.")
-        spent = math.fsum(entry.mu**2 for entry in self.receipt)
-        if spent > self.budget.mu**2 * (1.0 + _OVERSPENT):
+        spent = math.hypot(*(entry.mu for entry in self.receipt))
+        if spent > self.budget.mu * (1.0 + _OVERSPENT):
             raise ReleaseError(
-                f"The receipt adds up to mu = {math.sqrt(spent):.6g}, more than the budget's "
+                f"The receipt adds up to mu = {spent:.6g}, more than the budget's "
                 f"mu = {self.budget.mu:.6g}; do not use this release."
             )
 
@@ -275,8 +271,8 @@ class Release:
         from statistics import NormalDist
 
         try:
-            value = float(level)
-        except (TypeError, ValueError):
+            value = math.nan if isinstance(level, str) else float(level)
+        except (TypeError, ValueError, OverflowError):
             value = math.nan
         if not 0.0 < value < 1.0:
             raise InputError(
@@ -364,6 +360,11 @@ class Release:
                 record[name] = None if ends is None else float(ends[index][side])
             yield record
 
+    def _fields(self) -> dict[str, type]:
+        second = self.second_label
+        label = {} if second is None else {second: str if self.is_matrix else float}
+        return {"column": str, **label, **dict.fromkeys(_release_views.NUMBERS, float)}
+
     @property
     def is_matrix(self) -> bool:
         """Whether `estimate` has one row and one column for each of the columns."""
@@ -387,7 +388,7 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain Python values, ready for JSON."""
-        fields: dict[str, Any] = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION}
+        fields: dict[str, Any] = {"schema": self._schema, "schema_version": self._schema_version}
         for item in dataclass_fields(self):
             value = getattr(self, item.name)
             if isinstance(value, np.ndarray | tuple) and item.name != "receipt":
@@ -403,105 +404,15 @@ class Release:
         fields["details"] = plain(self.details, "details")
         return fields
 
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the release as JSON, and write it to `path` if one is given.
-
-        The file appears whole or not at all, readable by its owner only.
-
-        Raises
-        ------
-        ReleaseError
-            If the file cannot be written.
-        """
-        text = json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
-        if path is not None:
-            write_whole(path, text)
-        return text
-
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Release:
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
         """Return the release that `to_dict` described, or raise `ReleaseError`."""
-        if not isinstance(fields, Mapping) or fields.get("schema") != SCHEMA:
-            raise ReleaseError(
-                f"This is not a stored Prolate release: its schema is not {SCHEMA!r}."
-            )
-        version = fields.get("schema_version")
-        if type(version) is not int or version != SCHEMA_VERSION:
-            raise ReleaseError(
-                f"This release has schema version {version!r}; this Prolate reads version "
-                f"{SCHEMA_VERSION}. Read it with the Prolate that wrote it "
-                f"({fields.get('prolate_version', 'unknown')!s:.40})."
-            )
-        body = {k: v for k, v in fields.items() if k not in ("schema", "schema_version")}
-        known = read_fields(body, "release", RELEASE_FIELDS, OPTIONAL_FIELDS)
+        known = cls._read(fields, RELEASE_FIELDS, OPTIONAL_FIELDS)
         known["receipt"] = tuple(
             ReceiptEntry(**read_fields(entry, f"receipt[{i}]", RECEIPT_FIELDS))
             for i, entry in enumerate(known["receipt"])
         )
-        try:
-            known["budget"] = Budget.from_dict(
-                read_fields(known["budget"], "budget", BUDGET_FIELDS)
-            )
-        except BudgetError as error:
-            raise ReleaseError(f"The budget of this release cannot be read. {error}") from error
-        if "unit" in known:
-            known["unit"] = Unit.from_dict(known["unit"])
         return cls(**known)
-
-    @classmethod
-    def from_json(cls, path_or_text: str | os.PathLike[str]) -> Release:
-        """Return the release stored in a file, or in a string of JSON.
-
-        A string that starts with ``{`` is taken as JSON, any other as a path.
-
-        Raises
-        ------
-        ReleaseError
-            If it cannot be read, is not complete JSON, or holds anything that this
-            version does not know.
-
-        Examples
-        --------
-        >>> r = Release(statistic="sum", estimate=[0.1], columns=("age",), noise_std=[0.5],
-        ...     n=100, budget=Budget(mu=1), neighbors="replace", method="auto")
-        >>> Release.from_json(r.to_json()) == r
-        True
-        """
-        return cls.from_dict(read_json(path_or_text))
-
-    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """Return a pandas DataFrame: column, estimate, noise_std, sampling_std, lower, upper.
-
-        Several quantiles of one column get one row each, with ``q`` beside ``column``, as do
-        the covariances of one column, with ``with`` beside it.
-        """
-        return _release_views.frame(self, level)
-
-    def to_polars(self, level: float = 0.95) -> pl.DataFrame:
-        """Return a polars DataFrame: the records of `to_frame`, null where nothing is stated."""
-        return _release_views.polars_frame(self, level)
-
-    def to_arrow(self, level: float = 0.95) -> pa.Table:
-        """Return a pyarrow Table: the records of `to_frame`, null where nothing is stated."""
-        return _release_views.arrow_table(self, level)
-
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, level: float = 0.95) -> str:
-        """Return the release's report, and write it to `path` if one is given.
-
-        The report is one page of HTML that loads nothing and runs no script. The file
-        appears whole or not at all, readable by its owner only.
-
-        Raises
-        ------
-        ReleaseError
-            If the file cannot be written.
-        """
-        from prolate import report
-
-        text = report.page(self, level)
-        if path is not None:
-            write_whole(path, text)
-        return text
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw each estimate with its interval: noise thick, the whole interval thin.
@@ -512,22 +423,6 @@ class Release:
         from prolate import _release_plot
 
         return _release_plot.plot(self, ax, level)
-
-    def _repr_html_(self) -> str:
-        from prolate import report
-
-        return report.notebook(self)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Release):
-            return NotImplemented
-        return self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]:
-        # Not by attributes: unpickled arrays would be writable again.
-        return Release.from_dict, (self.to_dict(),)
 
     def __repr__(self) -> str:
         return _release_views.text(self)

@@ -91,21 +91,23 @@ def print_release(release: Release, *, level: float, receipt: bool, intervals: b
         print_receipt(release, out)
 
 
-def print_groups(release: GroupedRelease, *, level: float, receipt: bool) -> None:
+def print_groups(
+    release: GroupedRelease, *, level: float, receipt: bool, intervals: bool = True
+) -> None:
     """Print the releases of groups: their table, what the numbers mean, and one receipt."""
     out = console()
     out.print(release.headline(), style="bold")
     if not release.private:
         out.print(NOT_PRIVATE, style="bold red", soft_wrap=True)
     out.print()
-    if not release.groups:
+    if release.first is None:
         out.print("No group is surely large enough not to be one person's.")
     else:
-        header, rows = release.cells(level)
+        header, rows = release.cells(level, intervals=intervals)
         _print_table(out, header, rows, left=(0, 2) if "n" in header else (0,))
     out.print()
-    first = next(iter(release.groups.values()), None)
-    notes = [] if first is None else _notes(first, level, intervals=True)
+    first = max(release.groups.values(), key=lambda one: one.has_intervals, default=None)
+    notes = [] if first is None else _notes(first, level, intervals=intervals)
     own = {"guarantee": release.guarantee}
     notes = [(name, own.get(name, words)) for name, words in notes if name != "warning"]
     if first is not None and first.statistic != "count":
@@ -115,7 +117,7 @@ def print_groups(release: GroupedRelease, *, level: float, receipt: bool) -> Non
     _print_notes(out, [*notes, *[("warning", warning) for warning in release.warnings]])
     if receipt and first is not None:
         out.print()
-        out.print("Of the first group; the others are measured like it, each with its own noise.")
+        out.print("Of one group; the others are measured like it, each with its own noise.")
         print_receipt(first, out)
 
 

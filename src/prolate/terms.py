@@ -14,32 +14,31 @@ m = mu / s, rounded down.
   rows are the unit. The relation is the same, s = 1.
 - k rows of each person: a person comes or goes with at most k rows, s = k; taking another
   person's place is going and coming, s = 2 k.
-- Groups, of rows or of persons, are disjoint, and each is measured by a curator of its own, with
-  noise of its own, as if it were all there is. A row that comes or goes is in one group at most;
-  the releases of the others have the same distributions for both neighbors. So the release of
-  all groups is m-GDP where each is: s = 1 (or k). Under ``"replace"`` a row may change inside
-  its group, which is two steps there: 2 m. Or it moves to another group, which is one step in
-  each of two: sqrt(2) m, for squares add up. Both are at most mu with s = 2 (or 2 k).
+- Groups are disjoint, and each is measured by a curator of its own, with noise of its own, as if
+  it were all there is. A row that comes or goes is in one group at most; the releases of the
+  others have the same distributions for both neighbors. So the release of all groups is m-GDP
+  for one step where each is, and s steps, in whatever groups, are as before: s = 1, or k. Under
+  ``"replace"`` a row may change inside its group, or leave it for another: it goes and comes,
+  s = 2, or 2 k.
 
 The number of rows of a group, or of rows kept of persons, is private in all these cases, so
 their curators measure it (``"add-remove"``).
 
 **Private keys.** Which keys there are is private, too, where they are not given. A group exists
-if a row that counts is in it; a person's rows that do not count make none. Each group is counted with a part of the budget, and goes on only if its count is above a threshold t; only
-then is its key shown. The count of a group that exists for neither or both of two neighbors is
-one more Gaussian measurement. If it exists for one of them only, all its rows are one person's,
-at most k; then it is shown with probability at most P(k + noise > t) = delta_keys, and what is
-shown of it otherwise is nothing, as of a group that does not exist. So in that group, neighbors'
-releases are (0, delta_keys)-close. Releases of different groups are independent, and at most two
-groups differ (one loses the person, one gains it):
+if a row that counts is in it; a person's rows that do not count make none. Each group is
+counted with a part of the budget, and goes on only if its count is above a threshold t; only
+then is its key shown. The groups that exist for both of two neighbors, or for neither, are
+together as above, mu-GDP, so (epsilon, delta_mu) with delta_mu the delta of mu at epsilon. If a
+group exists for one of them only, all its rows are one person's, at most k; then it is shown
+with probability at most P(k + noise > t) = delta_group, and what is shown of it otherwise is
+nothing, as of a group that does not exist. So in that group neighbors' releases are
+(0, delta_group)-close. Releases of different groups are independent, and each group that only
+one neighbor has takes a step at least, so there are j of them, at most s:
 
-- both exist for both neighbors: mu-GDP, so (epsilon, delta_mu) with delta_mu the delta of mu
-  at epsilon;
-- one of them vanishes or appears: (epsilon, delta_mu + delta_keys), by basic composition of
-  independent releases;
-- one vanishes and one appears: (0, 2 delta_keys).
+- j < s: (epsilon, delta_mu + j delta_group), by basic composition of independent releases;
+- j = s: no step is left for the other groups, which are the same: (0, s delta_group).
 
-With delta_mu = delta_keys = delta / 2 all are (epsilon, delta).
+With delta_mu = delta / 2 and delta_group = delta / 2 / max(1, s - 1) all are (epsilon, delta).
 """
 
 from __future__ import annotations
@@ -121,16 +120,18 @@ def for_keys(price: Budget) -> tuple[Budget, float]:
     return price.with_delta(delta), delta
 
 
-def passes(count: Measurement, rows: int, delta: float) -> bool:
+def passes(count: Measurement, terms: Terms, delta: float) -> bool:
     """Return whether a group's noisy count is large enough to show that it is there.
 
-    A group of `rows` rows passes with probability at most `delta`: the noise is a Gaussian,
-    rounded to a fraction of one, and the threshold is whole, so that rounded noise above
-    threshold - rows, a whole number, is noise above it.
+    All of one person's groups together, there for that person alone, pass with probability at
+    most `delta`, or twice that where nothing else tells the person; see the module. The noise is a
+    Gaussian, rounded to a fraction of one, and the threshold is whole, so that rounded noise
+    above threshold - rows, a whole number, is noise above it.
     """
     from scipy.special import ndtri_exp
 
-    quantile = -float(ndtri_exp(math.log(delta)))
+    rows = 1 if terms.unit is None else terms.unit.rows
+    quantile = -float(ndtri_exp(math.log(delta / max(1, terms.steps - 1))))
     return float(count.values[0]) > threshold_of(quantile, count.std, rows)
 
 

@@ -21,7 +21,8 @@ import pyarrow.parquet
 from scipy import sparse
 
 import prolate
-from prolate import LinearRegression, regression, rivals
+from prolate import LinearRegression, rivals
+from prolate.api.regress import line_job
 from prolate.budget import Budget
 from prolate.curator import Curator
 from prolate.estimators import Estimate
@@ -126,9 +127,10 @@ def line(measure: Callable[..., LinearFit], **given: Any) -> Callable[..., Relea
     """Return a function like the public ones, for a rival of regression."""
 
     def make(rows: Any, **options: Any) -> Release:
-        usual = {"bounds": None, "seed": None, "ledger": None, "needs_bounds": False, "details": {}}
         method = partial(measure, **given)
-        return regression._release(open_source(rows), method, method="rival", **usual, **options)[0]
+        job = line_job(method, method="rival", needs_bounds=False, fit_intercept=True)
+        usual = {"columns": None, "bounds": None, "seed": None, "ledger": None}
+        return job.release(rows, **usual, **options)
 
     return make
 

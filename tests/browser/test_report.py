@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from browser.contrast import CONTRAST
 
-from prolate import Budget, Release
+from prolate import Budget, GroupedRelease, Release
 from prolate.release import ReceiptEntry
 
 NAMES = ("<script>document.title = 'broken'</script>", "x" * 300, "left\u202eright", "שלום", "age")
 
 
-def release(kind: str) -> Release:
+def release(kind: str) -> Release | GroupedRelease:
     rng = np.random.default_rng(0)
     fields: dict[str, Any] = {
         "statistic": "mean",
@@ -37,10 +37,27 @@ def release(kind: str) -> Release:
         fields["columns"] = [f"column {j}" for j in range(1000)]
     d = len(fields["columns"])
     fields |= {"estimate": rng.normal(size=d), "noise_std": rng.lognormal(size=d)}
-    return Release(**fields, sampling_std=rng.lognormal(size=d), private=kind != "seeded")
+    one = Release(**fields, sampling_std=rng.lognormal(size=d), private=kind != "seeded")
+    return grouped(one, 60 if kind == "groups" else 2) if "groups" in kind else one
 
 
-KINDS = ("mean", "covariance", "wide", "seeded")
+def grouped(one: Release, count: int) -> GroupedRelease:
+    keys = (*NAMES, *(f"town {i}" for i in range(60)))[:count]
+    found = {
+        key: Release.from_dict({**one.to_dict(), "details": {"group": {"by": "town", "key": key}}})
+        for key in keys
+    }
+    return GroupedRelease(
+        statistic=one.statistic,
+        by="town",
+        groups=found,
+        columns=one.columns,
+        budget=one.budget,
+        neighbors=one.neighbors,
+    )
+
+
+KINDS = ("mean", "covariance", "wide", "seeded", "groups", "two groups")
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +106,7 @@ def test_a_narrow_page_scrolls_down_only(show: Any, kind: str, width: int) -> No
     assert wide or width > 320
 
 
-@pytest.mark.parametrize("kind", ["covariance", "seeded"])
+@pytest.mark.parametrize("kind", ["covariance", "seeded", "two groups"])
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_text_has_contrast(show: Any, kind: str, dark: bool) -> None:
     page = show(kind, dark=dark)

@@ -13,7 +13,7 @@ from browser.contrast import CONTRAST
 from browser.serving import ROWS, Served, patients, served
 
 import prolate
-from prolate import Budget, Ledger, Release
+from prolate import Budget, GroupedRelease, Ledger, Release
 
 WAIT = 60  # seconds; a shared machine is slow at random moments
 
@@ -152,6 +152,52 @@ def test_from_a_plan_to_downloads(page: Page) -> None:
 
     page.browser.switch_to.frame(page.find("#report"))
     assert page.find("h1").text == "Private mean of 1 column"
+    page.browser.switch_to.default_content()
+
+
+def test_persons_and_groups_from_a_plan_to_downloads(page: Page) -> None:
+    from selenium.webdriver.support.ui import Select
+
+    page.fill("mean", "add-remove")
+    assert not page.find("#keys").is_displayed()
+    Select(page.find("#unit")).select_by_value("person")
+    Select(page.find("#by")).select_by_value("region")
+    page.until("document.querySelector('label[for=rows]').textContent === 'Persons (a guess)'")
+    page.write("#rows", "1500")
+    page.until("document.querySelector('#summary').textContent.startsWith('With 1,500 persons')")
+    page.until("!document.querySelector('#expected').classList.contains('old')")
+    page.click("#review")  # the ledger has no place for finding groups
+    page.until("!document.querySelector('#problem').hidden")
+    assert "Name the groups" in page.find("#problem").text
+    page.write("#keys", "north, south,nowhere")
+    page.until("!document.querySelector('#expected').classList.contains('old')")
+    page.review()
+    words = page.find("#words").text
+    assert "Mean of age, by region, one per person." in words
+    assert "Whether one person (person) is there is hidden" in words
+    page.click("#release")
+    page.done()
+    assert [entry.label for entry in page.ledger.entries()] == ["mean of 1 columns by region"]
+    for number, kind in enumerate(("json", "csv", "html", "py"), start=1):
+        page.find(f".run li:nth-child({number + 1}) a").click()
+        file = page.downloads / f"mean-1.{kind}"
+        for _ in range(10 * WAIT):
+            if file.exists():
+                break
+            threading.Event().wait(0.1)
+    made = GroupedRelease.from_json(page.downloads / "mean-1.json")
+    assert list(made.groups) == ["north", "south", "nowhere"]
+    assert made.unit is not None
+    assert (page.downloads / "mean-1.html").read_text(encoding="utf-8") == made.to_html()
+    table = (page.downloads / "mean-1.csv").read_text(encoding="utf-8").splitlines()
+    assert table[0].startswith('"group","n","column","estimate"')
+    assert len(table) == 4
+    code = (page.downloads / "mean-1.py").read_text(encoding="utf-8")
+    for part in ("unit='person'", "by='region'", "keys=['north', 'south', 'nowhere']"):
+        assert part in code
+    page.browser.switch_to.frame(page.find("#report"))
+    assert page.find("h1").text == "Private mean of 1 column by region"
+    assert len(page.browser.find_elements("css selector", ".groups tbody tr")) == 3
     page.browser.switch_to.default_content()
 
 

@@ -77,8 +77,22 @@ def test_groups(
     shown = run(capsys, "show", str(path))
     assert shown.splitlines()[0] == out.splitlines()[0]
     assert json.loads(run(capsys, "show", str(path), "--json"))["schema"] == "prolate.groups"
-    said = run(capsys, "report", str(path), "-o", str(tmp_path / "r.html"), code=2)
-    assert "one for each group" in said
+    run(capsys, "report", str(path), "-o", str(tmp_path / "r.html"))
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Private mean of 2 columns by region" in page
+    assert SECRET not in page
+
+
+def test_lines_of_groups(visits: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "lines.json"
+    given = ["--target", "cost", "-f", "age", "--by", "region", "--key", "north", "--key", "none"]
+    out = run(capsys, "regress", visits, *given, "--mu", "9", "-o", str(path))
+    assert "Private regression of cost on 1 feature by region: 2 groups (keys given)" in out
+    assert "warning" in out
+    assert "95% interval" in out
+    assert GroupedRelease.from_json(path).columns == ("age", "intercept")
+    out = run(capsys, "regress", visits, *given, "--mu", "9", "--no-intervals")
+    assert "95% interval" not in out
 
 
 def test_counts(visits: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -144,6 +144,7 @@ STATISTICS = {
     "sum": lambda d, **o: prolate.sum(d, columns=["x", "y"], bounds=(-LARGE, LARGE), **o),
     "quantile": lambda d, **o: prolate.quantile(d, 0.5, columns=["x", "y"], **o),
     "variance": lambda d, **o: prolate.variance(d, columns=["x", "y"], **o),
+    "regression": lambda d, **o: prolate.regress(d, "y", features="x", **o),
 }
 UNITS: list[dict[str, Any]] = [
     {"unit": "who"},

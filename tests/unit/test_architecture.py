@@ -37,6 +37,7 @@ PUBLIC = [
     "expected_error",
     "mean",
     "quantile",
+    "regress",
     "sum",
     "variance",
 ]

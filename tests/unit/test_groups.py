@@ -14,8 +14,10 @@ from scipy import stats
 
 import prolate
 from prolate import Budget, GroupedRelease, terms
+from prolate._release_unit import Unit
 from prolate.errors import BudgetError, InputError, LedgerError, ReleaseError
 from prolate.measurement import Measurement
+from prolate.terms import Terms
 
 B = Budget(mu=30)
 D = Budget(epsilon=200, delta=1e-3)
@@ -62,6 +64,78 @@ def test_each_group_is_released(make: Any, truth: Any, keys: Any, neighbors: Any
     assert (g.keys_delta is None) == (keys is not None)
 
 
+LINES = PLAIN.assign(cost=PLAIN["x"] * np.where(WARDS == "north", 3.0, -1.0) + 2 * PLAIN["y"])
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("given", [{"keys": KEYS}, {}, {"unit": "who", "keys": KEYS}])
+def test_each_group_has_a_line(given: Any, neighbors: Any, tmp_path: Path) -> None:
+    table = LINES.assign(who=TABLE["who"]) if "unit" in given else LINES
+    budget = B if "keys" in given else D
+    g = prolate.regress(
+        table, "cost", features=["x", "y"], by="ward", budget=budget, neighbors=neighbors, seed=1,
+        **given,
+    )  # fmt: skip
+    assert list(g.groups) == given.get("keys", ["east", "north", "south"])
+    assert g.columns == ("x", "y", "intercept")
+    for key, r in g.groups.items():
+        slopes = [3.0 if key == "north" else -1.0, 2.0]
+        np.testing.assert_allclose(r.estimate[:2], slopes, atol=0.15)
+        assert (r.details["target"], r.details["group"]["key"]) == ("cost", key)
+        assert 0.99 < np.sqrt(sum(e.mu**2 for e in r.receipt)) / g.budget.mu <= 1.0 + 1e-12
+        assert r.error_covariance is not None
+    assert "regression of cost on 2 features by ward" in repr(g)
+    assert GroupedRelease.from_json(g.to_json()) == g
+
+
+def test_a_line_for_all_is_the_one_of_the_estimator() -> None:
+    one = prolate.regress(LINES, "cost", features="x", budget=B, seed=1)
+    model = prolate.LinearRegression(None, None, mu=30, seed=1).fit(LINES, "cost", features="x")
+    assert one == model.release_
+
+
+def test_a_group_without_a_line_is_shown_beside_others() -> None:
+    g = prolate.regress(
+        LINES, "cost", features=["x", "y"], by="ward", keys=["none", *KEYS], budget=B, seed=1
+    )
+    assert not g["none"].has_intervals
+    assert set(g.interval()) == set(KEYS)
+    assert any(warning.startswith("none: ") for warning in g.warnings)
+    header, rows = g.cells()
+    assert header[-1] == "95% interval"
+    assert {len(row) for row in rows} == {len(header)}
+    assert rows[0][-1] == ""
+    assert g.to_frame()["lower"].isna().tolist() == [True] * 3 + [False] * 6
+
+
+@pytest.mark.parametrize("mu", [0.3, 3.0, 300.0])
+def test_no_line_is_drawn_through_nothing(mu: float) -> None:
+    for seed in range(5):
+        given: dict[str, Any] = {"by": "ward", "keys": ["none"], "seed": seed}
+        one = prolate.regress(LINES, "cost", budget=Budget(mu=mu), **given)["none"]
+        assert not one.has_intervals
+        assert not one.estimate[:2].any()
+        assert any("too few" in warning for warning in one.warnings)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"method": "ssp", "fit_intercept": False}, "intercept"),
+        ({"method": "adassp", "accounting": "basic"}, "joint"),
+        ({"target": "costs"}, "Did you mean 'cost'"),
+        ({"features": ["x", "cost"]}, "cannot be one of the features"),
+        ({"bounds": {"ward": (0, 1)}}, "not used"),
+    ],
+)
+def test_lines_that_cannot_be_cost_nothing(given: Any, words: str, tmp_path: Path) -> None:
+    book = prolate.Ledger.create(tmp_path / "l.ledger", limit=Budget(mu=50))
+    given = {"target": "cost", **given}
+    with pytest.raises(InputError, match=words):
+        prolate.regress(LINES, by="ward", keys=KEYS, budget=B, ledger=book, **given)
+    assert book.spent is None
+
+
 def test_groups_of_persons() -> None:
     homes = TABLE.groupby("who", sort=False)["ward"].first()
     own = TABLE[TABLE["ward"].to_numpy() == homes[TABLE["who"]].to_numpy()]
@@ -70,12 +144,18 @@ def test_groups_of_persons() -> None:
         rows = own[own["ward"] == key].groupby("who")[["x", "y"]].mean()
         assert r.n == pytest.approx(len(rows), abs=5)
         np.testing.assert_allclose(r.estimate, rows.mean(), rtol=0.02)
-    h = prolate.count(
-        TABLE, by="ward", unit="who", contribution="rows", max_rows=2, keys=KEYS, budget=B, seed=1
-    )
-    for key, r in h.groups.items():
-        rows = own[own["ward"] == key].groupby("who").size().clip(upper=2).sum()
-        assert r.estimate[0] == pytest.approx(rows, abs=5)
+
+
+def test_rows_of_persons_count_in_whatever_group_they_are() -> None:
+    budget, wards = Budget(mu=300), ["north", "south", "east"]
+    given: dict[str, Any] = {"by": "ward", "unit": "who", "contribution": "rows", "keys": wards}
+    every = prolate.count(TABLE, max_rows=40, budget=budget, seed=1, **given)  # nobody has more
+    two = prolate.count(TABLE, max_rows=2, budget=budget, seed=1, **given)
+    for key in wards:
+        assert every[key].estimate[0] == pytest.approx((key == WARDS).sum(), abs=2)
+        assert two[key].estimate[0] == pytest.approx((key == WARDS).sum() / 3, rel=0.1)
+    kept = sum(two[key].estimate[0] for key in wards)
+    assert kept == pytest.approx(TABLE.groupby("who").size().clip(upper=2).sum(), abs=2)
 
 
 def test_counts() -> None:
@@ -149,9 +229,23 @@ def test_a_person_alone_is_shown_no_more_often_than_stated(epsilon: float, given
     frame = alone(1000, 5 if "unit" in given else 1)
     budget = Budget(epsilon=epsilon, delta=0.2)
     found = shown(frame, budget, seed=11, **given)
-    assert found <= stats.binom.isf(1e-7, 1000, 0.1)
+    rate = 0.1 / (5 if "unit" in given else 1)  # it comes and goes with 3 rows: 6 steps
+    assert found <= stats.binom.isf(1e-7, 1000, rate)
     if epsilon == 1.0:
-        assert found > 40
+        assert found > 400 * rate
+
+
+def test_a_person_with_several_groups_is_shown_no_more_often() -> None:
+    """In 1000 persons of 3 groups each, which stay or not with all of them."""
+    keys = np.array([f"key {i:05d}" for i in range(3000)])
+    frame = pd.DataFrame({"key": keys, "who": np.repeat(keys[::3], 3)})
+    given: dict[str, Any] = {"unit": "who", "contribution": "rows", "max_rows": 3}
+    budget = Budget(epsilon=1, delta=0.2)
+    g = prolate.count(frame, by="key", budget=budget, seed=11, **given)
+    owner = dict(zip(frame["key"], frame["who"], strict=True))
+    found = len({owner[key] for key in g.groups})
+    assert found <= stats.binom.isf(1e-7, 1000, 3 * 0.1 / 5)
+    assert found > 5
 
 
 def test_a_threshold_that_forgets_the_person_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,8 +283,10 @@ def test_the_threshold_is_far_enough_out() -> None:
                 assert stats.norm.sf(above / std) <= delta
                 assert above < std * stats.norm.isf(delta) + 1.001
     count = Measurement(np.array([9.0]), 1.0, "", "", 1.0, 1.0, 1.0)
-    assert terms.passes(count, 1, 1e-3)
-    assert not terms.passes(count, 1, 1e-20)
+    row, rows = (Terms(B, "replace", unit, True) for unit in (None, Unit("who", "rows", 8)))
+    assert terms.passes(count, row, 1e-3)
+    assert not terms.passes(count, row, 1e-20)
+    assert not terms.passes(count, rows, 1e-3)
 
 
 def test_small_keys_appear_nowhere() -> None:
@@ -267,6 +363,48 @@ def test_a_number_of_threads_that_is_none_costs_nothing(
 
 
 G = prolate.mean(PLAIN, by="ward", keys=KEYS, budget=B, seed=1)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        prolate.mean,
+        prolate.count,
+        prolate.covariance,
+        lambda d, **o: prolate.quantile(d, [0.25, 0.5], **o),
+    ],
+)
+def test_frames_of_every_kind_hold_the_same(make: Any) -> None:
+    pytest.importorskip("polars")
+    given = {} if make is prolate.count else {"columns": ["x", "y"]}
+    g = make(PLAIN, by="ward", keys=KEYS, budget=B, seed=1, **given)
+    arrow, polars, frame = g.to_arrow(0.9), g.to_polars(0.9), g.to_frame(0.9)
+    assert arrow.to_pylist() == polars.to_dicts() == g.table(0.9)
+    assert list(frame.columns) == arrow.column_names == polars.columns
+    assert frame["estimate"].tolist() == arrow["estimate"].to_pylist()
+    assert str(arrow.schema.field("n").type) == "double"
+    none = GroupedRelease.from_dict({**g.to_dict(), "groups": []})
+    assert none.to_arrow().num_rows == len(none.to_frame()) == none.to_polars().height == 0
+    assert none.to_arrow().column_names[:3] == ["group", "n", "column"]
+
+
+def test_a_picture_of_groups() -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot as plt
+
+    axes = G.plot()
+    assert [ax.get_xlabel() for ax in axes] == ["x", "y"]
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == KEYS
+    drawn = axes[0].lines[0].get_xdata()
+    np.testing.assert_array_equal(drawn, [r.estimate[0] for r in G.groups.values()])
+    assert "NOT PRIVATE" in axes[0].figure.get_suptitle()
+    plt.close(axes[0].figure)
+    matrix = prolate.covariance(PLAIN, by="ward", keys=KEYS, budget=B, seed=1)
+    axes = matrix.plot()
+    assert [ax.get_xlabel() for ax in axes] == ["x with x", "x with y", "y with y"]
+    plt.close(axes[0].figure)
+    with pytest.raises(ReleaseError, match="no group"):
+        GroupedRelease.from_dict({**G.to_dict(), "groups": []}).plot()
 
 
 def test_views(tmp_path: Path) -> None:

@@ -86,6 +86,15 @@ def test_the_budget_is_one_and_has_a_default() -> None:
     assert LinearRegression(None, None, mu=2).fit(X, Y).release_.budget == Budget(mu=2)
 
 
+def test_what_predicts_is_in_the_release() -> None:
+    model = fit(X, Y)
+    assert model.release_.details["predicts"] is not None
+    there = LinearRegression()
+    there.release_ = Release.from_json(model.release_.to_json())
+    there.coef_, there.intercept_, there.n_features_in_ = model.coef_, model.intercept_, 3
+    np.testing.assert_array_equal(there.predict(X), model.predict(X))
+
+
 def test_seeds_repeat_and_their_absence_does_not() -> None:
     one, two, other = fit(X, Y), fit(X, Y), fit(X, Y, seed=2)
     assert np.array_equal(one.release_.estimate, two.release_.estimate)

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import prolate
-from prolate import Budget, Release, ReleaseError
+from prolate import Budget, GroupedRelease, Release, ReleaseError
+from prolate._release_unit import Unit
 from prolate.release import ReceiptEntry
 from prolate.report import drawing, repeat, words
-from prolate.report.rows import make_table
+from prolate.report.rows import group_tables, make_table
 
 ODD = (
     "<script>alert(1)</script>",
@@ -167,9 +168,47 @@ RELEASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RELEASES)
+def groups(
+    keys: tuple[str, ...], *, keys_delta: float | None = None, **changes: Any
+) -> GroupedRelease:
+    """Return releases of groups, each a little larger than the one before."""
+    marks = {"by": "<ward>"} if keys_delta is None else {"by": "<ward>", "keys_delta": keys_delta}
+    found = {}
+    for i, key in enumerate(keys):
+        details = {**changes.get("details", {}), "group": {**marks, "key": key}}
+        one = release(**{**changes, "details": details})
+        fields = one.to_dict() | {"estimate": (one.estimate * (1.0 + 0.01 * i)).tolist()}
+        found[key] = Release.from_dict(fields)
+    first = release(**changes)
+    return GroupedRelease(
+        statistic=first.statistic,
+        by="<ward>",
+        groups=found,
+        columns=first.columns,
+        budget=first.budget,
+        neighbors=first.neighbors,
+        unit=first.unit,
+        keys_delta=keys_delta,
+        private=first.private,
+    )
+
+
+ONE_COLUMN = {"estimate": [9.0], "columns": ["age"], "noise_std": [1.0], "sampling_std": [0.5]}
+GROUPS = {
+    "groups": groups(("north", "south")),
+    "groups found": groups(("north", "south"), keys_delta=5e-7),
+    "many groups": groups(tuple(f"town {i}" for i in range(60)), **ONE_COLUMN),
+    "groups with odd names": groups(ODD),
+    "groups of quantiles": groups(("north", "south"), **QUANTILES),
+    "no group": groups((), keys_delta=5e-7),
+    "seeded groups": groups(("north", "south"), private=False),
+    "groups of persons": groups(("north", "south"), unit=Unit("who"), neighbors="add-remove"),
+}
+
+
+@pytest.mark.parametrize("name", [*RELEASES, *GROUPS])
 def test_every_release_has_a_whole_page(name: str) -> None:
-    found = RELEASES[name]
+    found = (RELEASES | GROUPS)[name]
     page = found.to_html()
     read = Reader(page)
     assert read.outside == []
@@ -185,6 +224,51 @@ def test_every_release_has_a_whole_page(name: str) -> None:
     assert "nan" not in page.split("</style>")[1]
     assert ("inf<" in page) == (name == "huge")  # where an interval leaves what floats can hold
     assert Reader(found._repr_html_()).outside == []
+
+
+def test_the_page_of_groups_says_what_was_released() -> None:
+    text = Reader(GROUPS["groups"].to_html(level=0.9)).text.replace("\\ ", "")
+    for part in ("Private mean of 2 columns by <ward>", "Of 2 groups;", "90% interval", "north",
+                 "20,190", "in all groups together", "each has the whole budget",
+                 "--by '<ward>' --key north --key south", "keys=['north', 'south']",
+                 "the keys were given"):  # fmt: skip
+        assert part in text, part
+    assert "μ = 0.2368" in text
+    text = Reader(GROUPS["groups found"].to_html()).text
+    assert "5e-07 is for showing which groups there are" in text
+    assert "ε at δ = 1e-09" not in text  # the keys' delta alone is larger
+    assert "--key" not in text
+    assert "A person who owns several rows is protected less." in text
+    text = Reader(GROUPS["groups of persons"].to_html()).text
+    assert "who owns several rows" not in text
+    text = Reader(GROUPS["no group"].to_html()).text
+    assert "No group was large enough" in text
+    assert "To make it again" not in text
+
+
+def test_groups_share_a_scale_that_a_wide_one_does_not_set() -> None:
+    one = np.array([0.0, 1.0, 2.0, 1.0])
+    bars, axis = drawing.draw_together(one, one - 1, one + 1, np.ones(4) / 2)
+    assert [mark.label for mark in axis] == ["0", "2"]
+    assert bars[1].at - bars[0].at == pytest.approx(bars[2].at - bars[1].at, abs=0.02)
+    assert bars[1].at == bars[3].at
+    assert {bars[0].low, bars[2].high} == {6.0, 94.0}
+    wide = np.array([1.0, 1.0, 1.0, 1e6])
+    bars, _ = drawing.draw_together(one, one - wide, one + wide, np.ones(4) / 2)
+    assert (bars[0].low, bars[2].high) == (6.0, 94.0)
+    assert (bars[3].low, bars[3].high) == (0.0, 100.0)  # beyond the scale
+    far = np.array([0.0, 1.0, 2.0, 1.0, 1e6])
+    bars, _ = drawing.draw_together(far, far - 1, far + 1, np.ones(5) / 2)
+    assert (bars[0].low, bars[2].high, bars[4].at) == (6.0, 94.0, 100.0)
+    apart = np.array([0.0, 1e6])  # two that differ so much are both shown
+    bars, _ = drawing.draw_together(apart, apart - 1, apart + 1, np.ones(2) / 2)
+    assert (bars[0].low, bars[1].high) == (6.0, 94.0)
+
+
+def test_too_many_numbers_of_groups_are_not_shown() -> None:
+    tables, hidden = group_tables(GROUPS["groups with odd names"], 0.95, most=7)
+    assert [name for name, _ in tables] == ["age"]
+    assert "first 1 of 2" in hidden
 
 
 def test_an_empty_name_is_not_nothing() -> None:
@@ -366,6 +450,49 @@ def test_the_code_makes_a_regression_again(tmp_path: Any, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     model = prolate.LinearRegression(mu=1, fit_intercept=False)
     again(model.fit("data.parquet", "the cost", features=["b", "a"]).release_, tmp_path, main)
+
+
+GROUPED: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+    ("mean", (), {"columns": ["a"], "keys": ["north", "it's"]}),
+    ("count", (), {"unit": "who"}),
+    ("count", (), {}),
+    ("quantile", ([0.25, 0.5],), {"columns": ["a"], "keys": ["north", "it's"]}),
+    ("regress", ("b",), {"features": ["a"], "keys": ["north"], "unit": "who"}),
+]
+
+
+@pytest.mark.parametrize(("name", "args", "given"), GROUPED)
+def test_the_code_makes_the_releases_of_groups_again(
+    name: str, args: Any, given: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from prolate.cli import main
+
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {
+            "a": rng.normal(size=900),
+            "b": rng.normal(size=900),
+            "who": np.arange(900) // 2,
+            "the ward": rng.choice(["north", "it's"], 900),
+        }
+    )
+    pq.write_table(table, tmp_path / "data.parquet")
+    monkeypatch.chdir(tmp_path)
+    face, budget = getattr(prolate, name), Budget(epsilon=5, delta=1e-3)
+    made = face("data.parquet", *args, by="the ward", budget=budget, **given)
+    assert len(made) == len(given.get("keys", "ab"))
+    exec(compile(repeat.as_python(made.first, list(made.groups)), "repeated", "exec"), {})
+    stored = [GroupedRelease.from_json(tmp_path / "release.json")]
+    words_ = shlex.split(repeat.as_command(made.first, list(made.groups)).replace("\\\n", " "))
+    assert main(words_[1:]) == 0
+    stored.append(GroupedRelease.from_json(tmp_path / "release.json"))
+    for other in stored:
+        assert list(other.groups) == list(made.groups)
+        for field in ("statistic", "by", "columns", "budget", "neighbors", "unit", "keys_delta"):
+            assert getattr(other, field) == getattr(made, field)
 
 
 def again(made: Release, folder: Any, main: Any, *, shell: bool = True) -> None:

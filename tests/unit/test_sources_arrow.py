@@ -29,7 +29,7 @@ NUMERIC = {
     "i": pa.array([1, None, 3], pa.int8()),
     "u": pa.array([1, 2**63, 3], pa.uint64()),
     "big": pa.array([2**53 + 1, None, -(2**62) - 1]),
-    "h": pa.array([0.5, None, NAN], pa.float16()),
+    "h": pa.array([np.float16(0.5), None, np.float16(NAN)], pa.float16()),
     "f": pa.array([0.5, 1.5, None], pa.float32()),
     "d": pa.array([0.5, NAN, 2.5]),
     "b": pa.array([True, None, False]),

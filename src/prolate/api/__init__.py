@@ -4,7 +4,8 @@ from prolate.api.count import count
 from prolate.api.covariance import covariance
 from prolate.api.mean import mean
 from prolate.api.quantile import quantile
+from prolate.api.regress import regress
 from prolate.api.sum import sum  # noqa: A004  the name that users look for
 from prolate.api.variance import variance
 
-__all__ = ["count", "covariance", "mean", "quantile", "sum", "variance"]
+__all__ = ["count", "covariance", "mean", "quantile", "regress", "sum", "variance"]

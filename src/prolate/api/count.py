@@ -42,7 +42,7 @@ def count(
     Parameters
     ----------
     columns : str, int or sequence of them, optional
-        Without `unit` and `by`, any numeric column: rows are counted in it, all of them.
+        Without `unit` and `by`, any numeric columns: rows are counted in them, all of them.
     data, budget, neighbors, seed, ledger, progress, engine, unit, contribution, max_rows, by, keys
         As for `mean`. With ``neighbors="replace"``, and without `by`, the number is public, and
         is released as it is. With `unit`, persons are counted, or rows of which each
@@ -79,7 +79,14 @@ def count(
 
     if columns is None and not (unit is None and by is None):
         columns = ()
-    job = Job(statistic="count", method="auto", error_norm=2.0, estimate=estimate)
+    counted = "rows" if unit is None or contribution == "rows" else "persons"
+    job = Job(
+        statistic="count",
+        method="auto",
+        error_norm=2.0,
+        estimate=estimate,
+        names=lambda _: (counted,),
+    )
     return job.release(
         data,
         columns=columns,

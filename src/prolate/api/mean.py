@@ -121,8 +121,9 @@ def mean(
     by : str or int, optional
         The column that says which group a row is in; there is a release for each group, and
         the budget is that of all together (`prolate.terms`). With `unit`, persons are in the
-        group of their first row, and their rows in others do not count. The rows of all groups
-        are held in memory.
+        group of their first row, and their rows in others do not count; but with
+        ``contribution="rows"`` each row counts in its own. The rows of all groups are held in
+        memory.
     keys : sequence of str or int, optional
         The groups, public; rows of others are left out. Without it, the groups that are
         surely large enough not to be one person's are found, which needs a budget with a delta.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -77,13 +77,11 @@ def quantile(
         details = {**found.details, "q": probabilities.tolist()}
         if not single:
             return replace(found, details=details)
-        return replace(
-            found,
-            value=found.value[0],
-            noise_std=found.noise_std[0],
-            sampling_std=None if found.sampling_std is None else found.sampling_std[0],
-            details=details,
-        )
+        stds = {name: getattr(found, name) for name in ("noise_std", "sampling_std")}
+        firsts: dict[str, Any] = {
+            name: None if std is None else std[0] for name, std in stds.items()
+        }
+        return replace(found, value=found.value[0], details=details, **firsts)
 
     job = Job(statistic="quantile", method="auto", error_norm=2.0, estimate=estimate)
     return job.release(

@@ -123,6 +123,10 @@ class Forecast:
         return views.plot(self, ax)
 
 
+_TOO_LARGE = "The error is too large for a number; use a larger budget or a smaller error_norm."
+
+
+@np.errstate(over="ignore", invalid="ignore")
 def expected_error(
     *,
     n: int,
@@ -203,7 +207,12 @@ def expected_error(
     elif budget is None:
         raise InputError("Give a budget, or a target whose budget is wanted, or both.")
     price = check_budget(needed if budget is None else budget)
-    found = question.expect(rows, price)
+    try:
+        found = question.expect(rows, price)
+    except OverflowError:
+        raise InputError(_TOO_LARGE) from None
+    if not math.isfinite(found.noise):
+        raise InputError(_TOO_LARGE)
     sampling = question.scale / math.sqrt(rows)
     return Forecast(
         n=rows,

@@ -98,6 +98,8 @@ class FileStore:
     ) -> Iterator[sqlite3.Connection]:
         """Open the file for one operation; what is not committed by its end is undone."""
         with store.one_operation:
+            if _is_pipe(self.place):
+                raise LedgerError(_stranger(self.place))  # opening it would wait for a writer
             try:
                 if not (new or any_machine):
                     self._peek()
@@ -173,6 +175,14 @@ def _settle(connection: sqlite3.Connection, host: Host) -> None:
         "INSERT INTO main.machines (machine, boot, name, time) VALUES (?, ?, ?, ?)",
         (host.machine, host.boot, host.name, datetime.now(UTC).isoformat(timespec="seconds")),
     )
+
+
+def _is_pipe(path: Path) -> bool:
+    """Return whether there is a named pipe at a path."""
+    try:
+        return path.is_fifo()
+    except OSError:
+        return False
 
 
 def _stranger(path: Path) -> str:

@@ -161,7 +161,9 @@ class ClippedSum(Query):
     @property
     def _tilted(self) -> tuple[float, float]:
         """Middle and half of the S between which the weight rises; 0 where there is no tilt."""
-        low, high = (0.0, 0.0) if self.tilt is None else self.tilt
+        if self.tilt is None:
+            return 0.0, 0.0  # the radius may be 0 as well
+        low, high = self.tilt
         middle = 0.5 * (high**2 + low**2) / self.radius**2 * RADIUS**2
         half = 0.5 * (high**2 - low**2) / self.radius**2 * RADIUS**2
         return middle, half

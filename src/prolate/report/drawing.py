@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 
 from prolate._release_plot import comparable
 
-__all__ = ["ErrorBar", "Mark", "Profile", "draw_errors", "draw_profile", "shade", "shrunk", "ticks"]
+__all__ = [
+    "ErrorBar",
+    "Mark",
+    "Profile",
+    "draw_errors",
+    "draw_profile",
+    "draw_together",
+    "shade",
+    "shrunk",
+    "ticks",
+]
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +32,7 @@ _LARGEST = np.finfo(float).max
 _MARGIN = 6.0  # percent on both sides of a scale
 _SHADES = 5
 _MOST_DECADES = 12  # of a profile: what is smaller has no height
+_FAR_WIDER, _FAR_AWAY = 5.0, 3.0  # than the median width; in distances of the quartiles
 _MOST_BINS = 400  # bars of a profile: more cannot be told apart
 
 
@@ -103,19 +114,50 @@ def draw_errors(
         start[:], end[:] = start.min(), end.max()
     elif zero:
         start, end = np.minimum(start, 0.0), np.maximum(end, 0.0)
-    width = end - start
-    flat = width <= 0.0
-    start, width = np.where(flat, start - 0.5, start), np.where(flat, 1.0, width)
+    bars = _bars(estimate, low, high, noise, start[group], end[group])
+    return bars, _marks(float(start[0]), float(end[0]), unit) if shared else []
+
+
+def draw_together(
+    estimate: Floats, low: Floats, high: Floats, noise: Floats
+) -> tuple[list[ErrorBar], list[Mark]]:
+    """Return an error bar for every estimate, all on one scale, and the marks of their axis.
+
+    Parameters are as for `draw_errors`. Where most intervals could not be seen on a scale of all,
+    it leaves out those that are far wider than others, and those that lie far from the others;
+    they run to the edge.
+    """
+    low, high = np.clip(low, -_LARGEST, _LARGEST), np.clip(high, -_LARGEST, _LARGEST)
+    unit = max(float(np.max(np.abs([low, high]))), np.finfo(float).tiny)
+    estimate, low, high, noise = estimate / unit, low / unit, high / unit, noise / unit
+    seen = np.ones(low.size, dtype=bool)
+    if not comparable(low, high):
+        width = high - low
+        seen = width <= _FAR_WIDER * np.median(width)
+        first, third = np.quantile(estimate[seen], [0.25, 0.75])
+        away = np.maximum(first - estimate, estimate - third)
+        seen &= away <= _FAR_AWAY * max(third - first, float(np.median(width)))
+    start, end = float(low[seen].min()), float(high[seen].max())
+    ones = np.ones(low.size)
+    bars = _bars(estimate, low, high, noise, start * ones, end * ones)
+    return bars, _marks(start, end, unit)
+
+
+def _bars(
+    estimate: Floats, low: Floats, high: Floats, noise: Floats, start: Floats, end: Floats
+) -> list[ErrorBar]:
+    """Return error bars, each on a scale from its start to its end, and to the edge beyond."""
+    start, width = _opened(start, end)
 
     def place(values: Floats) -> list[float]:
-        part = np.clip((values - start[group]) / width[group], 0.0, 1.0)
-        return [round(_MARGIN + (100.0 - 2.0 * _MARGIN) * float(p), 2) for p in part]
+        part = _MARGIN + (100.0 - 2.0 * _MARGIN) * (values - start) / width
+        return [round(float(x), 2) for x in np.clip(part, 0.0, 100.0)]
 
     origin = place(np.zeros(estimate.size))
-    inside = (start[group] <= 0.0) & (start[group] + width[group] >= 0.0)
+    inside = (start <= 0.0) & (start + width >= 0.0)
     at, left, right = place(estimate), place(low), place(high)
     noise_left, noise_right = place(estimate - noise), place(estimate + noise)
-    bars = [
+    return [
         ErrorBar(
             at=at[i],
             low=left[i],
@@ -126,11 +168,20 @@ def draw_errors(
         )
         for i in range(estimate.size)
     ]
-    if not shared:
-        return bars, []
-    values = ticks(float(start[0]) * unit, float(start[0] + width[0]) * unit, 3)
-    marks = _MARGIN + (100.0 - 2.0 * _MARGIN) * (np.array(values) / unit - start[0]) / width[0]
-    return bars, [Mark(round(float(x), 2), f"{v:.6g}") for x, v in zip(marks, values, strict=True)]
+
+
+def _opened(start: Floats, end: Floats) -> tuple[Floats, Floats]:
+    """Return the starts and widths of scales, none of which is a single point."""
+    flat = end <= start
+    return np.where(flat, start - 0.5, start), np.where(flat, 1.0, end - start)
+
+
+def _marks(start: float, end: float, unit: float) -> list[Mark]:
+    """Return the marks of a scale that is stated in a unit."""
+    low, width = (float(x) for x in _opened(np.array(start), np.array(end)))
+    values = ticks(low * unit, (low + width) * unit, 3)
+    marks = _MARGIN + (100.0 - 2.0 * _MARGIN) * (np.array(values) / unit - low) / width
+    return [Mark(round(float(x), 2), f"{v:.6g}") for x, v in zip(marks, values, strict=True)]
 
 
 def ticks(low: float, high: float, count: int) -> list[float]:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from prolate._release_groups import GroupedRelease
 from prolate._release_plot import correlations
-from prolate._release_views import headline, printable
+from prolate._release_views import each, headline, name_of, printable, rows_in_words
 from prolate.release import Release
 from prolate.report import repeat, words
 from prolate.report.drawing import Profile, draw_profile, shade, shrunk
-from prolate.report.rows import each, make_table
+from prolate.report.rows import group_tables, make_table
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -22,14 +23,15 @@ _NAMED_BARS = 40  # bars of the profile with names under them
 _CELLS = 12  # columns of a matrix that is shown as a table of numbers
 _BLOCKS = 64  # rows and columns of the picture of a larger one
 _SHORT = 20  # rows in a notebook
+_SHORT_GROUPS = 60  # rows of groups there
 
 
-def page(release: Release, level: float = 0.95) -> str:
-    """Return a release's report: one page of HTML.
+def page(release: Release | GroupedRelease, level: float = 0.95) -> str:
+    """Return the report of a release, or of the releases of groups: one page of HTML.
 
     Parameters
     ----------
-    release : Release
+    release : Release or GroupedRelease
     level : float
         Confidence of the intervals.
 
@@ -46,45 +48,79 @@ def page(release: Release, level: float = 0.95) -> str:
     >>> "&lt;age&gt;" in page(r), "<script" in page(r)
     (True, False)
     """
-    return (
-        _templates()
-        .get_template("page.html")
-        .render(
-            **_common(release, level, most=None),
-            guarantee=words.guarantee(release),
-            protection=words.protection(release),
-            sureness=words.sureness(release),
-            charges=words.charges(release),
-            shape=_shape(release),
-            matrix=_matrix(release),
-            facts=words.facts(release),
-            details=words.details(release),
-            command=repeat.as_command(release),
-            python=repeat.as_python(release),
-            notes=repeat.not_stored(release),
-        )
+    if isinstance(release, GroupedRelease):
+        return _group_page(release, level)
+    return _render(
+        "page.html",
+        **_common(release, level),
+        table=make_table(release, level),
+        lead=rows_in_words(release),
+        sureness=words.sureness(release),
+        charges=words.charges(release),
+        shape=_shape(release),
+        matrix=_matrix(release),
+        facts=words.facts(release),
+        details=words.details(release),
+        command=repeat.as_command(release),
+        python=repeat.as_python(release),
+        notes=repeat.not_stored(release),
     )
 
 
-def notebook(release: Release, level: float = 0.95) -> str:
-    """Return a release's table with error bars, its warnings and its guarantee, for notebooks."""
-    common = _common(release, level, most=_SHORT)
-    return (
-        _templates()
-        .get_template("notebook.html")
-        .render(**common, headline=headline(release), guarantee=release.guarantee)
+def notebook(release: Release | GroupedRelease, level: float = 0.95) -> str:
+    """Return the table with error bars, the warnings and the guarantee, for notebooks."""
+    if isinstance(release, GroupedRelease):
+        tables, hidden = group_tables(release, level, _SHORT_GROUPS)
+        line = release.headline()
+    else:
+        table = make_table(release, level, _SHORT)
+        tables, hidden, line = [("", table)], table.hidden, headline(release)
+    common = _common(release, level)
+    return _render(
+        "notebook.html",
+        **{**common, "guarantee": release.guarantee},
+        tables=tables,
+        hidden=hidden,
+        headline=line,
     )
 
 
-def _common(release: Release, level: float, most: int | None) -> dict[str, Any]:
-    limit = {} if most is None else {"most": most}
+def _group_page(groups: GroupedRelease, level: float) -> str:
+    first, keys = groups.first, list(groups.groups)
+    tables, hidden = group_tables(groups, level)
+    counted = "" if groups.keys_delta is None else ", found privately"
+    return _render(
+        "groups.html",
+        **_common(groups, level),
+        tables=tables,
+        hidden=hidden,
+        first=first,
+        measured=printable(keys[0]) if keys else "",
+        lead=f"{len(groups):,} group{'' if len(groups) == 1 else 's'}{counted}",
+        sureness="" if first is None else words.sureness(*groups.groups.values()),
+        charges=[] if first is None else words.charges(first),
+        facts=words.group_facts(groups),
+        details=[],
+        command="" if first is None else repeat.as_command(first, keys),
+        python="" if first is None else repeat.as_python(first, keys),
+        notes=[] if first is None else repeat.not_stored(first, keys),
+    )
+
+
+def _common(release: Release | GroupedRelease, level: float) -> dict[str, Any]:
+    """Return what both pages say, and the notebook's too."""
     return {
         "release": release,
         "title": words.title(release),
         "level": f"{100 * level:.6g}%",
+        "guarantee": words.guarantee(release),
+        "protection": words.protection(release),
         "warnings": [printable(warning) for warning in release.warnings],
-        "table": make_table(release, level, **limit),
     }
+
+
+def _render(template: str, **values: Any) -> str:
+    return _templates().get_template(template).render(values)
 
 
 @dataclass(frozen=True)
@@ -108,17 +144,10 @@ def _shape(release: Release) -> Shape | None:
     profile = draw_profile(noise, other)
     names: list[str] = []
     if profile is not None:
-        names = [_name(release, tuple(int(axis[i]) for axis in index)) for i in profile.order]
+        names = [name_of(release, tuple(int(axis[i]) for axis in index)) for i in profile.order]
     ends = (names[0], names[-1]) if names else ("", "")
     short = names if len(names) <= _NAMED_BARS else []
     return Shape(profile, words.shape(release), short, ends, other is not None)
-
-
-def _name(release: Release, place: tuple[int, ...]) -> str:
-    column = printable(release.columns[place[-1]])
-    if release.is_matrix:
-        return f"{printable(release.columns[place[0]])} with {column}"
-    return f"{column}, q = {release.quantile_labels[place[0]]:g}" if len(place) == 2 else column
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from prolate.release import Release
@@ -13,86 +14,78 @@ __all__ = ["as_command", "as_python", "not_stored"]
 _DATA = "data.parquet"
 _MOST_NAMES = 30
 _SHAPED = ("mean", "sum", "variance")  # they have an error norm
+_MOST_KEYS = 100
 _LINE = 88
-_OF_FIT = ("unit", "contribution", "max_rows")  # arguments of LinearRegression.fit
 
 
-def as_command(release: Release) -> str:
-    """Return the shell command that makes such a release of the same columns."""
-    name, options = _what(release)
+def as_command(release: Release, keys: Sequence[str] | None = None) -> str:
+    """Return the shell command that makes such a release of the same columns.
+
+    Of a group's release, `keys` are those of all groups.
+    """
+    name, options = _what(release, keys)
     verb = {"regression": "regress", "correlation": "covariance"}.get(name, name)
     words = ["prolate", verb, _DATA]
     if name == "correlation":
         words.append("--correlation")
     if name == "regression":
-        words += ["--target", _shell(str(release.details.get("target", "TARGET")))]
+        words += ["--target", _shell(_target(release))]
         words += [] if options.pop("fit_intercept", True) else ["--no-intercept"]
     names = _columns(release)
-    if len(names) <= _MOST_NAMES:
+    if names:
         words += ["-f" if name == "regression" else "-c", _shell(",".join(map(_field, names)))]
     for q in _quantiles(release):
         words += ["-q", f"{q:g}"]
     for currency, value in release.budget.stated.items():
         words += [f"--{currency}", f"{value:.12g}"]
+    groups = options.pop("keys", [])
     for option, value in options.items():
         words += [f"--{option.replace('_', '-')}", _shell(str(value))]
-    bounds = _bounds(release)
-    if isinstance(bounds, dict):
-        for column, (low, high) in bounds.items():
-            words += ["--bounds", _shell(f"{column}={low:.12g}:{high:.12g}")]
-    elif bounds is not None:
-        words += ["--bounds", f"{bounds[0]:.12g}:{bounds[1]:.12g}"]
-    words += ["-o", "release.json"]
-    return _folded(words)
+    for key in groups:
+        words += ["--key", _shell(key)]
+    return _folded([*words, *_bounds_options(release), "-o", "release.json"])
 
 
-def as_python(release: Release) -> str:
+def as_python(release: Release, keys: Sequence[str] | None = None) -> str:
     """Return the Python code that makes such a release of the same columns."""
-    name, options = _what(release)
+    name, options = _what(release, keys)
     price = [f"{k}={v:.12g}" for k, v in release.budget.stated.items()]
-    names = _columns(release)
-    few = len(names) <= _MOST_NAMES
-    if name == "regression":
-        if "epsilon" not in release.budget.stated:
-            price = ["epsilon=None", "delta=None", *price]
-        fitted = {name: options.pop(name) for name in _OF_FIT if name in options}
-        price += _as_keywords(release, options)
-        target = str(release.details.get("target", "TARGET"))
-        features = f", features={names!a}" if few else ""
-        features += "".join(f", {name}={value!a}" for name, value in fitted.items())
-        return (
-            "import prolate\n\n"
-            f"model = prolate.LinearRegression({', '.join(price)})\n"
-            f"model.fit({_DATA!r}, {target!a}{features})\n"
-            "model.release_.to_json('release.json')\n"
-        )
     given = [repr(_DATA)]
+    if name == "regression":
+        given.append(f"{_target(release)!a}")
     if name == "quantile":
         q = [f"{q:g}" for q in _quantiles(release)]
         given.append(q[0] if release.estimate.ndim == 1 and q else f"[{', '.join(q)}]")
     given.append("budget=budget")
     if name == "correlation":
-        name = "covariance"
         given.append("correlation=True")
-    if few:
-        given.append(f"columns={names!a}")
-    given += _as_keywords(release, options)
+    names = _columns(release)
+    if names:
+        given.append(f"{'features' if name == 'regression' else 'columns'}={names!a}")
+    given += [
+        f"{option}=" + ("float('inf')" if value == math.inf else ascii(value))
+        for option, value in {**options, "bounds": _bounds(release)}.items()
+        if value is not None
+    ]
+    face = {"regression": "regress", "correlation": "covariance"}.get(name, name)
     call = "".join(f"    {argument},\n" for argument in given)
     return (
         "import prolate\n\n"
         f"budget = prolate.Budget({', '.join(price)})\n"
-        f"release = prolate.{name}(\n{call})\n"
+        f"release = prolate.{face}(\n{call})\n"
         "release.to_json('release.json')\n"
     )
 
 
-def not_stored(release: Release) -> list[str]:
+def not_stored(release: Release, keys: Sequence[str] = ()) -> list[str]:
     """Return sentences on what the code leaves to be filled in."""
     notes = [
         f"{_DATA} stands for the data: a release does not say where its rows were.",
     ]
-    if len(_columns(release)) > _MOST_NAMES:
+    if len(_names(release)) > _MOST_NAMES:
         notes.append("The columns are too many to be written out; all of the data's are taken.")
+    if len(keys) > _MOST_KEYS:
+        notes.append(f"The groups are too many to be written out: {len(keys) - _MOST_KEYS:,} miss.")
     if release.method == "gaussian-ellipse" or release.details.get("rotated"):
         notes.append(
             "Give center, scale, clip and rotation as before: a release does not store them."
@@ -104,7 +97,7 @@ def not_stored(release: Release) -> list[str]:
     return notes
 
 
-def _what(release: Release) -> tuple[str, dict[str, Any]]:
+def _what(release: Release, keys: Sequence[str] | None) -> tuple[str, dict[str, Any]]:
     """Return the statistic, and the options that are not the usual ones."""
     options: dict[str, Any] = {}
     if release.statistic in _SHAPED and release.error_norm != 2.0:
@@ -119,16 +112,17 @@ def _what(release: Release) -> tuple[str, dict[str, Any]]:
         options["unit"] = release.unit.column
         if release.unit.max_rows is not None:
             options["contribution"], options["max_rows"] = "rows", release.unit.max_rows
+    group = release.details.get("group")
+    if isinstance(group, dict):
+        options["by"] = str(group.get("by", "BY"))
+        if "keys_delta" not in group:
+            every = [str(group.get("key", "KEY"))] if keys is None else list(keys)
+            options["keys"] = every[:_MOST_KEYS]
     return release.statistic, options
 
 
-def _as_keywords(release: Release, options: dict[str, Any]) -> list[str]:
-    found = {**options, "bounds": _bounds(release)}
-    return [
-        f"{name}=" + ("float('inf')" if value == math.inf else ascii(value))
-        for name, value in found.items()
-        if value is not None
-    ]
+def _target(release: Release) -> str:
+    return str(release.details.get("target", "TARGET"))
 
 
 def _quantiles(release: Release) -> list[float]:
@@ -148,6 +142,16 @@ def _bounds(release: Release) -> tuple[float, float] | dict[str, tuple[float, fl
     return (given[0], given[1]) if isinstance(given, list) and _is_pair(given) else None
 
 
+def _bounds_options(release: Release) -> list[str]:
+    bounds = _bounds(release)
+    if bounds is None:
+        return []
+    if isinstance(bounds, tuple):
+        return ["--bounds", f"{bounds[0]:.12g}:{bounds[1]:.12g}"]
+    pairs = [f"{column}={low:.12g}:{high:.12g}" for column, (low, high) in bounds.items()]
+    return [word for pair in pairs for word in ("--bounds", _shell(pair))]
+
+
 def _is_pair(value: object) -> bool:
     return (
         isinstance(value, list)
@@ -156,8 +160,17 @@ def _is_pair(value: object) -> bool:
     )
 
 
+def _names(release: Release) -> tuple[str, ...]:
+    """Return the columns that were asked for."""
+    if release.statistic == "count":
+        return ()
+    return release.columns[:-1] if release.statistic == "regression" else release.columns
+
+
 def _columns(release: Release) -> list[str]:
-    return list(release.columns[:-1] if release.statistic == "regression" else release.columns)
+    """Return the columns to write out, none if they are too many."""
+    names = _names(release)
+    return list(names) if len(names) <= _MOST_NAMES else []
 
 
 def _field(name: str) -> str:

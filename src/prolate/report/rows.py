@@ -6,14 +6,22 @@ from dataclasses import dataclass
 from itertools import islice, product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate._release_groups import GroupedRelease
 from prolate._release_plot import correlations
-from prolate._release_views import label_of, numbers, printable, stated
+from prolate._release_views import (
+    each,
+    label_of,
+    name_of,
+    numbers,
+    printable,
+    stated,
+    value_header,
+)
 from prolate.release import Release
-from prolate.report.drawing import ErrorBar, Mark, draw_errors
+from prolate.report.drawing import ErrorBar, Mark, draw_errors, draw_together
 
-__all__ = ["Row", "Table", "each", "make_table"]
+__all__ = ["Row", "Table", "group_tables", "make_table"]
 
 _MOST_ROWS = 3000
 _MOST_PAIRS = 200  # of a matrix that has more than `_MOST_ROWS`
@@ -84,13 +92,8 @@ def make_table(release: Release, level: float, most: int = _MOST_ROWS) -> Table:
             names.append(label_of(record[second]))
         texts = numbers(record, parts, intervals=release.has_intervals)
         rows.append(Row(names, texts, bars[i] if drawn else None))
-    value = "coefficient" if release.statistic == "regression" else release.statistic
-    header = ["column", *([second] if second else []), value]
-    header += [f"± {part}" for part in parts]
-    if release.has_intervals:
-        header.append(f"{100 * level:.6g}% interval")
     return Table(
-        header=header,
+        header=["column", *value_header(release, parts, level, intervals=release.has_intervals)],
         rows=rows,
         names=2 if second else 1,
         drawn=drawn,
@@ -100,12 +103,52 @@ def make_table(release: Release, level: float, most: int = _MOST_ROWS) -> Table:
     )
 
 
-def each(release: Release) -> tuple[NDArray[np.intp], ...]:
-    """Return the places of all numbers of a release, as indices; of a matrix, one triangle."""
-    shape = release.estimate.shape
-    if release.is_matrix:
-        return np.triu_indices(shape[0], 1 if release.statistic == "correlation" else 0)
-    return tuple(np.indices(shape).reshape(len(shape), -1))
+def group_tables(
+    groups: GroupedRelease, level: float, most: int = _MOST_ROWS
+) -> tuple[list[tuple[str, Table]], str]:
+    """Return a table for every number of a group: its name, and a row for each group.
+
+    With it a sentence on the tables that are left out, so that there are `most` rows or a few
+    more, or nothing.
+    """
+    first, releases = groups.first, list(groups.groups.values())
+    if first is None:
+        return [], ""
+    places, hidden = _places(first, max(1, most // len(releases)))
+    parts = stated(*releases)
+    intervals = any(release.has_intervals for release in releases)
+    header = value_header(first, parts, level, intervals=intervals)
+    header = header[1:] if first.second_label else header
+    counted = first.statistic == "count"
+    found = []
+    for place in places:
+        records = [next(release._records([place], level)) for release in releases]
+        drawn = [i for i, record in enumerate(records) if record["lower"] is not None]
+        bars: dict[int, ErrorBar] = {}
+        axis: list[Mark] = []
+        if drawn:
+            columns = (
+                np.array([records[i][name] or 0.0 for i in drawn])
+                for name in ("estimate", "lower", "upper", "noise_std")
+            )
+            several, axis = draw_together(*columns)
+            bars = dict(zip(drawn, several, strict=True))
+        rows = []
+        for i, (key, record) in enumerate(zip(groups.groups, records, strict=True)):
+            texts = numbers(record, parts, intervals=intervals)
+            texts += [] if counted else [f"{releases[i].n:,.0f}"]
+            rows.append(Row([printable(key)], texts, bars.get(i)))
+        table = Table(
+            header=[printable(groups.by), *header, *([] if counted else ["n"])],
+            rows=rows,
+            names=1,
+            drawn=bool(drawn),
+            axis=axis,
+            scale="group",
+            hidden="",
+        )
+        found.append((name_of(first, place), table))
+    return found, hidden
 
 
 def _places(release: Release, most: int) -> tuple[list[Place], str]:

@@ -8,30 +8,41 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prolate._release_views import keys_delta_of, printable, round_to, rows_in_words, subject
+from prolate._release_groups import GroupedRelease
+from prolate._release_views import each, keys_delta_of, printable, round_to, rows_in_words, subject
 from prolate.budget import Budget
 from prolate.release import Release
-from prolate.report.rows import each
 
-__all__ = ["details", "facts", "guarantee", "protection", "sureness", "title", "unit"]
+__all__ = [
+    "charges",
+    "details",
+    "facts",
+    "group_facts",
+    "guarantee",
+    "protection",
+    "sureness",
+    "title",
+    "unit",
+]
 
 _DELTAS = (1e-5, 1e-6, 1e-9)  # where epsilon is stated as well
 _UNEVEN = 10.0  # noise over sampling error, between columns
 _LONGEST = 300  # characters of a detail
 
 
-def title(release: Release) -> str:
+def title(release: Release | GroupedRelease) -> str:
     """Return the title of the page."""
     private = "Private " if release.private else "NOT PRIVATE: "
-    return private + subject(release)
+    what = release.subject if isinstance(release, GroupedRelease) else subject(release)
+    return private + what
 
 
-def unit(release: Release) -> str:
+def unit(release: Release | GroupedRelease) -> str:
     """Return what is protected as one."""
     return "row" if release.unit is None else "person"
 
 
-def _unit_in_words(release: Release) -> str:
+def _unit_in_words(release: Release | GroupedRelease) -> str:
     if release.unit is None:
         return "one row"
     column, rows = printable(release.unit.column), release.unit.max_rows
@@ -39,7 +50,7 @@ def _unit_in_words(release: Release) -> str:
     return f"one person, who owns all rows with the same {column!r}; {counts}"
 
 
-def guarantee(release: Release) -> str:
+def guarantee(release: Release | GroupedRelease) -> str:
     """Return the guarantee as sentences to quote: the notion, its numbers, neighbors, unit."""
     if not release.private:
         return (
@@ -56,7 +67,9 @@ def guarantee(release: Release) -> str:
         notion = f"ρ-zero-concentrated differential privacy with ρ = {_up(budget.rho)}"
     epsilon, delta = _stated_pair(budget)
     if release.neighbors == "replace":
-        number = "" if release.n_is_noisy else f", {release.n:,.0f},"
+        number = ""
+        if isinstance(release, Release) and not release.n_is_noisy:
+            number = f", {release.n:,.0f},"
         event = (
             f"data sets are neighbors if one is made from the other by replacing any one {one} by "
             f"any other {one}, and the number of {one}s{number} is public"
@@ -70,21 +83,30 @@ def guarantee(release: Release) -> str:
         f"This release, made by Prolate {printable(release.prolate_version)}, satisfies {notion}, "
         f"and with it (ε, δ)-differential privacy with ε = {epsilon} at δ = {delta}. Here {event}. "
         f"The unit of privacy is {_unit_in_words(release)}. Every measurement of the data "
-        "that the release rests on is counted in it."
+        f"that the release rests on is counted in it{_of_all(release)}."
     )
 
 
-def protection(release: Release) -> list[tuple[str, str]]:
+def _of_all(release: Release | GroupedRelease) -> str:
+    return ", in all groups together" if isinstance(release, GroupedRelease) else ""
+
+
+def protection(release: Release | GroupedRelease) -> list[tuple[str, str]]:
     """Return the numbers of the guarantee: names and values."""
     if not release.private:
         return [("guarantee", "none: a seed was given")]
     budget = release.budget
     found = [("budget as stated", ", ".join(f"{k} = {v:g}" for k, v in budget.stated.items()))]
-    if budget.composition == "gdp":
-        found.append(("μ of Gaussian differential privacy", _up(budget.mu)))
-    found.append(("ρ of zero-concentrated differential privacy", _up(budget.rho)))
-    deltas = sorted({*_DELTAS, budget.stated.get("delta", _DELTAS[0])}, reverse=True)
-    found += [(f"ε at δ = {delta:g}", _epsilon_at(budget, delta)) for delta in deltas]
+    keys_delta = keys_delta_of(release)
+    if keys_delta is not None:  # all of it together is (ε, δ) and nothing more
+        found.append(("δ of showing which groups there are", f"{keys_delta:g}"))
+        found.append(("μ of the measurements", _up(budget.mu)))
+    else:
+        if budget.composition == "gdp":
+            found.append(("μ of Gaussian differential privacy", _up(budget.mu)))
+        found.append(("ρ of zero-concentrated differential privacy", _up(budget.rho)))
+        deltas = sorted({*_DELTAS, budget.stated.get("delta", _DELTAS[0])}, reverse=True)
+        found += [(f"ε at δ = {delta:g}", _epsilon_at(budget, delta)) for delta in deltas]
     one = unit(release)
     neighbors = {
         "replace": f"one {one} takes other values; the number of {one}s is public",
@@ -123,19 +145,25 @@ def _up(value: float) -> str:
     return f"{value + 0.5 * unit:.4g}"
 
 
-def sureness(release: Release) -> str:
+def sureness(*releases: Release) -> str:
     """Return a sentence on how large the noise is beside the sampling error."""
-    if release.noise_std is None:
+    method = releases[0].method
+    noisy = [release for release in releases if release.noise_std is not None]
+    if not noisy:
         return (
-            f"This regression by method {release.method!r} does not state the errors of its "
+            f"This regression by method {method!r} does not state the errors of its "
             "coefficients: nothing here says how sure they are."
         )
-    if release.sampling_std is None:
+    sampled = [release for release in noisy if release.sampling_std is not None]
+    if not sampled:
         return (
             "The sampling error is not stated: what is shown is how far the privacy noise may "
             "have moved the numbers from what these rows would give."
         )
-    noise, sampling = release.noise_std[each(release)], release.sampling_std[each(release)]
+    noise, sampling = (
+        np.concatenate([getattr(release, name)[each(release)] for release in sampled])
+        for name in ("noise_std", "sampling_std")
+    )
     known = (noise > 0.0) & (sampling > 0.0)
     if not known.any():
         return "Either the noise or the sampling error of every number is 0."
@@ -195,16 +223,30 @@ def _uneven(release: Release) -> str:
 
 def facts(release: Release) -> list[tuple[str, str]]:
     """Return how the release was made: names and values."""
+    return [("statistic", release.statistic), ("rows", rows_in_words(release)), *_making(release)]
+
+
+def group_facts(groups: GroupedRelease) -> list[tuple[str, str]]:
+    """Return how the releases of groups were made: names and values."""
+    keys = "given" if groups.keys_delta is None else "found privately"
     found = [
-        ("statistic", release.statistic),
-        ("rows", rows_in_words(release)),
-        ("method", release.method),
+        ("statistic", groups.statistic),
+        ("groups", f"{len(groups):,} of {printable(groups.by)}; the keys were {keys}"),
     ]
+    return [*found, *([_maker(groups)] if groups.first is None else _making(groups.first))]
+
+
+def _making(release: Release) -> list[tuple[str, str]]:
+    found = [("method", release.method)]
     if not release.is_matrix and release.statistic not in ("quantile", "regression", "count"):
         found.append(("noise shaped for", f"the ℓ{release.error_norm:g} error"))
     if release.has_intervals:
         found.append(("intervals", f"for {release.interval_covers}"))
-    return [*found, ("made by", f"Prolate {printable(release.prolate_version)}")]
+    return [*found, _maker(release)]
+
+
+def _maker(release: Release | GroupedRelease) -> tuple[str, str]:
+    return "made by", f"Prolate {printable(release.prolate_version)}"
 
 
 @dataclass(frozen=True)

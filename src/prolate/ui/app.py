@@ -23,7 +23,7 @@ from prolate.ui import words
 from prolate.ui.desk import Desk, Run
 from prolate.ui.expected import expect
 from prolate.ui.plan import STATISTICS, Plan
-from prolate.ui.results import Made, render, to_csv, to_html, to_text
+from prolate.ui.results import Made, render, to_csv, to_text
 from prolate.ui.schema import Schema
 
 __all__ = ["make_app"]
@@ -100,7 +100,7 @@ class _Face:
 
     def report(self, request: Request) -> Response:
         headers = {"content-security-policy": _REPORT_POLICY}
-        return HTMLResponse(to_html(self._made(request)[1]), headers=headers)
+        return HTMLResponse(self._made(request)[1].to_html(), headers=headers)
 
     def download(self, request: Request) -> Response:
         run, made = self._made(request)
@@ -115,7 +115,7 @@ class _Face:
         elif kind == "json":
             text = made.to_json()
         else:
-            text = to_html(made) if kind == "html" else to_csv(made)
+            text = made.to_html() if kind == "html" else to_csv(made)
         name = f"{run.plan.statistic}-{run.number}.{kind}"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(text, media_type=_MEDIA[kind], headers=headers)

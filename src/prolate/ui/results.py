@@ -12,7 +12,7 @@ from prolate import _release_views as views
 from prolate._release_groups import GroupedRelease
 from prolate.release import Release
 
-__all__ = ["Made", "headline", "render", "to_csv", "to_html", "to_text"]
+__all__ = ["Made", "headline", "render", "to_csv", "to_text"]
 
 Made = Release | GroupedRelease
 
@@ -22,34 +22,12 @@ def headline(made: Made) -> str:
     return made.headline() if isinstance(made, GroupedRelease) else views.headline(made)
 
 
-def to_html(made: Made) -> str:
-    """Return the report: a page that loads nothing and runs nothing."""
-    if isinstance(made, Release):
-        return made.to_html()
-    header, rows = made.cells()
-    return render(
-        "groups.html",
-        style=to_text("prolate.report", "templates/page.css"),
-        title=f"Private {made.statistic} by {views.printable(made.by)}"
-        if made.private
-        else f"NOT PRIVATE: {made.statistic} by {views.printable(made.by)}",
-        headline=made.headline(),
-        guarantee=made.guarantee,
-        warnings=[views.printable(warning) for warning in made.warnings],
-        header=header,
-        rows=rows,
-        text=header.index("column") if "column" in header else 0,
-    )
-
-
 def to_csv(made: Made) -> bytes:
     """Return the release's table."""
-    import pyarrow as pa
     from pyarrow import csv
 
-    table = made.to_arrow() if isinstance(made, Release) else pa.Table.from_pylist(made.table())
     sink = io.BytesIO()
-    csv.write_csv(table, sink)
+    csv.write_csv(made.to_arrow(), sink)
     return sink.getvalue()
 
 

@@ -120,7 +120,7 @@ async function expected() {
   const known = typeof found.rows === "number";
   $("rows").disabled = known;
   $("rows").placeholder = known ? String(found.rows) : "";
-  document.querySelector("label[for=rows]").textContent = known ? "Rows (public)" : "Rows (a guess)";
+  document.querySelector("label[for=rows]").textContent = known ? "Rows (public)" : fields.unit ? "Persons (a guess)" : "Rows (a guess)";
   for (const c of columns) {
     const own = found.columns?.[c.name];
     c.noise.textContent = own ? `± ${own.noise}` : "";
