@@ -19,8 +19,8 @@ class Estimate:
     ----------
     value : float64 array
         The estimate, in the data's unit.
-    noise_std : float64 array, same shape
-        Standard deviation of the privacy noise alone.
+    noise_std : float64 array, same shape, or None
+        Standard deviation of the privacy noise alone; None where it cannot be stated.
     sampling_std : float64 array, same shape, or None
         Standard deviation of the sampling error, from private scales.
     rows : float
@@ -31,12 +31,15 @@ class Estimate:
         Whatever else was found, ready for JSON.
     clipping_std : float64 array, same shape, or None
         An allowance for what clipping may have taken, as a standard deviation.
+    error_covariance : float64 array of shape (d, d), or None
+        Of a regression: of the errors, sampling and privacy noise together.
     """
 
     value: NDArray[np.float64]
-    noise_std: NDArray[np.float64]
+    noise_std: NDArray[np.float64] | None
     sampling_std: NDArray[np.float64] | None
     rows: float
     warnings: tuple[str, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
     clipping_std: NDArray[np.float64] | None = None
+    error_covariance: NDArray[np.float64] | None = None

@@ -34,7 +34,8 @@ SCALES = 3.1
 
 _CELLS = 512
 _STILL = 0.5  # the same where a first run was a single cell: no second thoughts from noise
-_ENTERS, _LEAVES = 2.0, 3.0  # standard deviations of a count by which a value is single
+_ENTERS, _LEAVES = 2.0, 3.0  # standard deviations of a count by which a value is single, ...
+_SHARP = 0.08  # ... where counts are no noisier than this part of the rows
 _ENOUGH = 6  # cells in a run that is resolved
 _RUN = 0.8  # where noise allows no run so long: this part of the longest it allows
 _FEWER = 0.75  # of the columns, or fewer, are measured without the others
@@ -139,6 +140,7 @@ def locate(
         highest = np.argmax(counts, axis=1)
         spare = (counts.max(axis=1) - _STILL * rows) / measured.std
         alone = np.where(single[index], spare > -_LEAVES, sharp[index] & (spare > _ENTERS))
+        alone &= measured.std < _SHARP * rows
         single[index], sharp[index] = alone, spare > _ENTERS
         start, length = np.where(alone, highest, start), np.where(alone, 1, length)
         zoom = (length > 0) & ~done[index]

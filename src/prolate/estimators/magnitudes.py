@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.pooling import pooled_posterior
 from prolate.estimators.shares import pooled_share, significance
 from prolate.queries import Histogram, MagnitudeGrid, PooledHistogram
 
@@ -33,7 +32,10 @@ _SHIFT = 54  # a magnitude's bit pattern >> 54 is its group of four octaves
 _GROUPS = 1 << (63 - _SHIFT)
 _USUAL = 8.0  # octaves from one at which a magnitude is e times less likely, by itself
 _SURE = 3.0  # standard deviations of a count by which the bulk is zero
-_UNLIKELY = 1e-3  # posterior probability of a magnitude that is left aside
+_UNLIKELY = 0.05  # probability of all larger magnitudes that are left aside, where none is seen
+_SURPRISE = 1e-4  # how likely a magnitude is, by itself, that no column shows
+_APART = 4.0  # standard deviations of a count that is believed where such magnitudes are there
+_RARELY = 1e-3  # probability that noise alone makes a column larger than all columns show
 _OFTEN, _MOSTLY = 0.25, 0.5  # of the rows, and of the columns
 _BELOW, _BELOW_CELLS = 10, 1 << 19  # groups below those seen, and at most so many in all
 
@@ -48,7 +50,7 @@ class _Common:
         The first and last group that a column may be in; the first holds all below it.
     likely : bool array of shape (groups,)
     prior : float64 array of shape (groups,)
-        How likely each is, as a logarithm, where nothing is seen.
+        How likely each is for a value of any column, as a logarithm.
     zero, found : bool
         Whether exact zeros, and any group, stand out of the noise.
     """
@@ -109,17 +111,10 @@ def find_magnitudes(
     counts = measured.values.reshape(d, grid.cells)
     doubt = significance(d * grid.cells) * measured.std
     seen = np.where(counts > doubt, counts, 0.0)
-    beyond = np.flatnonzero(seen[:, -1])
-
     nothing = ~seen.any(axis=1)
     if nothing.any():
-        bulk = BULK * rows
-        fit = (counts[nothing] * bulk - 0.5 * bulk**2) / measured.std**2
-        groups = slice(common.low, common.low + grid.cells)
-        fit += common.prior[groups]
-        fit[:, ~common.likely[groups]] = -np.inf
-        offset = np.zeros(fit.shape[0], dtype=np.int64)
-        seen[nothing] = pooled_posterior(fit, offset, width=1) > _UNLIKELY
+        seen[nothing] = _likely(counts[nothing], measured.std, rows, common)
+    beyond = np.flatnonzero(seen[:, -1])
 
     # Where zeros are seen, the lowest group is the value 0, not numbers that are tiny.
     alone = (seen[:, 0] > 0.0) & ~seen[:, 1:].any(axis=1)
@@ -137,12 +132,32 @@ def find_magnitudes(
             Histogram(rest), share=share * beyond.size / d, label="larger magnitudes"
         )
         those = again.values.reshape(beyond.size, rest.cells)
-        more = np.where(those > significance(d * _GROUPS) * again.std, those, 0.0)
+        # The next magnitudes are likelier than those far out.
+        tests = beyond.size * 2.0 ** np.minimum(np.arange(1, rest.cells + 1), 20)
+        accident = np.sqrt(2.0 * np.log(tests / _RARELY)) * again.std
+        more = np.where(those > accident, those, 0.0)
         more = np.concatenate([seen[beyond, :-1], more], axis=1)
         first = np.full(beyond.size, common.low)
         whole = MagnitudeGrid(origin[beyond], first, more.shape[1], _SHIFT)
         largest[beyond], farthest[beyond] = _reach(more, whole)
     return Magnitudes(largest, farthest, zero, common.found)
+
+
+def _likely(counts: Floats, noise: float, rows: float, common: _Common) -> Bools:
+    """Return the groups that columns may be in which show none surely."""
+    groups = slice(common.low, common.low + counts.shape[1])
+    usual = common.likely[groups].copy()
+    bulk = BULK * rows
+    fit = (counts * bulk - 0.5 * bulk**2) / noise**2 + common.prior[groups]
+    fit[:, ~usual] = -np.inf
+    mass = np.exp(fit - fit.max(axis=1, keepdims=True))
+    above = np.cumsum(mass[:, ::-1], axis=1)[:, ::-1]
+    largest = np.count_nonzero(above > _UNLIKELY * above[:, :1], axis=1) - 1
+    # The values of a column may lie in two groups, neither of which holds the bulk; and in
+    # the last, which is for columns unlike all others.
+    usual[-1] = True
+    apart = (counts > _APART * noise) & usual
+    return np.asarray(apart | (np.arange(counts.shape[1]) == largest[:, np.newaxis]))
 
 
 def _find_common(curator: Searcher, rows: float, origin: Floats, share: float) -> _Common:
@@ -161,6 +176,7 @@ def _find_common(curator: Searcher, rows: float, origin: Floats, share: float) -
     octaves = np.abs(np.arange(_GROUPS) - _GROUPS // 2) * 2.0 ** (_SHIFT - 52)
     prior = -octaves / _USUAL
     bulk = BULK * rows
+    prior += np.log(np.maximum(counts / max(rows, 1.0), _SURPRISE))
     likely[np.argmax((counts * bulk - 0.5 * bulk**2) / noise**2 + prior)] = True
     groups = np.flatnonzero(likely)
     below = min(max(_BELOW_CELLS // d, 1), _BELOW)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
+from prolate.estimators.clip import fraction_radius, measure_norms
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.first_mean import FirstMean, first_mean
 from prolate.estimators.locate import SCALES, Interval, locate
@@ -33,6 +34,7 @@ _CUT = 3.5  # spreads at which values are cut for the rough center
 _ROUGH = 1.3  # radius of the rough mean, over the square root of d
 _ROUNDS = 3  # of center and spread, where the first is too rough
 _ROUGHNESS = 0.35  # noise of a center, in spreads, that is good enough
+_LENGTHS, _LONG = 0.1, 0.1  # share of the rows' lengths, and part of them that is clipped
 _GIVEN = 0.1  # how rough a center is taken to be that was given
 _RARE = 0.12  # part of the first mean of columns of rare values
 _MOSTLY = 0.5  # of the columns
@@ -125,7 +127,12 @@ def _search(
         part, reach = index.size / narrow.size, float(step.max())
         for _ in range(_ROUNDS):
             center[index], noise = refine_center(
-                view, rows, center[index], spread[index], share=part * shares.center
+                view,
+                rows,
+                center[index],
+                spread[index],
+                share=part * shares.center,
+                crowded=shares.crowded,
             )
             seen, own = measure_scale(
                 view, rows, interval.at(center, index), reach=reach, share=part * shares.scale
@@ -187,16 +194,36 @@ def _warnings(curator: Curator, shares: Shares, *, found: bool) -> tuple[str, ..
 
 
 def refine_center(
-    curator: Measurer, rows: float, center: Floats, spread: Floats, *, share: float
+    curator: Measurer,
+    rows: float,
+    center: Floats,
+    spread: Floats,
+    *,
+    share: float,
+    crowded: bool = False,
 ) -> tuple[Floats, Floats]:
     """Return the mean of values cut to `_CUT` spreads around `center`, and its noise.
 
     Cutting each value by itself keeps a column whose center is far off from swallowing
     the others: such a column moves towards its values, and the others hardly notice.
+
+    Where columns are too many for counts in each (`crowded`), the noise may be larger than
+    the way to the mean. Then the rows' lengths are measured, not taken from the spreads, and
+    the step is shortened by the part of it that is noise (James and Stein).
     """
     radius = _ROUGH * np.sqrt(spread.size)
+    if crowded:
+        for_lengths = _LENGTHS * share
+        share -= for_lengths
+        norms = measure_norms(
+            curator, center=center, scale=spread, spread=spread, share=for_lengths
+        )
+        radius = min(radius, max(fraction_radius(norms, _LONG, rows), float(norms.edges[0])))
     reach = _CUT * spread
     query = ClippedSum(center, spread, radius, lower=center - reach, upper=center + reach)
     measured = curator.measure(query, share=share, label="center")
-    moved = np.clip(query.unit * measured.values / rows, -reach, reach)
-    return center + moved, query.unit * measured.std / rows
+    moved, noise = query.unit * measured.values / rows, query.unit * measured.std / rows
+    if crowded:
+        explained = float(np.sum((noise / spread) ** 2))
+        moved *= max(0.0, 1.0 - explained / float(np.sum((moved / spread) ** 2)))
+    return center + np.clip(moved, -reach, reach), noise

@@ -52,6 +52,7 @@ _ROWS = 0.01  # for a private number of rows
 # Counts noisier than this are said to be noisy. Well above the noise that `_LOCATION` wants:
 # where rows are many it is just that, or 1/2 % more if `_ROWS` was spent on their number.
 _SMALL = 0.06
+_CROWDED = 0.2
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,11 @@ class Shares:
     scale: float
     rare: float
     count_error: float
+
+    @property
+    def crowded(self) -> bool:
+        """Whether columns are so many that counts in each show little."""
+        return self.count_error > _CROWDED
 
     @property
     def small(self) -> bool:

@@ -57,6 +57,7 @@ _AGAIN = 120.0  # rows times mu that pay for a second round, ...
 _RESIDUALS = 0.4  # ... part of the small radius' budget for it, ...
 _RESIDUAL_CUT = 2.0  # ... and deviations at which what is left is cut
 _MOST_EXPLAINED = 0.95
+_COUNTED = 4.0  # standard deviations by which a noisy count may be too large
 _SURELY = 1.0  # standard deviations by which the large radius must predict better
 _BIAS = 0.4  # part of a radius' attenuation that counts as an error of the slopes
 
@@ -77,8 +78,11 @@ def regression(
         given.
     """
     rows = count_rows(curator)
+    few = False  # a private number of rows may be none, and a line through nothing looks like any
+    if curator.neighbors == "add-remove":
+        few = rows <= curator.dimension + _COUNTED * curator.receipt[-1].std
     found = search(curator, rows, fit_intercept=fit_intercept)
-    if found.norms is None:
+    if few or found.norms is None:
         return _mean_only(curator, rows, found.standard, fit_intercept)
     return _fit(curator, rows, found, found.norms, alpha)
 

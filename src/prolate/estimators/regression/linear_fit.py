@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,6 +57,12 @@ class ClippedLine:
             "slopes": self.slopes.tolist(),
             "value": self.value,
         }
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> ClippedLine:
+        """Return the line that `to_dict` described."""
+        arrays = {name: np.array(fields[name]) for name in ("center", "scale", "slopes")}
+        return cls(**{**fields, **arrays})
 
 
 @dataclass(frozen=True, eq=False)
