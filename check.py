@@ -3,12 +3,16 @@
 
 ``python3 check.py`` is all the set-up it needs: it makes a virtual environment
 of its own in .venv-check and stops at the first failure.  ``python3 check.py
---long`` runs the tests that take minutes, too.
+--long`` runs the tests that take minutes, too; looks up known vulnerabilities
+of what is installed; and runs the unit tests with the oldest libraries that
+pyproject.toml allows, on the oldest Python that is here.
 """
 
 import hashlib
 import importlib.util
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,12 +23,17 @@ VENV = ROOT / ".venv-check"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 OLDEST, NEWEST = (3, 11), (3, 13)
 
+OLD = ROOT / ".venv-oldest"
+AUDIT = ROOT / ".venv-audit"
+BOUND_EXTRAS = ("plot", "postgres", "sklearn", "ui")
+BOUND_TOOLS = ("duckdb", "hypothesis", "mpmath", "pandas", "polars", "pytest", "pytest-xdist")
 
-def run(*command: object) -> None:
-    """Run a command in the repository, and stop if it fails."""
+
+def run(*command: object, **variables: str) -> None:
+    """Run a command in the repository, with more environment variables; stop if it fails."""
     words = [str(word) for word in command]
     print("+", *words, flush=True)
-    code = subprocess.run(words, cwd=ROOT, check=False).returncode
+    code = subprocess.run(words, cwd=ROOT, env={**os.environ, **variables}, check=False).returncode
     if code:
         sys.exit(f"check.py: stopped, because this failed (exit code {code}): {' '.join(words)}")
 
@@ -89,6 +98,79 @@ def make_environment() -> None:
     stamp.write_text(mark)
 
 
+def inside(venv: Path, program: str = "python") -> Path:
+    """Return a program of a virtual environment."""
+    return venv / ("Scripts" if os.name == "nt" else "bin") / program
+
+
+def lower_bounds() -> list[str]:
+    """Return the oldest libraries that pyproject.toml allows: those of users, and for unit tests.
+
+    The first bound of a library holds: the one for users.
+    """
+    import tomllib  # not in a Python that is too old, which must come as far as saying so
+
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = about["optional-dependencies"]
+    needed = [*about["dependencies"], *(need for name in BOUND_EXTRAS for need in extras[name])]
+    pins: dict[str, str] = {}
+    for need in [*needed, *extras["dev"]]:
+        match = re.fullmatch(r"([\w.-]+)(\[[\w,]+\])?>=([\w.]+)", need)
+        if match is None:
+            if need in needed:
+                sys.exit(f"check.py: {need!r} in pyproject.toml has no lower bound.")
+            continue
+        name, extra, version = match.groups()
+        if need in needed or name in BOUND_TOOLS:
+            pins.setdefault(name, f"{name}{extra or ''}=={version}")
+    return list(pins.values())
+
+
+def check_lower_bounds() -> None:
+    """Run the unit tests with the oldest libraries, on the oldest Python that is here."""
+    oldest = shutil.which("python{}.{}".format(*OLDEST)) or sys.executable
+    pins, stamp = lower_bounds(), OLD / "check-stamp"
+    mark = " ".join([oldest, *pins])
+    if not stamp.exists() or stamp.read_text() != mark:
+        run(oldest, "-m", "venv", "--clear", OLD)
+        run(inside(OLD), "-m", "pip", "install", "--quiet", *pins)
+        run(inside(OLD), "-m", "pip", "install", "--quiet", "--no-deps", "--editable", ".")
+        stamp.write_text(mark)
+    # Old libraries warn about newer ones that they meet; compiled code is no other version's.
+    warnings = ("-o", "filterwarnings=default", "-p", "no:cacheprovider")
+    cache = {"NUMBA_CACHE_DIR": str(OLD / "numba")}
+    run(inside(OLD), "-m", "pytest", "-q", "-n", "2", *warnings, "tests/unit", **cache)
+
+
+def check_vulnerabilities() -> None:
+    """Stop if a library that is installed has a known vulnerability; skip without a database."""
+    if not inside(AUDIT).exists():
+        run(sys.executable, "-m", "venv", AUDIT)
+        run(inside(AUDIT), "-m", "pip", "install", "--quiet", "pip-audit")
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    packages = subprocess.check_output([PYTHON, "-c", where], text=True).strip()
+    look = ("--path", packages, "--skip-editable", "--progress-spinner", "off", "--format", "json")
+    words = [str(word) for word in (inside(AUDIT), "-m", "pip_audit", *look)]
+    print("+", *words, flush=True)
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    try:
+        every = json.loads(done.stdout)["dependencies"]
+    except (ValueError, KeyError):
+        every = []
+    found = [package for package in every if "skip_reason" not in package]
+    if not found:
+        print("check.py: pip-audit does not reach its database from here; skipped", flush=True)
+        return
+    bad = [
+        f"{package['name']} {package['version']}: {', '.join(fault['id'] for fault in faults)}"
+        for package in found
+        if (faults := package.get("vulns"))
+    ]
+    if bad:
+        sys.exit("check.py: known vulnerabilities: " + "; ".join(bad))
+    print(f"check.py: no known vulnerability in {len(found)} of {len(every)} packages", flush=True)
+
+
 def main() -> None:
     """Check the arguments, then everything."""
     unknown = set(sys.argv[1:]) - {"--long"}
@@ -103,6 +185,9 @@ def main() -> None:
     run(PYTHON, "-m", "ruff", "check")
     run(PYTHON, "-m", "mypy", "--strict", "src")
     run(PYTHON, "-m", "pytest", "-n", "2", "--dist", "loadgroup", *sys.argv[1:])
+    if "--long" in sys.argv:
+        check_vulnerabilities()
+        check_lower_bounds()
 
 
 if __name__ == "__main__":

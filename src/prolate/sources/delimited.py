@@ -10,13 +10,15 @@ as public**:
   stretch of the file (a million bytes), are numbers; in that stretch at least half of
   the lines must have as many fields as the header.
 
-After that no row causes an error, and no row changes what is read of another one:
+The first line must be UTF-8. After that no row causes an error, and no row changes what is
+read of another one:
 
 - a cell is a number in the notation of programming languages (``-1.5e3``; spaces
   around it, ``inf`` and ``nan`` are allowed), or ``true`` or ``false``, read as 1 and 0;
   any other cell is missing;
 - a line with too few or too many fields is a row of which every cell is missing, *in
   its place*, so that the rows after it stay where they are;
+- bytes that are no UTF-8 stand for characters that mean nothing;
 - a blank line is no row, except in a file of one column, where it is a missing cell.
 
 Two things remain that one row can do. A quote that is opened and not closed swallows
@@ -36,6 +38,7 @@ from typing import TYPE_CHECKING, Any
 from prolate.errors import InputError
 from prolate.sources.files import DataFile
 from prolate.sources.paths import COMPRESSIONS, readable
+from prolate.sources.utf8 import Utf8
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -103,7 +106,7 @@ class DelimitedFile(DataFile):
         if len(set(names)) == len(names):
             self.unusable = self._unusable()
 
-    def _input(self) -> pa.NativeFile:
+    def _bytes(self) -> pa.NativeFile:
         import pyarrow as pa
 
         ending = Path(self.path.lower()).suffix
@@ -111,9 +114,9 @@ class DelimitedFile(DataFile):
 
     def _header(self) -> str:
         """Return the first line, as far as the first stretch of the file goes."""
-        with self._input() as stream:
-            top = stream.read(_STRETCHES[0]).decode("utf-8-sig", errors="replace")
-        return re.split(r"[\r\n]", top, maxsplit=1)[0]
+        with self._bytes() as stream:
+            top = re.split(rb"[\r\n]", stream.read(_STRETCHES[0]), maxsplit=1)[0]
+        return top.decode("utf-8-sig")
 
     @contextmanager
     def _reader(
@@ -142,8 +145,8 @@ class DelimitedFile(DataFile):
             check_utf8=False,
         )
         with (
-            self._input() as stream,
-            csv.open_csv(stream, reading, parsing, converting) as reader,
+            self._bytes() as stream,
+            csv.open_csv(Utf8(stream), reading, parsing, converting) as reader,
         ):
             yield reader
 

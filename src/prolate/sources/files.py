@@ -152,9 +152,33 @@ class ArrowFile(DataFile):
             reader = self._open(mapped, fields)
             if self._random_access:
                 for number in range(reader.num_record_batches):
-                    yield reader.get_batch(number)
+                    yield _sound(reader.get_batch(number))
             else:
-                yield from reader
+                yield from map(_sound, reader)
+
+
+def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch that does not point out of its memory, as a damaged file's may."""
+    for column in batch.columns:
+        _check(column)
+    return batch
+
+
+def _check(values: pa.Array) -> None:
+    import pyarrow as pa
+
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        _check(values.dictionary)
+        places = pa.nulls(len(values.dictionary))
+        pa.DictionaryArray.from_arrays(values.indices, places, safe=True)
+        return
+    # Whether bytes are UTF-8 is no matter of soundness: a row could decide it.
+    if pa.types.is_string(kind):
+        values = values.view(pa.binary())
+    elif pa.types.is_large_string(kind):
+        values = values.view(pa.large_binary())
+    values.validate(full=True)
 
 
 def _open_file(path: str) -> DataFile:

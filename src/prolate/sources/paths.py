@@ -89,14 +89,21 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
     Raises
     ------
     InputError
-        If there are none, one does not exist or ends like no data file, or one is
-        given twice (its rows would count twice).
+        If there are none, one does not exist, ends like no data file or is no ordinary
+        file, or one is given twice (its rows would count twice).
     """
     found = [name for path in paths for name in _expand(os.fspath(path))]
     seen: dict[tuple[int, int], str] = {}
     for name in found:
         if format_of(name) is None:
             raise InputError(f"{name} does not end like a data file: {_allowed()}.")
+        if not _is_text(name):
+            raise InputError(f"The name of the file {name!r} is not UTF-8; rename the file.")
+        if not Path(name).is_file():
+            raise InputError(
+                f"{name} is a pipe or a device, and rows are read several times; store them in an "
+                "ordinary file."
+            )
         stamp = FileStamp.of(name)
         key = (stamp.device, stamp.inode)
         if key in seen:
@@ -106,6 +113,14 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
             )
         seen[key] = name
     return found
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _allowed() -> str:
@@ -118,6 +133,8 @@ def _expand(path: str | bytes) -> list[str]:
         if not isinstance(path, str) or not path or "\n" in path or "\0" in path:
             raise ValueError
         is_directory, exists = Path(path).is_dir(), Path(path).exists()
+    except PermissionError:
+        raise InputError(f"{path!r} cannot be read: you have no permission.") from None
     except (OSError, ValueError):
         # Such a text (too long, of several lines) is data, so it is not repeated here.
         raise InputError(

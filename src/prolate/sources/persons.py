@@ -1,14 +1,14 @@
 """One row for each person, or a few of each person's rows, of rows of which a person has many.
 
 A source with a column of labels says whose each row is. Whoever has no label is one person:
-rows without a label count together. With a second column of labels, of groups, a person is in
-the group of their first row; their rows in other groups do not count.
+rows without a label count together. There may be a second column of labels, of groups.
 
 **One row (`PersonMeans`).** A person's row is a function of the person's own rows, to the last
 bit: the values of a column are added up one after the other, in the order of the rows, whatever
 other rows stand between them and however the rows fall into blocks. So data sets that differ
 in the rows of one person become data sets that differ in one row, and what is private for
 rows is private for persons. Memory grows with persons times columns, and with the labels.
+With groups, a person is in that of their first row, and their rows in others do not count.
 
 **Some rows (`PersonRows`).** Of each person k rows are kept, or all if they are fewer: those
 with the smallest of secret random numbers of 64 bits, one for each row. Fix the random numbers
@@ -17,6 +17,7 @@ wherever a row stands). Which rows of a person are kept is then a function of th
 So data sets that differ in one person's being there become data sets of which one has at most
 k rows more; and those that differ in what one person's rows are, data sets that are at most 2 k
 rows apart, k removed and k added. A mixture over the random numbers is no less private.
+Each row that is kept stays in its own group, so a person may be in several.
 `prolate.terms` says what that makes of a budget.
 
 The persons stand in the order of their first rows, which another person's rows can move, so no
@@ -69,16 +70,15 @@ class _Labeled(Source):
         super().__init__(columns, None, 1)
         self.rows_per_block = source.rows_per_block
 
-    def _parts(self) -> Iterator[tuple[Block, Integers, Integers, NDArray[np.bool_]]]:
-        """Yield blocks of numbers with each row's person, group, and whether it counts."""
-        homes = _Homes()
+    def _parts(self) -> Iterator[tuple[Block, Integers, Integers]]:
+        """Yield blocks of numbers with each row's person and group."""
         for block in self._source.blocks():
             persons = block[:, self._width].astype(np.int64)
             last = block[:, -1].astype(np.int64) if self._grouped else np.zeros_like(persons)
             values = block[:, : self._width]
             if not self._width:
                 values = np.zeros((block.shape[0], 1))
-            yield values, persons, last, homes.inside(persons, last)
+            yield values, persons, last
 
 
 class PersonMeans(_Labeled):
@@ -112,8 +112,9 @@ class PersonMeans(_Labeled):
         width = max(self._width, 1)
         sums, counts = np.zeros((width, 0)), np.zeros((width, 0), dtype=np.int64)
         group = np.zeros(0)
-        persons = 0
-        for values, whose, groups, counted in self._parts():
+        persons, homes = 0, _Homes()
+        for values, whose, groups in self._parts():
+            counted = homes.inside(whose, groups)
             persons = max(persons, int(whose.max(initial=-1)) + 1)
             if persons > sums.shape[1]:
                 room = np.zeros((width, max(2 * sums.shape[1], persons) - sums.shape[1]))
@@ -160,7 +161,7 @@ class PersonRows(_Labeled):
         if self._kept is None:
             self._kept = self._choose()
         start = 0
-        for values, whose, groups, _ in self._parts():
+        for values, whose, groups in self._parts():
             kept = np.flatnonzero(self._kept[start : start + whose.size])
             start += whose.size
             if kept.size:
@@ -168,16 +169,12 @@ class PersonRows(_Labeled):
                 yield np.column_stack([rows, groups[kept]]) if self._grouped else rows
 
     def _choose(self) -> NDArray[np.bool_]:
-        parts = [(whose, counted) for _, whose, _, counted in self._parts()]
-        whose = np.concatenate([np.zeros(0, np.int64), *(part[0] for part in parts)])
-        counted = np.concatenate([np.zeros(0, np.bool_), *(part[1] for part in parts)])
+        parts = [whose for _, whose, _ in self._parts()]
+        whose = np.concatenate([np.zeros(0, np.int64), *parts])
         chance = self._bits.of(0, 4 * whose.size).view(np.uint64)
-        places = np.flatnonzero(counted)
-        places = places[np.lexsort((chance[places], whose[places]))]
-        sorted_persons = whose[places]
-        begins = np.flatnonzero(np.diff(sorted_persons, prepend=-1))
-        lengths = np.diff(begins, append=places.size)
-        rank = np.arange(places.size) - np.repeat(begins, lengths)
+        places = np.lexsort((chance, whose))
+        begins = np.flatnonzero(np.diff(whose[places], prepend=-1))
+        rank = np.arange(places.size) - np.repeat(begins, np.diff(begins, append=places.size))
         kept = np.zeros(whose.size, dtype=np.bool_)
         kept[places[rank < self._most]] = True
         return kept
