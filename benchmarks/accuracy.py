@@ -75,7 +75,7 @@ class Setting:
     n: int
     rho: float
     sigma: tuple[float, ...]
-    center: float = 10.0
+    center: float | np.ndarray = 10.0
     draw: Draw = normal
     p: float = 2.0
     goal: float | None = None
@@ -119,6 +119,10 @@ def settings() -> list[Setting]:
     add("two columns exponential", 5000, 1 / 2, np.ones(2), draw=exponential)
     for p in (1.0, 4.0):
         add(f"p={p:g} d=64", 10000, 1 / 2, zipf(64, 2), p=p)
+    for n, d, rho in ((1000, 2000, 1 / 2), (2000, 20_000, 8), (2000, 20_000, 1 / 2)):
+        rng = np.random.default_rng(5)
+        center, sigma = rng.standard_normal(d), rng.lognormal(0.0, 0.5, d)
+        add(f"crowded d={d}", n, rho, sigma, center=center, goal=2)
     return found
 
 

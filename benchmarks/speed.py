@@ -149,6 +149,7 @@ def parquet(n: int, d: int, runs: int) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         write_parquet(path, n, d)
+        os.sync()
         spread = np.linspace(1, 3, d)
         outer = 1.3 * float(np.sqrt(d))
         query = NestedSum(np.full(d, 20.0), spread, outer / 1.2, outer, 0.25)
@@ -170,7 +171,8 @@ def parquet(n: int, d: int, runs: int) -> Iterator[Row]:
 
 def peak_megabytes(code: str) -> float:
     """Return the most memory that a fresh process takes for some code."""
-    report = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    # Not of getrusage, where a child begins with its parent's.
+    report = "print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
     words = [sys.executable, "-c", f"{code}; {report}"]
     return int(subprocess.run(words, check=True, capture_output=True, text=True).stdout) / 1024
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate._release_views import each, name_of, printable
+from prolate._release_views import confidence, each, name_of, printable
 from prolate.errors import ReleaseError
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def _pyplot() -> Any:
 
 def plot(release: Release, ax: Axes | None, level: float) -> Axes:
     """Draw each estimate as a point, its noise thick and its whole interval thin."""
+    level = confidence(level)
     plt = _pyplot()
     if release.is_matrix:
         return _plot_matrix(release, plt.subplots(layout="constrained")[1] if ax is None else ax)
@@ -121,6 +122,7 @@ def _draw(
 
 def plot_groups(groups: GroupedRelease, level: float) -> NDArray[np.object_]:
     """Draw a picture for each number of a release, with a row for each group."""
+    level = confidence(level)
     plt = _pyplot()
     releases, first = list(groups.groups.values()), groups.first
     if first is None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.errors import InputError
+
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
@@ -22,6 +24,23 @@ _SHOWN_ROWS = 20
 _SHOWN_COLUMNS = 8  # of a matrix; larger ones are listed number by number
 NUMBERS = ("estimate", "noise_std", "sampling_std", "lower", "upper")  # of a record
 NOT_PRIVATE = "NOT PRIVATE: made with a seed. For tests only; do not publish."
+
+
+def confidence(level: object) -> float:
+    """Return the confidence of intervals as a number, or raise `InputError` if it is none.
+
+    Examples
+    --------
+    >>> confidence(np.float32(0.5))
+    0.5
+    """
+    try:
+        value = math.nan if isinstance(level, str) else float(level)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
+    if not 0.0 < value < 1.0:
+        raise InputError(f"level must lie strictly between 0 and 1, such as 0.95; got {level!r}.")
+    return value
 
 
 def round_to(value: float, error: float) -> str:
@@ -103,9 +122,12 @@ def interval_covers(release: Release) -> str:
             f"the {release.statistic} of these rows, one {one} at a time "
             "(privacy noise only: sampling error is not included)"
         )
+    what = "privacy noise and sampling error together"
+    if release.clipping_std is not None:
+        what = "privacy noise, sampling error and what clipping may have taken off, together"
     return (
         f"the {release.statistic} of the population that the rows were drawn from, one {one} "
-        "at a time (privacy noise and sampling error together)"
+        f"at a time ({what})"
     )
 
 

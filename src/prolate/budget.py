@@ -288,6 +288,8 @@ class Budget:
     def with_delta(self, delta: float) -> Budget:
         """Return the largest budget that is (epsilon, `delta`), and this one's as stated."""
         smaller = Budget(epsilon=self.stated["epsilon"], delta=delta)
+        if self.composition == "zcdp":
+            smaller = smaller.for_zcdp()
         return _restore(smaller.mu, self.composition, self.stated)
 
     def delta_at(self, epsilon: float) -> float:

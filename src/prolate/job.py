@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from prolate._release_groups import GroupedRelease
 from prolate._release_unit import Unit
-from prolate.arguments import Bounds, check_budget, check_unit, read_bounds
+from prolate.arguments import Bounds, check_budget, check_neighbors, check_unit, read_bounds
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
@@ -124,6 +124,8 @@ class Job:
             If the ledger refuses.
         """
         price = check_budget(budget)
+        neighbors = check_neighbors(neighbors)
+        bits = random_bits(seed)
         kind = check_unit(unit, contribution, max_rows)
         public = check_keys(by, keys, price)
         if self.needs_zcdp:
@@ -135,7 +137,7 @@ class Job:
         whose = None
         if unit is not None:
             whose = Unit(source.columns[-len(labels)], kind, max_rows)
-            source = source.persons(max_rows, NumberedBits.from_bits(random_bits(seed)))
+            source = source.persons(max_rows, NumberedBits.from_bits(bits))
         terms = Terms(price, neighbors, whose, grouped=by is not None)
         ordered = source.ordered and by is None
         if not ordered and (self.pairs_rows or exchangeable):

@@ -29,7 +29,7 @@ from prolate._release_json import (
 from prolate._release_shown import Shown
 from prolate._release_unit import Unit
 from prolate.budget import Budget, Neighbors
-from prolate.errors import InputError, ReleaseError
+from prolate.errors import ReleaseError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -270,15 +270,7 @@ class Release(Shown):
         """
         from statistics import NormalDist
 
-        try:
-            value = math.nan if isinstance(level, str) else float(level)
-        except (TypeError, ValueError, OverflowError):
-            value = math.nan
-        if not 0.0 < value < 1.0:
-            raise InputError(
-                f"level must lie strictly between 0 and 1, such as 0.95; got {level!r}."
-            )
-        z = -NormalDist().inv_cdf((1.0 - value) / 2.0)
+        z = -NormalDist().inv_cdf((1.0 - _release_views.confidence(level)) / 2.0)
         std = self._total_std()
         with np.errstate(over="ignore"):
             return np.stack([self.estimate - z * std, self.estimate + z * std], axis=-1)

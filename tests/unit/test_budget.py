@@ -111,6 +111,13 @@ def test_zcdp_conversion() -> None:
     assert Budget(mu=2.0).for_zcdp().mu == 2.0
 
 
+def test_a_smaller_delta_is_kept_in_either_composition() -> None:
+    for budget in (Budget(epsilon=1, delta=1e-6), Budget(epsilon=1, delta=1e-6).for_zcdp()):
+        smaller = budget.with_delta(5e-7)
+        assert (smaller.composition, smaller.stated) == (budget.composition, budget.stated)
+        assert 4.9e-7 < smaller.delta_at(epsilon=1) <= 5e-7 * (1.0 + 1e-6)
+
+
 @pytest.mark.parametrize(
     ("rho", "delta"),
     [(1e-4, 1e-12), (1e-4, 1e-6), (1e-3, 1e-2), (0.01, 1e-6), (0.5, 1e-12), (0.5, 1e-6), (8, 1e-2)],

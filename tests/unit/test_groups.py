@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -313,7 +314,19 @@ def test_no_group_is_large_enough() -> None:
 def test_labels_that_are_missing_or_no_text_are_no_keys() -> None:
     wards = pa.array([b"a", b"\xff", b"", None], pa.binary()).take(pa.array(np.arange(4000) % 4))
     table = pa.table({"ward": wards, "x": np.ones(4000)})
-    assert list(prolate.count(table, by="ward", budget=D).groups) == ["a"]
+    for rows in (table, table.to_pandas()):
+        assert list(prolate.count(rows, by="ward", budget=D).groups) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "odd", [b"\xff", "\ud800", Decimal("sNaN"), pd.NaT, 10**400, [1], object()]
+)
+def test_no_object_of_a_data_frame_is_an_error(odd: Any) -> None:
+    wards = pd.Series(["a", odd, None, 7, float("nan"), "a"], dtype=object)
+    counts = prolate.count(
+        pd.DataFrame({"ward": wards}), by="ward", keys=["a", "7"], budget=Budget(mu=1000), seed=1
+    )
+    assert [round(float(r.estimate[0])) for r in counts.groups.values()] == [2, 1]
 
 
 # --- errors, the ledger, views ----------------------------------------------------------------
@@ -327,6 +340,7 @@ def test_labels_that_are_missing_or_no_text_are_no_keys() -> None:
         ({"by": "ward", "keys": "north"}, InputError, "list"),
         ({"by": "ward", "keys": ["a", " a"]}, InputError, "twice"),
         ({"by": "ward", "keys": [None]}, InputError, "missing"),
+        ({"by": "ward", "keys": [b"\xff"]}, InputError, "text or a number"),
         ({"by": "ward"}, BudgetError, "delta"),
         ({"by": "wart", "keys": ["a"]}, InputError, "Did you mean 'ward'"),
         ({"by": "ward", "keys": ["a"], "method": "plan"}, InputError, "places"),
@@ -349,6 +363,18 @@ def test_the_ledger_is_charged_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="ledger"):
         prolate.mean(PLAIN, by="ward", budget=D, ledger=book)
     assert len(book.entries()) == 1
+
+
+PERSONS: dict[str, Any] = {"unit": "who", "contribution": "rows", "max_rows": 2}
+
+
+@pytest.mark.parametrize("wrong", [{"neighbors": "both"}, {"seed": -1}, {"seed": "1"}])
+@pytest.mark.parametrize("given", [{}, PERSONS, {"by": "ward", "keys": KEYS}])
+def test_what_cannot_be_costs_nothing(given: Any, wrong: Any, tmp_path: Path) -> None:
+    book = prolate.Ledger.create(tmp_path / "l.ledger", limit=Budget(mu=50))
+    with pytest.raises(InputError, match=f"{next(iter(wrong))} must be"):
+        prolate.mean(TABLE, columns=["x", "y"], budget=B, ledger=book, **given, **wrong)
+    assert not book.entries()
 
 
 @pytest.mark.parametrize("given", [{}, {"by": "ward", "keys": KEYS}])

@@ -103,6 +103,10 @@ def test_interval_holds_noise_and_sampling() -> None:
     np.testing.assert_allclose(r.interval()[:, 1], r.estimate + half, rtol=1e-14)
     assert "noise and sampling error together" in r.interval_covers
     assert "population" in r.interval_covers
+    assert "clipping" not in r.interval_covers
+    clipped = release(clipping_std=[3.0, 4.0])
+    assert np.all(clipped.interval()[:, 1] > r.interval()[:, 1])
+    assert "what clipping may have taken off" in clipped.interval_covers
 
 
 @pytest.mark.parametrize("changes", [{"statistic": "sum"}, {"sampling_std": None}])
@@ -125,10 +129,11 @@ def test_interval_of_several_quantiles() -> None:
     ]
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0, -1, 2, math.nan, "x", None])
-def test_levels_outside_the_open_interval_are_refused(level: Any) -> None:
+@pytest.mark.parametrize("level", [0.0, 1.0, -1, 2, math.nan, "x", "0.9", None, [0.9], 2j])
+@pytest.mark.parametrize("show", ["interval", "table", "to_frame", "to_html", "plot"])
+def test_levels_outside_the_open_interval_are_refused(show: str, level: Any) -> None:
     with pytest.raises(InputError, match="strictly between 0 and 1"):
-        release().interval(level)
+        getattr(release(), show)(level=level)
 
 
 def test_levels_near_one_are_finite() -> None:

@@ -197,6 +197,35 @@ def test_a_parquet_file_that_is_damaged_inside(tmp_path: Path) -> None:
     assert caught.value.__suppress_context__
 
 
+def decimals(values: list[int]) -> pa.Array:
+    both = np.column_stack([values, np.zeros(len(values), dtype=np.int64)])
+    return pa.Array.from_buffers(pa.decimal128(3, 1), len(values), [None, pa.py_buffer(both)])
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pa.array([0, 86_400_005, 0], pa.int64()).view(pa.date64()),
+        pa.array([0, 10**6, 0], pa.int32()).view(pa.time32("s")),
+        pa.array([0, -1, 0], pa.int64()).view(pa.time64("us")),
+        pa.array([b"a", b"\xff", b"a"], pa.binary()).view(pa.string()),
+        pa.array([b"a", b"\xff", b"a"], pa.binary_view()).view(pa.string_view()),
+        decimals([0, 10**12, 0]),
+    ],
+    ids=lambda odd: str(odd.type),
+)
+def test_no_label_of_an_arrow_file_is_an_error(odd: pa.Array, tmp_path: Path) -> None:
+    """Their type does not allow these values, but one row must not decide what is said."""
+    path = tmp_path / "a.arrow"
+    write_ipc(pa.table({"label": odd, "x": [1.0, 2.0, 3.0]}), path)
+    assert rows_of(open_source(path, ["x"], labels=["label"])).tolist() == [[1, 0], [2, 1], [3, 0]]
+
+
+def test_no_number_of_an_arrow_file_is_an_error(tmp_path: Path) -> None:
+    write_ipc(pa.table({"x": decimals([15, 10**12, 0])}), tmp_path / "a.arrow")
+    assert rows_of(open_source(tmp_path / "a.arrow")).tolist() == [[1.5], [1e11], [0.0]]
+
+
 def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(TABLE, path)

@@ -66,6 +66,18 @@ class Norms:
         """Noisy number of rows beyond each edge."""
         return np.asarray(np.cumsum(self.counts[::-1])[::-1][1:])
 
+    @property
+    def falling(self) -> Floats:
+        """Number of rows beyond 0, beyond each edge, and beyond all (0), made to fall.
+
+        Halfway between the least and the greatest of the falling sequences that touch it, so
+        that noise of both signs cancels.
+        """
+        above = np.concatenate([[np.sum(self.counts)], self.above, [0.0]])
+        above = np.clip(above, 0.0, max(float(above[0]), 0.0))
+        high = np.maximum.accumulate(above[::-1])[::-1]
+        return np.asarray(0.5 * (high + np.minimum.accumulate(above)))
+
     def middle(self, rows: float) -> tuple[float, float]:
         """Return norms between which about nine tenths of the rows lie."""
         low, high = fraction_radius(self, 0.95, rows), fraction_radius(self, 0.05, rows)

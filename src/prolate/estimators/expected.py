@@ -32,6 +32,7 @@ _CAUTION = 4.0  # the bias may be twice what a line extrapolates
 _FACTOR = 0.9  # harder clipping gains little, and needs a better center
 _LEAST_GAIN = 1e-6  # of the tilted weight: rows that all seem equally long show nothing
 _DOUBT = 0.5  # standard deviations of noise that count as tilt
+_SHOWN = 3.0  # standard deviations at which a column shows its own
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,13 @@ class Tilt:
     square : float
         Squared l2 norm of the mean tilted row, without what noise and sampling explain.
         In the same unit as the squares of `Expected`.
+    shown : float64 array of shape (d,), optional
+        Its direction, in the columns that clearly show it: of length 1, or 0.
     """
 
     between: tuple[float, float]
     square: float
+    shown: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +101,7 @@ class Expected:
         inner = np.sqrt(edges[:-1] * edges[1:])
         length = np.concatenate([[0.5 * edges[0]], inner[:cell], [1.1 * edges[cell]]])
         beyond = min(self.clipped, 0.01 * self.rows)
-        mass = np.maximum(np.append(self.norms.counts[: cell + 1], beyond), 0.0)
+        mass = np.append(-np.diff(self.norms.falling)[: cell + 1], beyond)
         return length, mass / mass.sum()
 
     @cached_property
@@ -208,7 +212,13 @@ def _tilt_weight(length: Floats, between: tuple[float, float]) -> Floats:
 
 
 def measure_tilt(
-    curator: Measurer, center: Floats, scale: Floats, expected: Expected, *, share: float
+    curator: Measurer,
+    center: Floats,
+    spread: Floats,
+    scale: Floats,
+    expected: Expected,
+    *,
+    share: float,
 ) -> Tilt:
     """Measure how direction goes with length around a good center, for a share of mu**2."""
     between = expected.norms.middle(expected.rows)
@@ -218,8 +228,14 @@ def measure_tilt(
     )
     row = expected.unit * expected.rows
     total, noise = total / row, noise / row
-    explained = float(np.sum(noise**2)) + expected.sampled_tilt(between)
+    sampled = expected.sampled_tilt(between)
+    explained = float(np.sum(noise**2)) + sampled
     surplus = float(np.sum(total**2)) - explained
     doubt = float(np.sqrt(2.0 * np.sum(noise**4)))
     likely = max(surplus, 0.0) + _DOUBT * doubt
-    return Tilt(between, max(likely, _CAUTION * (surplus - doubt)))
+    # Symmetric rows vary too: by as much in each column as their tilt, over the spreads.
+    own = np.hypot(noise, spread / np.linalg.norm(spread) * np.sqrt(sampled))
+    shown = np.where(np.abs(total) > _SHOWN * own, np.abs(total), 0.0)
+    length = float(np.linalg.norm(shown))
+    shown = shown / length if length > 0.0 else shown
+    return Tilt(between, max(likely, _CAUTION * (surplus - doubt)), shown)

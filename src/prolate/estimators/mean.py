@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
+from prolate.estimators.allowance import SKEWED, allowance_of_mean
 from prolate.estimators.clip import (
     clipped_sum,
     fraction_radius,
@@ -34,7 +35,7 @@ from prolate.estimators.estimate import Estimate
 from prolate.estimators.expected import Expected, Tilt, expect, measure_tilt
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.one_pass import one_pass_mean
-from prolate.estimators.rare_mean import rare_mean
+from prolate.estimators.rare_mean import UNSURE, rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
 from prolate.estimators.shape import Shape, learn_shape
 from prolate.estimators.shares import radius_share
@@ -85,6 +86,7 @@ def mean(
     first = shape.first
     if first is not None and first.mostly_rare and clip == "auto":
         value, noise_std, details = _mostly_rare_mean(curator, shape, first, error_norm)
+        shape = replace(shape, warnings=(*shape.warnings, UNSURE))
     else:
         if clip == "auto" and shape.sample is not curator:
             value, noise_std, details = one_pass_mean(
@@ -137,14 +139,17 @@ def _mostly_rare_mean(
 
 def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, Any]) -> Estimate:
     """Return the estimate with its errors; skewed rows vary more than their bulk."""
-    stretch = details.get("stretch", 1.0)
+    sampling_std = details.get("stretch", 1.0) * shape.spread / np.sqrt(shape.rows)
+    clipping_std = details.pop("clipping_std", None)
+    guessed = details.pop("guessed", np.zeros_like(value))
+    unseen = bool(np.any(guessed > np.hypot(noise_std, sampling_std)))
     return Estimate(
         value=value,
         noise_std=noise_std,
-        sampling_std=stretch * shape.spread / np.sqrt(shape.rows),
-        clipping_std=details.pop("clipping_std", None),
+        sampling_std=sampling_std,
+        clipping_std=clipping_std,
         rows=shape.rows,
-        warnings=shape.warnings,
+        warnings=(*shape.warnings, SKEWED) if unseen else shape.warnings,
         details=details,
     )
 
@@ -174,15 +179,19 @@ def clipped_mean(
     symmetric = expected.best_radius()
     careful = norms.nearest_edge(np.sqrt(symmetric * expected.safe))
     first = around(shape.center, careful, _FIRST, "first mean")
-    tilt = measure_tilt(curator, first.value, scale, expected, share=for_tilt)
+    tilt = measure_tilt(curator, first.value, shape.spread, scale, expected, share=for_tilt)
 
     # Step 5.
     radius = expected.best_radius(lambda tried: expected.bias_square(tried, tilt))
     second = around(first.value, radius, 1.0 - _FIRST, "mean")
     value, noise_std, bias = _average(first, second, expected, tilt)
+    allowed = allowance_of_mean(
+        expected, tilt, shape.spread, scale, bias=bias, radii=(first.radius, second.radius)
+    )
     details = {
-        "stretch": expected.stretch,
-        "clipping_std": bias * expected.along(shape.spread, scale),
+        "stretch": allowed.stretch,
+        "clipping_std": allowed.clipping_std,
+        "guessed": allowed.guessed,
         "radius": second.radius,
         "safe_radius": expected.safe,
         "mean_factor": expected.mean_factor(second.radius),
@@ -228,8 +237,8 @@ def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
     )
     turned = shape.center + curator.matrix @ value
     noise_std = np.sqrt(curator.matrix**2 @ noise_std**2)
-    if "clipping_std" in details:
-        details["clipping_std"] = np.sqrt(curator.matrix**2 @ details["clipping_std"] ** 2)
+    for name in {"clipping_std", "guessed"} & details.keys():
+        details[name] = np.sqrt(curator.matrix**2 @ details[name] ** 2)
     return _stated(shape, turned, noise_std, {**details, "rotated": True})
 
 

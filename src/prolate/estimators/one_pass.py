@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
+from prolate.estimators.allowance import allowance_of_difference
 from prolate.estimators.clip import Norms, fraction_radius, sampled_norms
 from prolate.estimators.expected import expect
 from prolate.estimators.shape import Shape
@@ -38,6 +39,7 @@ _USUAL = 0.05  # part of the rows beyond the radius from which the tail is extra
 _RARE = 0.03  # at most this part of them is beyond the radius to which it is known, ...
 _SEEN = 5.0  # ... and at least so many standard deviations of the count's noise
 _UNSEEN = 1.5  # the larger radius over the usual one where the tail is not seen
+_HALF = 0.5  # standard deviations of noise that count as a difference in the intervals
 _DOUBT = 3.0  # times the squared noise of a single column that is taken for noise, too
 
 
@@ -81,7 +83,22 @@ def one_pass_mean(
     weight = max(0.0, 1.0 - explained / max(float(np.sum(difference**2)), explained))
     value = shape.center + first + weight * (second - first)
     noise_std = measured.std * np.hypot(query.unit / kept + weight * own, weight * more)
+
+    # What the two means likely differ by: more than the noise explains, and half its doubt.
+    surplus = max(float(np.sum(difference**2)) - square, 0.0)
+    likely = surplus + _HALF * np.sqrt(2.0 * float(np.sum(noise**4)))
+    allowed = allowance_of_difference(
+        expected,
+        shape.spread,
+        scale,
+        bias=expected.unit * float(np.sqrt(likely)),
+        kept=1.0 - weight,
+        radii=(radius, outer),
+    )
     details = {
+        "stretch": allowed.stretch,
+        "clipping_std": allowed.clipping_std,
+        "guessed": allowed.guessed,
         "radius": (1.0 - weight) * radius + weight * outer,
         "safe_radius": outer,
         "mean_factor": (1.0 - weight) * kept / rows + weight * kept_more / rows,

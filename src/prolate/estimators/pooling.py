@@ -75,11 +75,12 @@ def _prior(log_likelihood: Floats, place: Integers, size: int, width: int) -> tu
     """Return how many columns each of all candidates has, smoothed, and the posteriors."""
     likelihood = _likelihood(log_likelihood)
     prior = np.full(place.shape, 1.0 / size)
+    smoothing = _smooth(np.eye(place.shape[1]), width)  # symmetric, and a product is quicker
     for _ in range(_ROUNDS):
         posterior = _normalized(likelihood * prior)
         counts = np.bincount(place.ravel(), posterior.ravel(), minlength=size)
         together = _smooth(counts.astype(np.float64), width)
-        others = np.maximum(together[place] - _smooth(posterior, width), 0.0)
+        others = np.maximum(together[place] - posterior @ smoothing, 0.0)
         prior = others / max(len(place) - 1, 1) + _SURPRISE / size
     return together, posterior
 

@@ -31,11 +31,18 @@ from prolate.estimators.gains import Gains
 from prolate.estimators.shape import Shape
 from prolate.estimators.shrink import shrink
 
-__all__ = ["rare_mean"]
+__all__ = ["UNSURE", "rare_mean"]
 
 Floats = NDArray[np.float64]
 
+UNSURE = (
+    "Most columns are nearly constant: what clipping takes from each is a guess, and small means "
+    "are pulled towards each other, so the intervals of some columns may be too narrow."
+)
+"""The warning that goes with every such mean."""
+
 _DIFFER = 0.5  # part of what clipping takes from a column by which that is in doubt
+_ALLOWED = 4.0  # times that, in intervals: what the gains leave is alike in many columns
 _DROWNED = 3.0  # times more, where a column's mean is far below its noise
 
 
@@ -104,8 +111,12 @@ def rare_mean(
     weight = now / (before + now)  # of the second
     value = (1.0 - weight) * earlier + weight * (bulk + moved / gain)
     noise = np.hypot((1.0 - weight) * first.noise, weight * noise)
+    before_shrinking = value[rare]
     shrunk = shrink((value - bulk)[rare], noise[rare], median=error_norm < 2.0)
     value[rare] = bulk[rare] + shrunk
+    # The first mean is in doubt as the gains are, and shrinking may be wrong by what it moved.
+    allowed = biased.copy()
+    allowed[rare] = np.hypot(_ALLOWED * biased[rare], value[rare] - before_shrinking)
     details = {
         "radius": radius,
         "safe_radius": expected.safe,
@@ -113,7 +124,7 @@ def rare_mean(
         "clipped_fraction": norms.fraction_above(radius, shape.rows),
         "shrunk_columns": int(np.count_nonzero(rare)),
         "one_sided": side is not None,
-        "clipping_std": biased,  # the first mean is in doubt as the gains are
+        "clipping_std": allowed,
     }
     return value, noise, details
 

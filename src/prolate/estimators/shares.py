@@ -47,7 +47,7 @@ _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # the whole budget, so that each search costs no more than about half a percent of it; and
 # one row in so many, as long as the sample has no more than so many values.
 _ENOUGH_ROWS, _ENOUGH_NOISE = 12_288, 250.0
-_ONE_IN, _CHEAP_VALUES, _MOST_VALUES = 16, 1 << 22, 1 << 25
+_ONE_IN, _CHEAP_VALUES, _MOST_VALUES = 16, 1 << 21, 1 << 25
 _ROWS = 0.01  # for a private number of rows
 # Counts noisier than this are said to be noisy. Well above the noise that `_LOCATION` wants:
 # where rows are many it is just that, or 1/2 % more if `_ROWS` was spent on their number.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from prolate.curator import Curator
+from prolate.estimators.allowance import Beyond, lost_part, stretch_beyond
 from prolate.estimators.clip import measure_norms
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.mean import clipped_mean
@@ -29,9 +30,11 @@ _RADIUS = 2.0  # times the share that a mean spends on norms: the tail is worth 
 _SQUARABLE = (1e-70, 1e70)  # scales whose fourth powers are floats
 _NORMAL = np.sqrt(2.0)  # standard deviation of (x - m)**2 over the variance, normal data
 _HEAVY = 3.0  # times the normal sampling error
+_UNSURE = 1.5  # allowance for clipping, over the other errors together
 _WARNING = (
-    "The rows have heavy tails: their variance is ruled by few of them, and its intervals may be "
-    "too narrow. Quantiles are surer."
+    "The rows have heavy tails, or are too few for this budget to show that they have not: their "
+    "variance may be ruled by few of them, and its intervals may be too narrow. Quantiles are "
+    "surer."
 )
 
 
@@ -67,18 +70,30 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     query = ClippedSum(size, scale, tail.radius, about=mean)
     measured = curator.measure(query, share=share, label="variance")
     value = size + query.unit * measured.values / rows - mean_noise**2
+    noise_std = query.unit * measured.std / rows
+
+    # Squares are long on one side only, so what may be beyond the radius is lost.
+    beyond = Beyond.of(norms, rows)
+    normal = _NORMAL * size / scale
+    most = float(np.linalg.norm(normal))
+    unseen = lost_part(beyond, tail.radius, float(np.max(noise_std / scale)), most)
+    seen = float(np.linalg.norm(tail.lost))
+    clipping_std = max(1.0, unseen / seen) * tail.lost * scale
+    stretch = max(tail.stretch, stretch_beyond(beyond, tail.radius, normal))
+    sampling_std = _NORMAL * size * stretch / np.sqrt(rows)
+    unsure = stretch > _HEAVY or np.any(clipping_std > _UNSURE * np.hypot(noise_std, sampling_std))
     return Estimate(
         value=np.maximum(value, 0.0),
-        noise_std=query.unit * measured.std / rows,
-        sampling_std=_NORMAL * size * tail.stretch / np.sqrt(rows),
-        clipping_std=tail.lost * scale,
+        noise_std=noise_std,
+        sampling_std=sampling_std,
+        clipping_std=clipping_std,
         rows=rows,
-        warnings=(*shape.warnings, _WARNING) if tail.stretch > _HEAVY else shape.warnings,
+        warnings=(*shape.warnings, _WARNING) if unsure else shape.warnings,
         details={
             "radius": tail.radius,
             "clipped_fraction": norms.fraction_above(tail.radius, rows),
             "sampling": "as for normal data, times what their squares' tails are longer",
-            "stretch": tail.stretch,
+            "stretch": stretch,
             "mean": mean.tolist(),
         },
     )

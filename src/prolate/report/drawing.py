@@ -150,7 +150,8 @@ def _bars(
     start, width = _opened(start, end)
 
     def place(values: Floats) -> list[float]:
-        part = _MARGIN + (100.0 - 2.0 * _MARGIN) * (values - start) / width
+        with np.errstate(over="ignore"):  # far beyond the edge
+            part = _MARGIN + (100.0 - 2.0 * _MARGIN) * (values - start) / width
         return [round(float(x), 2) for x in np.clip(part, 0.0, 100.0)]
 
     origin = place(np.zeros(estimate.size))

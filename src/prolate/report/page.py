@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from prolate._release_groups import GroupedRelease
 from prolate._release_plot import correlations
-from prolate._release_views import each, headline, name_of, printable, rows_in_words
+from prolate._release_views import confidence, each, headline, name_of, printable, rows_in_words
 from prolate.release import Release
 from prolate.report import repeat, words
 from prolate.report.drawing import Profile, draw_profile, shade, shrunk
@@ -48,6 +48,7 @@ def page(release: Release | GroupedRelease, level: float = 0.95) -> str:
     >>> "&lt;age&gt;" in page(r), "<script" in page(r)
     (True, False)
     """
+    level = confidence(level)
     if isinstance(release, GroupedRelease):
         return _group_page(release, level)
     return _render(

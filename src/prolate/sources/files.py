@@ -173,12 +173,15 @@ def _check(values: pa.Array) -> None:
         places = pa.nulls(len(values.dictionary))
         pa.DictionaryArray.from_arrays(values.indices, places, safe=True)
         return
-    # Whether bytes are UTF-8 is no matter of soundness: a row could decide it.
+    # Whether bytes are UTF-8, or a time is one of a day, is no matter of soundness: a row could
+    # decide it.
     if pa.types.is_string(kind):
         values = values.view(pa.binary())
     elif pa.types.is_large_string(kind):
         values = values.view(pa.large_binary())
-    values.validate(full=True)
+    elif kind == pa.string_view():
+        values = values.view(pa.binary_view())
+    values.validate(full=not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind)))
 
 
 def _open_file(path: str) -> DataFile:

@@ -102,11 +102,7 @@ def _labels(series: Any) -> Any:
             return _arrow(series)
         except (pa.ArrowException, TypeError, ValueError):
             series = series.astype(object)
-    texts = [
-        None if missing else _text(value)
-        for value, missing in zip(series, series.isna(), strict=True)
-    ]
-    return pa.array(texts, pa.large_binary())
+    return pa.array(map(_text, series), pa.large_binary())
 
 
 def _text(value: object) -> bytes | None:
@@ -115,6 +111,8 @@ def _text(value: object) -> bytes | None:
 
     if isinstance(value, str):
         return value.encode(errors="surrogatepass")
+    if value is None or isinstance(value, bytes):
+        return value  # UTF-8 or not
     try:
         return text_of(value).encode()
     except InputError:

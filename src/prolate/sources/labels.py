@@ -81,13 +81,13 @@ def text_of(label: object) -> str:
     import pyarrow as pa
 
     try:
-        [text] = _texts(_plain(pa.array([label], from_pandas=True)))
-    except (pa.ArrowException, ValueError, TypeError, OverflowError):
-        text = None
-    stripped = _stripped(text)
-    if not stripped:
+        [found] = _texts(_plain(pa.array([label], from_pandas=True)))
+        text = (_stripped(found) or b"").decode()
+    except (pa.ArrowException, ValueError, TypeError, ArithmeticError):
+        text = ""
+    if not text:
         raise InputError(f"A key must be text or a number, not missing or empty; got {label!r}.")
-    return stripped.decode()
+    return text
 
 
 def choose(

@@ -205,7 +205,8 @@ def open_table(
         If a column is unknown or not numeric, or there is no feature.
     """
     if features is not None:
-        chosen = [features] if isinstance(features, str) else list(features)
+        several = hasattr(features, "__iter__") and not isinstance(features, str)
+        chosen = list(features) if several else [features]
         if target in chosen:
             raise InputError(f"The target {target!r} cannot be one of the features, too.")
         if not chosen:
