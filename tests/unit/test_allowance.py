@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import prolate
+from prolate import Budget
 from prolate.estimators.allowance import Beyond, lost_part, stretch_beyond
 from prolate.estimators.clip import Norms
 
@@ -59,3 +61,13 @@ def test_noise_alone_gives_finite_numbers(counts: np.ndarray) -> None:
         assert np.isfinite(found.square(radius))
         assert lost_part(found, radius, 0.5, 1.0) <= 12.0 * 0.5
     assert np.isfinite(stretch_beyond(found, 1.0, np.ones(3)))
+
+
+def test_a_variance_that_cannot_be_is_not_said_to_be_known() -> None:
+    rows = np.random.default_rng(0).normal(size=(4000, 2)) * [1e80, 1.0]
+    release = prolate.variance(rows, budget=Budget(rho=1), seed=1)
+    assert np.all(np.isinf(release.interval()[0]))
+    assert any("rescale" in warning for warning in release.warnings)
+    fine = prolate.variance(rows * [1e-20, 1.0], budget=Budget(rho=1), seed=1)
+    assert fine.noise_std[0] < 0.1 * fine.estimate[0]
+    assert not any("rescale" in warning for warning in fine.warnings)

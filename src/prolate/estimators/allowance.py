@@ -109,7 +109,7 @@ class Beyond:
         if radius >= self.start:
             return tail
         ends = self.fraction(radius) * radius**2 - self.fraction(start) * start**2
-        return tail + ends + 2.0 * self._inside(radius, 1)
+        return max(tail + ends + 2.0 * self._inside(radius, 1), 0.0)
 
     def _inside(self, radius: float, power: int) -> float:
         """Return the integral of r**power times `fraction`, from a radius to the start."""

@@ -36,6 +36,10 @@ _WARNING = (
     "variance may be ruled by few of them, and its intervals may be too narrow. Quantiles are "
     "surer."
 )
+_FAR = (
+    "Values beyond about 1e70 cannot be squared here, so the variance of their columns is not "
+    "known: rescale them."
+)
 
 
 def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
@@ -78,17 +82,22 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     most = float(np.linalg.norm(normal))
     unseen = lost_part(beyond, tail.radius, float(np.max(noise_std / scale)), most)
     seen = float(np.linalg.norm(tail.lost))
-    clipping_std = max(1.0, unseen / seen) * tail.lost * scale
+    clipping_std = (max(1.0, unseen / seen) if seen > 0.0 else 1.0) * tail.lost * scale
     stretch = max(tail.stretch, stretch_beyond(beyond, tail.radius, normal))
     sampling_std = _NORMAL * size * stretch / np.sqrt(rows)
     unsure = stretch > _HEAVY or np.any(clipping_std > _UNSURE * np.hypot(noise_std, sampling_std))
+    warnings = (*shape.warnings, _WARNING) if unsure else shape.warnings
+    far = shape.spread > _SQUARABLE[1]
+    if far.any():
+        noise_std = np.where(far, np.inf, noise_std)
+        warnings = (*warnings, _FAR)
     return Estimate(
         value=np.maximum(value, 0.0),
         noise_std=noise_std,
         sampling_std=sampling_std,
         clipping_std=clipping_std,
         rows=rows,
-        warnings=(*shape.warnings, _WARNING) if unsure else shape.warnings,
+        warnings=warnings,
         details={
             "radius": tail.radius,
             "clipped_fraction": norms.fraction_above(tail.radius, rows),
