@@ -142,7 +142,8 @@ def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, A
     sampling_std = details.get("stretch", 1.0) * shape.spread / np.sqrt(shape.rows)
     clipping_std = details.pop("clipping_std", None)
     guessed = details.pop("guessed", np.zeros_like(value))
-    unseen = bool(np.any(guessed > np.hypot(noise_std, sampling_std)))
+    # Where rows are few, it is said already, and that they are skewed is not known.
+    unseen = not shape.warnings and np.any(guessed > np.hypot(noise_std, sampling_std))
     return Estimate(
         value=value,
         noise_std=noise_std,
