@@ -89,20 +89,7 @@ def damaged(content: bytes, wounds: list[tuple[str, float, int]]) -> bytes:
         elif kind == "twice":
             data[at:at] = data[at : at + what]
         elif kind == "insert":
-            odd = (
-                b"\xff",
-                b'"',
-                b",",
-                b"\n",
-                b"\r",
-                b"\0",
-                b",,,,,",
-                b'\n"',
-                b"\xc3",
-                b"1e999",
-                b"\xef\xbb\xbf",
-            )
-            data[at:at] = odd[what % len(odd)]
+            data[at:at] = _ODD[what % len(_ODD)]
     return bytes(data)
 
 
