@@ -38,12 +38,17 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_rows(tmp_path_factory.mktemp("rows"))
 
 
-@pytest.fixture(scope="module")
-def frame(spark: Any, path: Path) -> Any:
+@pytest.fixture(scope="module", autouse=True)
+def carried(java: None) -> None:
+    """Send this file's code to the workers, which do not find it by its name."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     cloudpickle.register_pickle_by_value(releases)
+
+
+@pytest.fixture(scope="module")
+def frame(spark: Any, path: Path) -> Any:
     return spark.createDataFrame(pq.read_table(path)).repartitionByRange(3, "`b.c`").persist()
 
 
