@@ -115,12 +115,12 @@ def lower_bounds() -> list[str]:
     needed = [*about["dependencies"], *(need for name in BOUND_EXTRAS for need in extras[name])]
     pins: dict[str, str] = {}
     for need in [*needed, *extras["dev"]]:
-        match = re.fullmatch(r"([\w.-]+)(\[[\w,]+\])?>=([\w.]+)", need)
+        match = re.fullmatch(r"([\w.-]+)(\[[\w,]+\])?>=([\w.]+)(,<[\w.]+)?", need)
         if match is None:
             if need in needed:
                 sys.exit(f"check.py: {need!r} in pyproject.toml has no lower bound.")
             continue
-        name, extra, version = match.groups()
+        name, extra, version, _ = match.groups()
         if need in needed or name in BOUND_TOOLS:
             pins.setdefault(name, f"{name}{extra or ''}=={version}")
     return list(pins.values())
