@@ -7,6 +7,7 @@ import pytest
 
 from prolate.estimators.clip import Norms
 from prolate.estimators.expected import Expected, Tilt
+from prolate.estimators.mean import _with_center
 
 N, D = 40_000, 32
 
@@ -112,3 +113,30 @@ def test_rows_that_seem_equally_long_give_a_radius() -> None:
     radius = expected.best_radius(lambda tried: expected.bias_square(tried, found))
     assert np.isfinite(radius)
     assert radius > 0
+
+
+@pytest.mark.parametrize("d", [1, 400])
+def test_the_searched_center_counts_as_far_as_it_agrees(d: int) -> None:
+    rng = np.random.default_rng(d)
+    noise, center_noise = np.full(d, 1.0), np.full(d, 3.0)
+    errors = {"alone": [], "with center": [], "biased": [], "said": []}
+    for _ in range(2000 if d == 1 else 20):
+        value, center = noise * rng.normal(size=d), center_noise * rng.normal(size=d)
+        together, said = _with_center(value, noise, center, center_noise)
+        biased, _ = _with_center(value, noise, center + 30.0, center_noise)
+        for name, each in zip(errors, (value, together, biased, said), strict=True):
+            errors[name].append(float(np.mean(each**2)))
+    found = {name: np.mean(each) for name, each in errors.items()}
+    assert 0.9 <= found["with center"] / found["alone"] < 0.97
+    assert abs(found["with center"] / found["said"] - 1.0) < 0.06
+    assert found["biased"] / found["alone"] < 1.02
+
+
+def test_columns_without_a_searched_center_stay_as_they_are() -> None:
+    value, noise = np.array([1.0, 2.0]), np.array([0.1, 0.1])
+    center_noise = np.array([0.3, np.inf])
+    found, said = _with_center(value, noise, np.array([1.1, 50.0]), center_noise)
+    assert found[1] == 2.0
+    assert said[1] == 0.1
+    assert 1.0 < found[0] < 1.02
+    assert said[0] < 0.1

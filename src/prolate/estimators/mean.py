@@ -8,7 +8,8 @@
 4. A first mean of rows clipped between these two, with a part of what is left; and, around
    it, how the rows' direction goes with their length, so how far they are from symmetric.
 5. A second mean, around the first, clipped to the radius that is best for these rows, with
-   the rest. The answer is the average of both, weighted by what error is expected of each.
+   the rest. The answer is the average of both, and of the center from step 1, weighted by
+   what error is expected of each.
 
 Where most columns are nearly constant, as in baskets, rows are far from symmetric, and for
 these columns `rare_mean.py` takes the place of the steps from 3 on; and where rows are so
@@ -47,6 +48,7 @@ __all__ = ["Clip", "clipped_mean", "mean"]
 Floats = NDArray[np.float64]
 Clip = float | Literal["auto"]
 
+_DOUBT = 0.5  # standard deviations of noise that count as a bias of the center
 _FIRST = 0.12  # part of the first mean
 _TILT = 0.3  # part of the tilted sum, over the effective number of columns, ...
 _LEAST_TILT, _MOST_TILT = 0.004, 0.06  # ... within these
@@ -186,6 +188,8 @@ def clipped_mean(
     radius = expected.best_radius(lambda tried: expected.bias_square(tried, tilt))
     second = around(first.value, radius, 1.0 - _FIRST, "mean")
     value, noise_std, bias = _average(first, second, expected, tilt)
+    if shape.center_noise is not None:
+        value, noise_std = _with_center(value, noise_std, shape.center, shape.center_noise)
     allowed = allowance_of_mean(
         expected, tilt, shape.spread, scale, bias=bias, radii=(first.radius, second.radius)
     )
@@ -230,9 +234,28 @@ def _average(
     return value, np.hypot((1.0 - weight) * first.noise, weight * second.noise), float(bias)
 
 
+def _with_center(
+    value: Floats, noise: Floats, center: Floats, center_noise: Floats
+) -> tuple[Floats, Floats]:
+    """Return the average of a mean with the searched center, and its noise.
+
+    What the two differ by, beyond their noise, is taken for the center's bias, and for as
+    large in every column, in units of that noise.
+    """
+    both = noise**2 + center_noise**2
+    square = (center - value) ** 2 / both
+    known = np.isfinite(both)
+    doubt = _DOUBT * float(np.sqrt(2.0 / np.count_nonzero(known)))
+    surplus = max(float(np.mean(square[known])) - 1.0, 0.0) + doubt
+    weight = noise**2 / both / (1.0 + surplus)
+    together = np.hypot((1.0 - weight) * noise, weight * np.where(known, center_noise, 0.0))
+    return value + weight * (center - value), together
+
+
 def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
     """Return the mean from sums along the principal axes."""
-    axes = replace(shape, center=np.zeros(shape.spread.size), spread=curator.spread)
+    zeros = np.zeros(shape.spread.size)
+    axes = replace(shape, center=zeros, spread=curator.spread, center_noise=None)
     value, noise_std, details = clipped_mean(
         curator, axes, optimal_scale(axes.spread, 2.0), share=curator.remaining, clip=clip
     )

@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _CUT = 3.5  # spreads at which values are cut for the rough center
-_ROUGH = 1.3  # radius of the rough mean, over the square root of d
+_ROUGH = 0.5  # radius of the rough mean, over the square root of d: normal rows' lengths
 _ROUNDS = 3  # of center and spread, where the first is too rough
 _ROUGHNESS = 0.35  # noise of a center, in spreads, that is good enough
 _LENGTHS, _LONG = 0.1, 0.1  # share of the rows' lengths, and part of them that is clipped
@@ -59,6 +59,8 @@ class Shape:
     warnings : tuple of str
     first : FirstMean, optional
         Taken where there are such columns.
+    center_noise : float64 array of shape (d,), optional
+        Of the centers, where they are private means of the searched rows.
     """
 
     rows: float
@@ -69,10 +71,12 @@ class Shape:
     shares: Shares
     warnings: tuple[str, ...] = ()
     first: FirstMean | None = None
+    center_noise: Floats | None = None
 
     def of(self, index: Integers) -> Shape:
         """Return that of some columns, without a first mean."""
-        return replace(self, center=self.center[index], spread=self.spread[index], first=None)
+        center, spread = self.center[index], self.spread[index]
+        return replace(self, center=center, spread=spread, first=None, center_noise=None)
 
 
 def learn_shape(
@@ -105,7 +109,8 @@ def learn_shape(
             sample, few, interval.center, interval.half / SCALES, share=shares.center
         )
         warnings = _warnings(curator, shares, found=interval.found)
-        return Shape(rows, sample, middle, scale, _roughness(noise, scale), shares, warnings)
+        roughness = _roughness(noise, scale)
+        return Shape(rows, sample, middle, scale, roughness, shares, warnings, center_noise=noise)
     return _search(curator, rows, sample, shares, interval)
 
 
@@ -116,6 +121,7 @@ def _search(
     rows = all_rows * sample.fraction
     center, spread = interval.center.copy(), interval.half / SCALES
     narrow, common, step, roughness = interval.narrow, 0.0, np.zeros(spread.size), 0.0
+    center_noise = None
     if narrow.any():
         common, far = common_spread(sample, rows, interval, share=shares.rare)
         step = np.where(narrow, far, 0.0)
@@ -138,6 +144,8 @@ def _search(
                 view, rows, interval.at(center, index), reach=reach, share=part * shares.scale
             )
             wide = ~narrow[index]
+            if not mostly and not shares.crowded:
+                center_noise = np.where(narrow, np.inf, noise)
             spread[index] = np.where(wide, seen, spread[index])
             roughness = _roughness(noise[wide], spread[index][wide])
             if roughness < _ROUGHNESS:
@@ -154,8 +162,9 @@ def _search(
     spread = np.maximum(spread, np.where(narrow, interval.half / SCALES, 0.0))
     spread = np.maximum(spread, SMALLEST)
     warnings = _warnings(curator, shares, found=interval.found)
+    shape = Shape(all_rows, sample, center, spread, roughness, shares, warnings)
     if not step.any():
-        return Shape(all_rows, sample, center, spread, roughness, shares, warnings)
+        return replace(shape, center_noise=center_noise)
     rare = step > 0.0
     bulk = np.where(rare, interval.center, np.nan)
     share = _RARE * curator.remaining
@@ -169,7 +178,7 @@ def _search(
     away[rare] = shrink((first.value - bulk)[rare], first.noise[rare], median=False)
     spread = own_spread(away, first.noise, step, spread)
     center = np.where(rare, interval.center + away, center)
-    return Shape(all_rows, sample, center, spread, roughness, shares, warnings, first)
+    return replace(shape, center=center, spread=spread, first=first)
 
 
 def _roughness(noise: Floats, spread: Floats) -> float:
@@ -211,7 +220,7 @@ def refine_center(
     the way to the mean. Then the rows' lengths are measured, not taken from the spreads, and
     the step is shortened by the part of it that is noise (James and Stein).
     """
-    radius = _ROUGH * np.sqrt(spread.size)
+    radius = np.sqrt(spread.size) + _ROUGH
     if crowded:
         for_lengths = _LENGTHS * share
         share -= for_lengths

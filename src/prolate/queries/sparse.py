@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.compiled import WORK
 from prolate.sources.sparse_rows import Entries, SparseRows
 from prolate.sources.threads import thread_count
 
@@ -233,6 +234,7 @@ def _in_parts(
 ) -> list[Answer]:
     """Return what `ask` says of the starts, columns and pairs of one stretch of rows per thread."""
     entries = rows.entries()
+    WORK.is_enough(entries.columns.size)  # counts: these loops are compiled in any case
     starts, columns, pairs = entries.starts, entries.columns, entries.pairs
     threads = min(thread_count(), 1 + columns.size // _ENOUGH)
     if threads == 1:

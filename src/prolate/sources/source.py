@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -176,6 +177,7 @@ def _adder(query: Callable[[Block], Total]) -> Callable[[Block, Total], None]:
     return add
 
 
+@lru_cache(maxsize=4)  # of a wide table, they take as long as a pass over its sparse rows
 def position_names(width: int) -> tuple[str, ...]:
     """Return the names of columns that have none: x0, x1, ...
 
