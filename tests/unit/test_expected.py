@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from prolate.estimators.clip import Norms
+from prolate.estimators.clip import Norms, is_doubtful
 from prolate.estimators.expected import Expected, Tilt
 from prolate.estimators.mean import _with_center
 
@@ -140,3 +140,25 @@ def test_columns_without_a_searched_center_stay_as_they_are() -> None:
     assert said[1] == 0.1
     assert 1.0 < found[0] < 1.02
     assert said[0] < 0.1
+
+
+def test_rows_far_out_are_looked_for_again_where_they_may_be_noise() -> None:
+    edges = np.array([1.0, 1.1, 1.3, 1.8, 2.5, 4.5, 12.0])
+    rng = np.random.default_rng(0)
+
+    def norms(far: float, noise: float = 20.0) -> Norms:
+        counts = np.array([3000.0, 900.0, 100.0, 0.0, far, 0.0, 0.0, 0.0])
+        return Norms(edges, counts + noise * rng.standard_normal(8), noise, 1.0)
+
+    def doubted(far: float) -> float:
+        return float(np.mean([is_doubtful(norms(far), 30.0) for _ in range(400)]))
+
+    assert doubted(0.0) < 0.1
+    assert doubted(150.0) > 0.25  # between one threshold and twice that
+    assert doubted(1000.0) == 0.0  # surely there
+
+    first, second = norms(0.0, 20.0), norms(0.0, 10.0)
+    both = first.averaged(second)
+    np.testing.assert_allclose(both.counts, 0.2 * first.counts + 0.8 * second.counts)
+    assert both.noise == pytest.approx(np.sqrt((0.2 * 20) ** 2 + (0.8 * 10) ** 2))
+    assert first.averaged(Norms(2.0 * edges, second.counts, 10.0, 2.0)).noise == 10.0

@@ -21,6 +21,7 @@ __all__ = [
     "Norms",
     "clipped_sum",
     "fraction_radius",
+    "is_doubtful",
     "measure_norms",
     "safe_cell",
     "sampled_norms",
@@ -39,6 +40,7 @@ _AGAIN = 3
 _FARTHER = 100.0
 _CLEARLY = 6.0  # standard deviations
 _SURER = (1.0, 1.0)  # of them, at the typical norm and for each octave beyond
+_TWICE, _APART = 2.0, 1.6  # times as sure, and radii by which it makes a difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,15 @@ class Norms:
         above = np.clip(above, 0.0, max(float(above[0]), 0.0))
         high = np.maximum.accumulate(above[::-1])[::-1]
         return np.asarray(0.5 * (high + np.minimum.accumulate(above)))
+
+    def averaged(self, again: Norms) -> Norms:
+        """Return the average with a second histogram of the same rows; that, if edges differ."""
+        if not np.array_equal(self.edges, again.edges):
+            return again
+        weight = self.noise**2 / (self.noise**2 + again.noise**2)  # of the second
+        counts = (1.0 - weight) * self.counts + weight * again.counts
+        noise = float(np.hypot((1.0 - weight) * self.noise, weight * again.noise))
+        return replace(self, counts=counts, noise=noise)
 
     def middle(self, rows: float) -> tuple[float, float]:
         """Return norms between which about nine tenths of the rows lie."""
@@ -129,15 +140,21 @@ def sampled_norms(
     )
 
 
-def safe_cell(norms: Norms, wanted: float) -> int:
+def safe_cell(norms: Norms, wanted: float, *, surer: float = 1.0) -> int:
     """Return the first edge beyond which there are, surely enough, at most `wanted` rows.
 
     Noise that pretends to be rows far out is dear: the further, the surer they must be.
     """
     noise = norms.noise * np.sqrt(np.arange(norms.edges.size, 0, -1))
-    doubt = _SURER[0] + _SURER[1] * np.log2(np.maximum(_RATIOS, 1.0))
-    enough = np.flatnonzero(norms.above <= wanted + doubt * noise)
+    doubt = _SURER[0] + _SURER[1] * np.log2(np.maximum(norms.edges / norms.typical, 1.0))
+    enough = np.flatnonzero(norms.above <= wanted + surer * doubt * noise)
     return int(enough[0]) if enough.size else norms.edges.size - 1
+
+
+def is_doubtful(norms: Norms, wanted: float) -> bool:
+    """Return whether the rows far out that make a safe radius large may well be noise."""
+    cell, surely = safe_cell(norms, wanted), safe_cell(norms, wanted, surer=_TWICE)
+    return bool(norms.edges[cell] > _APART * norms.edges[surely])
 
 
 def fraction_radius(norms: Norms, fraction: float, rows: float) -> float:
