@@ -1,20 +1,9 @@
-"""Privacy budgets in one currency, and their conversions.
+"""Privacy budgets in one currency.
 
 Everything Prolate measures is a Gaussian measurement, so a release is exactly
 mu-GDP (Dong, Roth, Su 2019) and mu squares add up: ``mu**2 = sum(mu_i**2)``.
-``rho = mu**2 / 2`` is the same release in zCDP (Bun, Steinke 2016), and
-
-    delta(epsilon) = Phi(-epsilon/mu + mu/2) - e**epsilon Phi(-epsilon/mu - mu/2)
-
-(Balle, Wang 2018, Theorem 8) is its whole (epsilon, delta) curve.  With
-x = epsilon/mu - mu/2, phi the normal density and m(x) = Phi(-x)/phi(x) Mills'
-ratio, the same curve is ``phi(x) (m(x) - m(x + mu))``: one exponential times a
-difference of order one, which is how it is computed here, so that it holds for
-delta down to 1e-300.
-
-A release with a step that is not Gaussian (the exponential mechanism) is only
-rho-zCDP; it is converted with the bound of Canonne, Kamath, Steinke 2020
-(Corollary 13), which is larger.
+``rho = mu**2 / 2`` is the same release in zCDP (Bun, Steinke 2016).  A release with
+a step that is not Gaussian (the exponential mechanism) is only rho-zCDP.
 
 Conversions to and from epsilon and delta round against the user: an epsilon or a delta
 up, a mu down. Between mu and rho they round to the nearest double; `mu` is the budget.
@@ -23,106 +12,18 @@ up, a mu down. Between mu and rho they round to the nearest double; `mu` is the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
+from prolate.conversions import SAFE, gdp_log_delta, increasing_root, mu_from, zcdp_log_delta
 from prolate.errors import BudgetError
 
-__all__ = ["Budget", "Composition", "Neighbors", "classical_sigma", "gdp_log_delta"]
+__all__ = ["Budget", "Composition", "Neighbors"]
 
 Composition = Literal["gdp", "zcdp"]
 Neighbors = Literal["replace", "add-remove"]
-
-_LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
-_SAFE = 1e-12  # relative safety of every conversion, far above its rounding error
-
-
-def gdp_log_delta(epsilon: float, mu: float) -> float:
-    """Return log(delta) of a mu-GDP mechanism at `epsilon` (Balle, Wang 2018).
-
-    Examples
-    --------
-    >>> round(math.exp(gdp_log_delta(1.0, 1.0)), 6)
-    0.126937
-    """
-    from scipy.special import log_ndtr
-
-    x = epsilon / mu - mu / 2.0
-    if x > 1e8:
-        return -0.5 * x * x  # a bound, and less than the logarithm of any float
-    if mu >= 1.0 and x < 0.0:
-        log_first = float(log_ndtr(-x))
-        log_second = epsilon + float(log_ndtr(-x - mu))
-        return log_first + math.log1p(-math.exp(log_second - log_first))
-    return -0.5 * x * x - _LOG_SQRT_TWO_PI + math.log(_mills_difference(x, mu))
-
-
-def _mills_difference(x: float, mu: float) -> float:
-    """Return m(x) - m(x + mu) > 0 without cancellation."""
-    import numpy as np
-    from scipy.special import erfcx
-
-    scale = math.sqrt(math.pi / 2.0)
-    if mu >= 1.0:
-        at_x, beyond = erfcx(np.array([x, x + mu]) / math.sqrt(2.0)) * scale
-        return float(at_x - beyond)
-    # m' = x m - 1, so the difference is the integral of 1 - t m(t) over
-    # [x, x + mu]; twenty Gauss-Legendre nodes are exact to rounding for mu < 1.
-    nodes, weights = np.polynomial.legendre.leggauss(20)
-    t = x + mu * (nodes + 1.0) / 2.0
-    near = np.minimum(t, 50.0)
-    u = 1.0 / np.maximum(t, 50.0) ** 2
-    slope = np.where(
-        t < 50.0,
-        1.0 - near * erfcx(near / math.sqrt(2.0)) * scale,
-        u * (1.0 - u * (3.0 - u * (15.0 - u * (105.0 - u * 945.0)))),
-    )
-    return float(mu / 2.0 * np.dot(weights, slope))
-
-
-def _zcdp_log_delta(epsilon: float, rho: float) -> float:
-    """Return log(delta) of a rho-zCDP mechanism (Canonne, Kamath, Steinke 2020).
-
-    Every order alpha > 1 gives a valid bound, so an inexact minimum is safe.
-    """
-    from scipy.optimize import minimize_scalar
-
-    def bound(log_excess: float) -> float:
-        excess = math.exp(log_excess)
-        alpha = 1.0 + excess
-        shrink = alpha * (math.log(excess) - math.log1p(excess))
-        return excess * (alpha * rho - epsilon) - log_excess + shrink
-
-    # The minimum lies near alpha = (epsilon + rho) / (2 rho), or where delta is large near
-    # 1 / sqrt(2 rho); the bound is convex in alpha, so a search up to beyond both finds it.
-    guess = math.log(max((epsilon - rho) / (2.0 * rho), 1.0 / math.sqrt(2.0 * rho), 1.0) + 1.0)
-    found = minimize_scalar(
-        bound, bounds=(-30.0, guess + 3.0), method="bounded", options={"xatol": 1e-10}
-    )
-    return min(0.0, float(found.fun))
-
-
-def _solve(target: Callable[[float], float], low: float, high: float) -> float:
-    """Return the root of an increasing function on (low, high], in log space."""
-    from scipy.optimize import brentq
-
-    log_low, log_high = math.log(low), math.log(high)
-    return math.exp(
-        float(brentq(lambda t: target(math.exp(t)), log_low, log_high, xtol=1e-15, rtol=9e-16))
-    )
-
-
-def _mu_from(epsilon: float, log_delta: float) -> float:
-    # epsilon / mu - mu / 2 is 60 at the low end, where delta < exp(-60**2 / 2), and below
-    # -40 at the high end, where delta is within exp(-40**2 / 2) of one.
-    root = math.sqrt(2.0 * epsilon + 3600.0)
-    low, high = max(2.0 * epsilon / (root + 60.0), 1e-300), root + 20.0
-    if epsilon > 1e8 or gdp_log_delta(epsilon, low) >= log_delta:
-        return low  # far beyond the range that Budget allows, above or below
-    found = _solve(lambda mu: gdp_log_delta(epsilon, mu) - log_delta, low, high)
-    return found * (1.0 - _SAFE)
 
 
 def _root_below(square: float) -> float:
@@ -215,7 +116,7 @@ class Budget:
         elif "rho" in stated:
             exact = _root_below(2.0 * min(stated["rho"], 1e300))  # whose double is a float
         else:
-            exact = _mu_from(stated["epsilon"], math.log(stated["delta"]))
+            exact = mu_from(stated["epsilon"], math.log(stated["delta"]))
         if not 1e-9 <= exact <= 1e4:
             raise BudgetError(
                 f"This budget is mu = {exact:.3g}; Prolate works between mu = 1e-9 "
@@ -258,10 +159,12 @@ class Budget:
         if self.composition == "gdp" and "epsilon" in self.stated:
             epsilon, log_delta = self.stated["epsilon"], math.log(self.stated["delta"])
             low = self.rho
-            while _zcdp_log_delta(epsilon, low) > log_delta:
+            while zcdp_log_delta(epsilon, low) > log_delta:
                 low /= 2.0
             if low < self.rho:
-                rho = _solve(lambda r: _zcdp_log_delta(epsilon, r) - log_delta, low, 2.0 * low)
+                rho = increasing_root(
+                    lambda r: zcdp_log_delta(epsilon, r) - log_delta, low, 2.0 * low
+                )
                 mu = math.sqrt(2.0 * rho * (1.0 - 1e-9))
         return _restore(mu, "zcdp", self.stated)
 
@@ -324,12 +227,14 @@ class Budget:
         low = high * 1e-18
         if self._log_delta(low) <= log_delta:
             return low
-        return _solve(lambda e: log_delta - self._log_delta(e), low, high * 1.01) * (1.0 + _SAFE)
+        return increasing_root(lambda e: log_delta - self._log_delta(e), low, high * 1.01) * (
+            1.0 + SAFE
+        )
 
     def _log_delta(self, epsilon: float) -> float:
         if self.composition == "gdp":
             return gdp_log_delta(epsilon, self.mu)
-        return _zcdp_log_delta(epsilon, self.rho)
+        return zcdp_log_delta(epsilon, self.rho)
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready description, read back by `from_dict`."""
@@ -347,7 +252,7 @@ class Budget:
             exact = _number("mu", mu)
             if not (math.isfinite(exact) and exact > 0.0):
                 raise BudgetError(f"mu must be positive and finite; got {exact:g}.")
-            if exact > budget.mu * (1.0 + _SAFE):
+            if exact > budget.mu * (1.0 + SAFE):
                 raise KeyError("mu")
             return _restore(exact, composition, budget.stated)
         except (KeyError, TypeError) as error:
@@ -380,24 +285,3 @@ def _restore(mu: float, composition: Composition, stated: Mapping[str, float]) -
     budget = Budget.__new__(Budget)
     budget._set(mu, composition, stated)
     return budget
-
-
-def classical_sigma(epsilon: float, delta: float) -> float:
-    """Return the classical Gaussian mechanism's sigma per unit of sensitivity.
-
-    ``sqrt(2 ln(1.25 / delta)) / epsilon`` (Dwork, Roth 2014, Theorem 3.22), for
-    comparison only: it holds for epsilon < 1, and wastes noise there.
-
-    Examples
-    --------
-    >>> round(classical_sigma(0.5, 1e-6), 3)
-    10.598
-    """
-    if not 0.0 < epsilon < 1.0:
-        raise BudgetError(
-            f"The classical mechanism is private only for 0 < epsilon < 1; got {epsilon:g}. "
-            "Use 1 / Budget(epsilon=..., delta=...).mu, which is exact everywhere."
-        )
-    if not 0.0 < delta < 1.0:
-        raise BudgetError(f"delta must lie strictly between 0 and 1; got {delta:g}.")
-    return math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon

@@ -8,7 +8,8 @@ from fractions import Fraction
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from prolate.budget import Budget, gdp_log_delta
+from prolate.budget import Budget
+from prolate.conversions import gdp_log_delta
 
 MUS = st.floats(math.log(1e-4), math.log(50.0)).map(math.exp)
 EPSILONS = st.floats(math.log(1e-6), math.log(1e3)).map(math.exp)

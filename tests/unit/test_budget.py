@@ -10,7 +10,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from prolate.budget import Budget, classical_sigma, gdp_log_delta
+from prolate.budget import Budget
+from prolate.conversions import classical_sigma, gdp_log_delta
 from prolate.errors import BudgetError, ProlateError
 
 
