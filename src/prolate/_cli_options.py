@@ -24,6 +24,7 @@ __all__ = [
     "numbers",
     "quantile_option",
     "read_budget",
+    "read_keys",
     "read_range",
     "release_options",
     "shape_options",
@@ -49,17 +50,21 @@ def read_budget(
     return Budget(**stated)
 
 
-def _columns(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> Any:
-    """Return the names of ``-c a,b -c '"c,d"'``: quotes keep a comma in a name."""
+def _names(values: Sequence[str], what: str) -> list[str] | None:
+    """Return the names of ``a,b`` and ``"c,d"``: quotes keep a comma in a name."""
     try:
         names = [name for value in values for row in csv.reader([value]) for name in row]
     except csv.Error:
         raise click.BadParameter(
-            "a column name with a line break in it must stand in double quotes."
+            f"a {what} with a line break in it must stand in double quotes."
         ) from None
     if any(not name for name in names) or (values and not names):
-        raise click.BadParameter("a column name is empty; write them as a,b,c.")
+        raise click.BadParameter(f"a {what} is empty; write them as a,b,c, without spaces.")
     return names or None
+
+
+def _columns(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> Any:
+    return _names(values, "column name")
 
 
 def read_range(text: str, whole: str | None = None) -> tuple[float, float]:
@@ -133,7 +138,19 @@ def _clip(_context: click.Context, _parameter: click.Parameter, value: str) -> f
 
 
 def _keys(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> Any:
-    return list(values) or None
+    return [tuple(_names([value], "key") or ()) for value in values] or None
+
+
+def read_keys(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> list[Any]:
+    """Return the groups that the options --key name: several each, or the labels of one."""
+    if len(columns) == 1:
+        return [key for row in rows for key in row]
+    if any(len(row) != len(columns) for row in rows):
+        raise click.UsageError(
+            f"With {len(columns)} columns in --by, each --key names one group by {len(columns)} "
+            "labels, such as --key north,f --key north,m."
+        )
+    return list(rows)
 
 
 def _level(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
@@ -145,14 +162,20 @@ def _level(_context: click.Context, _parameter: click.Parameter, value: float) -
 
 
 def _quantiles(
-    _context: click.Context, _parameter: click.Parameter, values: tuple[float, ...]
+    _context: click.Context, _parameter: click.Parameter, values: Sequence[str]
 ) -> tuple[float, ...]:
-    for q in values:
+    found = []
+    for text in ",".join(values).split(","):
+        try:
+            q = float(text)
+        except ValueError:
+            q = math.nan
         if not 0.0 <= q <= 1.0:
             raise click.BadParameter(
-                f"{q:g} does not lie between 0 and 1; use -q 0.5 for the median."
+                f"{text!r} is not a number from 0 to 1; use -q 0.5 for the median."
             )
-    return values
+        found.append(q)
+    return tuple(found)
 
 
 def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
@@ -250,14 +273,20 @@ unit_options = _together(
     ),
 )
 group_options = _together(
-    click.option("--by", metavar="COLUMN", help="One release for each group of rows."),
+    click.option(
+        "--by",
+        multiple=True,
+        callback=_columns,
+        metavar="A,B,...",
+        help="One release for each group of rows: those with equal labels in these columns.",
+    ),
     click.option(
         "--key",
         "keys",
         multiple=True,
         callback=_keys,
-        metavar="KEY",
-        help="A group; repeat it. Without it, large groups are found privately (with --delta).",
+        metavar="A,B,...",
+        help="The groups; of two columns, A,B is one. Without it, large ones are found (--delta).",
     ),
 )
 exchangeable_option = click.option(
@@ -277,11 +306,11 @@ quantile_option = click.option(
     "-q",
     "--q",
     "q",
-    type=float,
     multiple=True,
     required=True,
     callback=_quantiles,
-    help="Which quantile, such as 0.5; may be repeated.",
+    metavar="Q,...",
+    help="Which quantiles, such as 0.5 or 0.25,0.75; may be repeated.",
 )
 clip_option = click.option(
     "--clip",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from prolate._cli_options import read_budget
+from prolate._cli_options import read_budget, read_keys
+from prolate._cli_words import in_options
 from prolate._release_groups import GroupedRelease
 from prolate._release_json import check_writable
 from prolate._release_views import NOT_PRIVATE
@@ -45,6 +47,8 @@ def release_and_print(
     if options["seed"] is not None:
         click.echo(f"prolate: {NOT_PRIVATE}", err=True)
     data = files[0] if len(files) == 1 else list(files)
+    if options.get("by") and options.get("keys"):
+        options["keys"] = read_keys(options["by"], options["keys"])
     rows_are_public = options.get("unit") is None and options.get("by") is None
     count_rows = options["neighbors"] == "replace" and rows_are_public
     with terminal.progress_bar(count_rows=count_rows) as progress:
@@ -75,6 +79,13 @@ def print_whole(
     from prolate import terminal
 
     if isinstance(release, GroupedRelease):
+        groups = {key: _in_options(one) for key, one in release.groups.items()}
+        release = replace(release, groups=groups)
         terminal.print_groups(release, level=level, receipt=receipt, intervals=intervals)
         return
+    release = _in_options(release)
     terminal.print_release(release, level=level, receipt=receipt, intervals=intervals)
+
+
+def _in_options(release: Release) -> Release:
+    return replace(release, warnings=tuple(map(in_options, release.warnings)))

@@ -19,6 +19,7 @@ from prolate._release_json import (
     read_number,
     read_text,
 )
+from prolate._release_key import Key, in_words, parts, read_key
 from prolate._release_shown import Shown
 from prolate._release_unit import Unit
 from prolate.budget import Budget, Neighbors
@@ -32,7 +33,7 @@ _SHOWN_ROWS = 40
 
 _FIELDS: dict[str, Reader] = {
     "statistic": read_text,
-    "by": read_text,
+    "by": read_key,
     "groups": read_list(read_mapping),
     "columns": read_list(read_text),
     "budget": read_mapping,
@@ -41,7 +42,7 @@ _FIELDS: dict[str, Reader] = {
     "prolate_version": read_text,
 }
 _OPTIONAL: dict[str, Reader] = {"unit": read_mapping, "keys_delta": read_number}
-_GROUP: dict[str, Reader] = {"key": read_text, "release": read_mapping}
+_GROUP: dict[str, Reader] = {"key": read_key, "release": read_mapping}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -54,10 +55,10 @@ class GroupedRelease(Shown):
     ----------
     statistic : str
         What was estimated.
-    by : str
-        The column that says which group a row is in.
+    by : str, or tuple of several
+        The column that says which group a row is in, or the columns.
     groups : dict
-        From a group's key, as text, to its `Release`.
+        From a group's key, as text, to its `Release`; of several columns, from tuples of texts.
     columns : tuple of str
         The names of the columns.
     budget : Budget
@@ -84,8 +85,8 @@ class GroupedRelease(Shown):
     _schema_version: ClassVar = 1
 
     statistic: str
-    by: str
-    groups: Mapping[str, Release]
+    by: Key
+    groups: Mapping[Key, Release]
     columns: tuple[str, ...]
     budget: Budget
     neighbors: Neighbors
@@ -99,6 +100,7 @@ class GroupedRelease(Shown):
         object.__setattr__(self, "columns", tuple(self.columns))
         if self.statistic not in STATISTICS or self.neighbors not in get_args(Neighbors):
             raise ReleaseError("This grouped release is of no statistic, or hides nothing known.")
+        width = len(parts(self.by))
         for key, release in self.groups.items():
             own = (self.statistic, self.columns, self.budget, self.neighbors, self.unit)
             its = (
@@ -108,11 +110,11 @@ class GroupedRelease(Shown):
                 release.neighbors,
                 release.unit,
             )
-            if own != its or release.private != self.private:
+            if own != its or release.private != self.private or len(parts(key)) != width:
                 raise ReleaseError(f"The release of group {key!r} is not one of these groups.")
 
     def __getitem__(self, key: object) -> Release:
-        return self.groups[key if isinstance(key, str) else str(key)]
+        return self.groups[tuple(map(str, key)) if isinstance(key, tuple) else str(key)]
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -125,7 +127,7 @@ class GroupedRelease(Shown):
     @property
     def details(self) -> dict[str, Any]:
         """What all groups have in common of their releases' details."""
-        common = {"by": self.by}
+        common = {"by": self.by if isinstance(self.by, str) else list(self.by)}
         return {
             "group": common
             if self.keys_delta is None
@@ -143,10 +145,11 @@ class GroupedRelease(Shown):
         whose: dict[str, list[str]] = {}
         for key, release in self.groups.items():
             for warning in release.warnings:
-                whose.setdefault(warning, []).append(key)
-        return tuple(f"{_listed(keys)}: {warning}" for warning, keys in whose.items())
+                whose.setdefault(warning, []).append(in_words(key))
+        apart = ", " if isinstance(self.by, str) else "; "
+        return tuple(f"{_listed(keys, apart)}: {warning}" for warning, keys in whose.items())
 
-    def interval(self, level: float = 0.95) -> dict[str, NDArray[np.float64]]:
+    def interval(self, level: float = 0.95) -> dict[Key, NDArray[np.float64]]:
         """Return the intervals of each group that has them; see `Release.interval`."""
         return {
             key: release.interval(level)
@@ -155,9 +158,13 @@ class GroupedRelease(Shown):
         }
 
     def table(self, level: float = 0.95) -> list[dict[str, Any]]:
-        """Return the records of all groups' tables, with ``group`` and ``n`` before the others."""
+        """Return the records of all groups' tables, with ``group`` and ``n`` before the others.
+
+        Of groups by several columns, each column is a field of its own.
+        """
+        names = self._labels()
         return [
-            {"group": key, "n": release.n, **record}
+            {**dict(zip(names, parts(key), strict=True)), "n": release.n, **record}
             for key, release in self.groups.items()
             for record in release.table(level)
         ]
@@ -165,7 +172,15 @@ class GroupedRelease(Shown):
     def _fields(self) -> dict[str, type]:
         first = self.first
         own = {"column": str, **dict.fromkeys(views.NUMBERS, float)}
-        return {"group": str, "n": float, **(own if first is None else first._fields())}
+        fields = own if first is None else first._fields()
+        return {**dict.fromkeys(self._labels(), str), "n": float, **fields}
+
+    def _labels(self) -> tuple[str, ...]:
+        """Return the names of the fields that say which group a record is of."""
+        if isinstance(self.by, str):
+            return ("group",)
+        known = {"n", "column", "q", "with", *views.NUMBERS}
+        return tuple(f"group {name}" if name in known else name for name in self.by)
 
     def plot(self, *, level: float = 0.95) -> NDArray[np.object_]:
         """Draw a picture for each number, with a row for each group; return their axes.
@@ -183,12 +198,15 @@ class GroupedRelease(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the releases as plain Python values, ready for JSON."""
-        groups = [{"key": key, "release": one.to_dict()} for key, one in self.groups.items()]
+        groups = [
+            {"key": key if isinstance(key, str) else list(key), "release": one.to_dict()}
+            for key, one in self.groups.items()
+        ]
         fields: dict[str, Any] = {
             "schema": self._schema,
             "schema_version": self._schema_version,
             "statistic": self.statistic,
-            "by": self.by,
+            "by": self.by if isinstance(self.by, str) else list(self.by),
             "columns": list(self.columns),
             "budget": self.budget.to_dict(),
             "neighbors": self.neighbors,
@@ -217,7 +235,7 @@ class GroupedRelease(Shown):
     def subject(self) -> str:
         """What was estimated, such as ``"mean of 3 columns by ward"``."""
         what = self.statistic if self.first is None else views.subject(self.first)
-        return f"{what} by {views.printable(self.by)}"
+        return f"{what} by {views.printable(in_words(self.by))}"
 
     def headline(self) -> str:
         """Return the first line of the text: what, by what, at what budget."""
@@ -236,25 +254,29 @@ class GroupedRelease(Shown):
     ) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the printed table, as text."""
         first, releases = self.first, list(self.groups.values())
+        names = [views.printable(name) for name in self._labels()]
         if first is None:
-            return ["group"], []
+            return names, []
         counted = first.statistic == "count"
         if views.shown_as_matrix(first):
             header = views.cells(first, level)[0]
             found = [views.cells(release, level)[1] for release in releases]
         else:
-            parts = views.stated(*releases)
+            stated = views.stated(*releases)
             intervals = intervals and any(release.has_intervals for release in releases)
-            header = ["column", *views.value_header(first, parts, level, intervals=intervals)]
+            header = ["column", *views.value_header(first, stated, level, intervals=intervals)]
             found = [
-                views.lines(release, parts, level, intervals=intervals) for release in releases
+                views.lines(release, stated, level, intervals=intervals) for release in releases
             ]
         rows = [
-            [views.printable(key), *(line[1:] if counted else [f"{release.n:,.0f}", *line])]
+            [
+                *map(views.printable, parts(key)),
+                *(line[1:] if counted else [f"{release.n:,.0f}", *line]),
+            ]
             for (key, release), lines in zip(self.groups.items(), found, strict=True)
             for line in lines
         ]
-        return ["group", *(header[1:] if counted else ["n", *header])], rows
+        return [*names, *(header[1:] if counted else ["n", *header])], rows
 
     def __repr__(self) -> str:
         header, rows = self.cells()
@@ -267,6 +289,6 @@ class GroupedRelease(Shown):
         return "\n".join(lines)
 
 
-def _listed(keys: list[str], most: int = 5) -> str:
+def _listed(keys: list[str], apart: str, most: int = 5) -> str:
     rest = len(keys) - most
-    return ", ".join(keys[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+    return apart.join(keys[:most]) + (f" and {rest:,} more" if rest > 0 else "")

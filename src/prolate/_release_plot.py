@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate._release_key import in_words
 from prolate._release_views import confidence, each, name_of, printable
 from prolate.errors import ReleaseError
 
@@ -154,7 +155,7 @@ def plot_groups(groups: GroupedRelease, level: float) -> NDArray[np.object_]:
     for ax in panels.flat[len(places) :]:
         ax.set_visible(False)
     if len(releases) <= _NAMED:
-        panels[0, 0].set_yticks(y, [_label(key) for key in groups.groups])
+        panels[0, 0].set_yticks(y, [_label(in_words(key)) for key in groups.groups])
     panels[0, 0].set_ylim(len(releases) - 0.5, -0.5)
     private = "private" if groups.private else "NOT PRIVATE (seeded)"
     figure.suptitle(

@@ -105,7 +105,7 @@ def check_unit(unit: object, contribution: str, max_rows: int | None) -> Contrib
     if isinstance(max_rows, bool) or not isinstance(max_rows, int) or not 1 <= max_rows <= 10**6:
         raise InputError(
             "contribution='rows' needs max_rows, the number of rows of each person that count: "
-            f"a whole number from 1, such as max_rows=5; got {max_rows!r}."
+            f"a whole number from 1 to a million, such as max_rows=5; got {max_rows!r}."
         )
     return "rows"
 
@@ -201,10 +201,14 @@ def read_bounds(
         if (given or required) and not (
             math.isfinite(low) and math.isfinite(high) and max(-low, high) <= _MOST
         ):
-            missing = "" if given else " (none given)"
+            if not given:
+                raise InputError(
+                    f"bounds of column {name!r} must be finite numbers, and none are given; give "
+                    f"them as bounds={{{name!r}: (0, 100)}}."
+                )
             raise InputError(
                 f"bounds of column {name!r} must be finite numbers within +-1e140; "
-                f"got {low:g} to {high:g}{missing}."
+                f"got {low:g} to {high:g}."
             )
         if low > high:
             raise InputError(

@@ -37,6 +37,7 @@ from prolate._cli_release import release_and_print
 from prolate._cli_report import report, show
 from prolate._cli_reproduce import reproduce
 from prolate._cli_ui import ui
+from prolate._cli_words import in_options
 from prolate._release_groups import GroupedRelease
 from prolate._release_views import printable
 from prolate.budget import Budget
@@ -48,6 +49,7 @@ from prolate.release import Release, installed_version
 __all__ = ["main"]
 
 _BAD_INPUT, _INTERNAL, _INTERRUPTED = 2, 1, 130
+_ENTRY_FIELDS = ("id", "label", "mu", "rho", "composition", "time", "delta")
 
 
 def _examples(*lines: str) -> str:
@@ -75,7 +77,7 @@ class _Group(click.Group):
         "prolate demo",
         "prolate mean patients.parquet --epsilon 1 --delta 1e-6",
         "prolate sum sales.csv --bounds price=0:500 --rho 0.5 -c price",
-        "prolate quantile patients.parquet -q 0.25 -q 0.5 -q 0.75 --mu 1",
+        "prolate quantile patients.parquet -q 0.25,0.5,0.75 --mu 1",
         "prolate regress patients.parquet --target cost --epsilon 1 --delta 1e-6",
         "prolate report mean.json -o mean.html",
         "prolate error --rows 20000 --columns 100 --epsilon 1 --delta 1e-6",
@@ -104,7 +106,7 @@ def cli(ctx: click.Context, version: bool) -> None:
         "prolate mean patients.parquet --rho 0.5 -c age,income --bounds age=0:120",
         "prolate mean 'year-*.csv' --mu 1 --ledger patients.ledger -o mean.json",
         "prolate mean tests.csv --mu 1 --method gaussian-ellipse --center 500 --scale 100",
-        "prolate mean visits.csv --mu 1 --unit patient_id --by region --key north --key south",
+        "prolate mean visits.csv --mu 1 --unit patient_id --by region --key north,south",
     )
 )
 @release_options
@@ -162,7 +164,7 @@ def sum_(**options: Any) -> None:
 @cli.command(
     epilog=_examples(
         "prolate quantile patients.parquet -q 0.5 --epsilon 1 --delta 1e-6",
-        "prolate quantile patients.parquet -q 0.25 -q 0.5 -q 0.75 -c income --mu 1",
+        "prolate quantile patients.parquet -q 0.25,0.5,0.75 -c income --mu 1",
     )
 )
 @release_options
@@ -193,6 +195,8 @@ def variance(**options: Any) -> None:
 @cli.command(
     epilog=_examples(
         "prolate count visits.csv --by region --epsilon 1 --delta 1e-6",
+        "prolate count visits.csv --by region --key north,south --mu 1",
+        "prolate count visits.csv --by region,sex --key north,f --key north,m --mu 1",
         "prolate count visits.csv --unit patient_id --neighbors add-remove --mu 1",
     )
 )
@@ -250,20 +254,32 @@ def ledger(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
+_keys_delta = click.option(
+    "--keys-delta",
+    type=float,
+    metavar="PART",
+    help="The part of --delta for finding out which groups there are (--by without --key).",
+)
+
+
 @ledger.command(
     "create",
     epilog=_examples(
-        "prolate ledger create patients.ledger --epsilon 1 --delta 1e-6 --dataset patients"
+        "prolate ledger create patients.ledger --epsilon 1 --delta 1e-6 --dataset patients",
+        "prolate ledger create visits.ledger --epsilon 1 --delta 1e-6 --keys-delta 5e-7",
     ),
 )
 @click.argument("path")
 @budget_options
+@_keys_delta
 @click.option("--dataset", default="", help="A name for the data set.")
-def ledger_create(path: str, dataset: str, **budget: float | None) -> None:
+def ledger_create(
+    path: str, dataset: str, keys_delta: float | None, **budget: float | None
+) -> None:
     """Make a new ledger; none is ever replaced."""
     limit = read_budget(**budget)
-    book = Ledger.create(path, limit=limit, dataset=dataset)
-    click.echo(f"Made the ledger {_shown(book)} with the limit {limit}.")
+    book = Ledger.create(path, limit=limit, dataset=dataset, keys_delta=keys_delta or 0.0)
+    click.echo(f"Made the ledger {_shown(book)} with the limit {limit}{_aside(book)}.")
 
 
 @ledger.command(
@@ -283,14 +299,13 @@ def ledger_show(path: str, as_json: bool) -> None:
         terminal.print_ledger(book)
         return
     spent, remaining = book.spent, book.remaining
-    entries = [
-        {name: getattr(e, name) for name in ("id", "label", "mu", "rho", "composition", "time")}
-        for e in book.entries()
-    ]
+    entries = [{name: getattr(e, name) for name in _ENTRY_FIELDS} for e in book.entries()]
     fields = {
         "dataset": book.dataset,
         "limit": book.limit.to_dict(),
+        "keys_delta": book.keys_delta,
         "spent": spent.to_dict() if spent else None,
+        "spent_delta": book.spent_delta,
         "remaining": remaining.to_dict() if remaining else None,
         "entries": entries,
     }
@@ -302,12 +317,16 @@ def ledger_show(path: str, as_json: bool) -> None:
 )
 @click.argument("path")
 @budget_options
-def ledger_limit(path: str, **budget: float | None) -> None:
-    """Set another limit, not below what is spent."""
+@_keys_delta
+def ledger_limit(path: str, keys_delta: float | None, **budget: float | None) -> None:
+    """Set another limit, not below what is spent.
+
+    It must not be chosen by what was released.
+    """
     limit = read_budget(**budget)
     book = Ledger(path)
-    book.set_limit(limit)
-    click.echo(f"The limit of {_shown(book)} is now {limit}.")
+    book.set_limit(limit, keys_delta=keys_delta)
+    click.echo(f"The limit of {_shown(book)} is now {limit}{_aside(book)}.")
 
 
 @ledger.command("adopt", epilog=_examples("prolate ledger adopt patients.ledger"))
@@ -318,6 +337,11 @@ def ledger_adopt(path: str) -> None:
     Only do so when no other machine has the file any more: each copy would be spent anew.
     """
     click.echo(f"The ledger {_shown(Ledger.adopt(path))} belongs to this machine now.")
+
+
+def _aside(book: Ledger) -> str:
+    part = book.keys_delta
+    return f", of which delta = {part:g} is for finding groups" if part else ""
 
 
 def _shown(book: Ledger) -> str:
@@ -379,6 +403,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code, sentence = _explain(error)
         with contextlib.suppress(OSError):
             sentence = hide_passwords(" ".join(sentence.split()))
+            if isinstance(error, ProlateError):
+                sentence = in_options(sentence)
             click.echo(f"prolate: {printable(sentence)}", err=True)
             if isinstance(error, click.UsageError) and error.ctx is not None:
                 click.echo(f"Try '{error.ctx.command_path} --help'.", err=True)
@@ -392,7 +418,8 @@ def _explain(error: BaseException) -> tuple[int, str]:
             "interrupted; no half-written file is left, and a charged ledger stays charged."
         )
     if isinstance(error, click.ClickException):
-        return _BAD_INPUT, error.format_message()
+        words = error.format_message().replace("is not a valid float", "is not a number")
+        return _BAD_INPUT, words.replace("is not a valid integer", "is not a whole number")
     if isinstance(error, ProlateError):
         return _BAD_INPUT, str(error)
     if isinstance(error, OSError):

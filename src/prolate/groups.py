@@ -6,60 +6,32 @@ once, and those of all groups are held in memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prolate._release_groups import GroupedRelease
+from prolate._release_key import Key, in_words
 from prolate.arguments import Bounds, read_bounds
-from prolate.budget import Budget
-from prolate.curator import Curator
-from prolate.errors import BudgetError, InputError
+from prolate.curator import Curator, Progress
+from prolate.errors import InputError
+from prolate.group_columns import Together
+from prolate.ledger import Ledger
 from prolate.queries import Count
 from prolate.release import Release
-from prolate.sources.labels import text_of
 from prolate.sources.source import Block, Source
 from prolate.sources.threads import thread_count
-from prolate.terms import FOR_COUNT, FOR_THE_REST, Terms, for_keys, passes
+from prolate.terms import FOR_COUNT, FOR_THE_REST, Terms, for_keys, keys_price, passes
 
 if TYPE_CHECKING:
     from prolate.job import Job
 
-__all__ = ["check_keys", "check_source", "release_groups"]
+__all__ = ["GROUPS", "check_source", "release_groups"]
 
-
-def check_keys(by: object, keys: Sequence[object] | None, budget: Budget) -> list[str] | None:
-    """Return the public keys as text, or None where they are to be found privately.
-
-    Raises
-    ------
-    InputError
-        If there are keys and no `by`, or a key is no label, or is there twice.
-    BudgetError
-        If keys are to be found, and the budget has no delta.
-    """
-    if by is None:
-        if keys is not None:
-            raise InputError("keys are those of groups; name their column, such as by='region'.")
-        return None
-    if keys is None:
-        if "delta" not in budget.stated:
-            raise BudgetError(
-                "Finding out which groups there are needs a budget with a delta, such as "
-                "Budget(epsilon=1, delta=1e-6). Or give the groups: keys=['north', 'south']."
-            )
-        return None
-    if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
-        raise InputError(f"keys must be a list, such as keys=['north', 'south']; got {keys!r}.")
-    texts = [text_of(key) for key in keys]
-    twice = next((text for text in texts if texts.count(text) > 1), None)
-    if twice is not None:
-        raise InputError(f"keys has {twice!r} twice; name each group once.")
-    if not texts:
-        raise InputError("keys=[] leaves no group; name at least one, or leave keys out.")
-    return texts
+GROUPS = "groups"
+"""What progress is called where it counts groups."""
 
 
 def check_source(source: Source) -> None:
@@ -74,11 +46,13 @@ def release_groups(
     job: Job,
     source: Source,
     terms: Terms,
-    keys: Sequence[str] | None,
+    by: Key,
+    keys: Sequence[Key] | None,
     *,
     bounds: Bounds | None,
     seed: int | None,
-    charge: Callable[[Budget, str], object] | None,
+    ledger: Ledger | None,
+    progress: Progress | None = None,
 ) -> GroupedRelease:
     """Return a release of each group; the last column of `source` says which a row is in.
 
@@ -90,35 +64,38 @@ def release_groups(
         Its last column is one of labels.
     terms : Terms
         What is promised.
-    keys : sequence of str or None
+    by : str or tuple of str
+        What that column is called.
+    keys : sequence or None
         The keys of the groups, public, or None: then those are found that are surely large
         enough not to be one person's.
     bounds, seed
         As for `prolate.mean`.
-    charge : callable or None
-        Books a budget and its label.
+    ledger : Ledger or None
+        Charged before any row is read.
+    progress : callable, optional
+        Called as rows are read; and then with how many groups are done, of how many, where
+        the keys are public: which groups there are, and how large, is private.
     """
     thread_count()  # what it cannot read is said before anything is charged
-    *columns, by = source.columns
-    names = tuple(columns) or ("rows",)
+    names = source.columns[:-1] or ("rows",)
     limits = read_bounds(bounds, names, required=job.needs_bounds)
-    delta = None
+    delta, aside = None, 0.0
     if keys is None:
-        if charge is not None:
-            raise InputError(
-                "A ledger adds up what Gaussian measurements cost, and has no place for the delta "
-                "of showing which groups there are. Give the groups: keys=['north', 'south']."
-            )
         price, delta = for_keys(terms.price)
         terms = replace(terms, price=price)
-    elif charge is not None:
-        charge(terms.price, f"{job.statistic} of {len(names)} columns by {by}")
+        aside = keys_price(terms, delta)
+    if ledger is not None:
+        label = f"{job.statistic} of {len(names)} columns by {in_words(by)}"
+        ledger.charge(terms.price, label, delta=aside)
 
-    rows = _Split(source, names)
+    report = progress or _quiet
+    rows = _Split(source, names, report)
     numbers = rows.numbers(keys)
     marks: dict[str, object] = {"by": by} if delta is None else {"by": by, "keys_delta": delta}
-    found: dict[str, Release] = {}
+    found: dict[Key, Release] = {}
     for place, key in enumerate(numbers):
+        report(GROUPS, *((place, len(numbers)) if delta is None else (0, None)))
         group = rows.group(numbers[key])
         counts = []
         if delta is not None:
@@ -141,6 +118,8 @@ def release_groups(
         )
         details = {"group": {**marks, "key": key}}
         found[key] = job.sign(curator, job.estimate(curator), terms, before=counts, details=details)
+    if delta is None:
+        report(GROUPS, len(numbers), len(numbers))
     return GroupedRelease(
         statistic=job.statistic,
         by=by,
@@ -154,6 +133,10 @@ def release_groups(
     )
 
 
+def _quiet(label: str, rows_done: int, rows_total: int | None) -> None:
+    """Report progress to nobody."""
+
+
 def _seed(seed: int | None, place: int, which: int) -> int | None:
     """Return a seed for each curator, so that no two groups have the same noise."""
     if seed is None:
@@ -164,10 +147,11 @@ def _seed(seed: int | None, place: int, which: int) -> int | None:
 class _Split:
     """The rows of a source, group by group, in memory."""
 
-    def __init__(self, source: Source, names: tuple[str, ...]) -> None:
+    def __init__(self, source: Source, names: tuple[str, ...], report: Progress = _quiet) -> None:
         self._labels = source.labels[-1]
         self._names, self._rows_per_block = names, source.rows_per_block
         self._parts: dict[int, list[Block]] = {}
+        read = 0
         for block in source.blocks():
             groups = block[:, -1].astype(np.int64)
             order = np.argsort(groups, kind="stable")
@@ -176,20 +160,22 @@ class _Split:
                 # Where there is nothing but the groups, they are what is counted.
                 values = block[rows, :-1] if block.shape[1] > 1 else block[rows]
                 self._parts.setdefault(int(groups[rows[0]]), []).append(values)
+            read += block.shape[0]
+            report("rows of all groups", read, source.n_rows)
 
-    def numbers(self, keys: Sequence[str] | None) -> dict[str, int]:
+    def numbers(self, keys: Sequence[Key] | None) -> dict[Key, int]:
         """Return the numbers of the groups, in an order that depends on no row.
 
         Groups that are to be found have a row at least: a label may stand in rows that do not
         count, thousands of them one person's, and each would have its chance to be shown.
         """
+        labels = self._labels
         if keys is not None:
-            return {key: self._labels.number(key) for key in keys}
-        return {
-            key: number
-            for key, number in sorted(self._labels.named().items())
-            if number in self._parts
-        }
+            return {key: labels.number(key) for key in keys}
+        named: Mapping[Any, int] = (
+            labels.tuples() if isinstance(labels, Together) else labels.named()
+        )
+        return {key: number for key, number in sorted(named.items()) if number in self._parts}
 
     def group(self, number: int) -> Source:
         """Return the rows of one group; they are forgotten here."""

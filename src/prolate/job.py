@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate._release_groups import GroupedRelease
+from prolate._release_key import as_key
 from prolate._release_unit import Unit
 from prolate.arguments import Bounds, check_budget, check_neighbors, check_unit, read_bounds
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.estimators import Estimate
-from prolate.groups import check_keys, check_source, release_groups
+from prolate.group_columns import By, Grouped, Keys, check_keys, columns_of
+from prolate.groups import check_source, release_groups
 from prolate.ledger import Ledger
 from prolate.measurement import Measurement
 from prolate.noise import NumberedBits, random_bits
@@ -50,9 +52,7 @@ class Statistic(Protocol):
     def __call__(self, data: object, *args: Any, by: None = None, **options: Any) -> Release: ...
 
     @overload
-    def __call__(
-        self, data: object, *args: Any, by: str | int, **options: Any
-    ) -> GroupedRelease: ...
+    def __call__(self, data: object, *args: Any, by: By, **options: Any) -> GroupedRelease: ...
 
 
 def typed(function: Callable[..., Release | GroupedRelease]) -> Statistic:
@@ -92,7 +92,7 @@ class Job:
     names: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple
 
     # Noise, and what is made of it, may be too large for a float: `_finite` is for that.
-    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    @np.errstate(all="ignore")
     def release(
         self,
         data: object,
@@ -109,8 +109,8 @@ class Job:
         unit: str | int | None = None,
         contribution: str = "mean",
         max_rows: int | None = None,
-        by: str | int | None = None,
-        keys: Sequence[object] | None = None,
+        by: By | None = None,
+        keys: Keys | None = None,
     ) -> Release | GroupedRelease:
         """Open the rows, charge, measure, estimate and sign; arguments as for `prolate.mean`.
 
@@ -127,32 +127,39 @@ class Job:
         neighbors = check_neighbors(neighbors)
         bits = random_bits(seed)
         kind = check_unit(unit, contribution, max_rows)
-        public = check_keys(by, keys, price)
+        groups = columns_of(by)
+        public = check_keys(groups, keys, price)
         if self.needs_zcdp:
             price = price.for_zcdp()
-        labels = [label for label in (unit, by) if label is not None]
+        labels = [*([] if unit is None else [unit]), *groups]
         source = open_source(data, columns, engine=engine, labels=labels)
-        if by is not None:
+        if groups:
             check_source(source)
+        marks = source.columns[len(source.columns) - len(labels) :]
+        if len(groups) > 1:
+            source = Grouped(source, len(groups))
         whose = None
         if unit is not None:
-            whose = Unit(source.columns[-len(labels)], kind, max_rows)
+            whose = Unit(marks[0], kind, max_rows)
             source = source.persons(max_rows, NumberedBits.from_bits(bits))
-        terms = Terms(price, neighbors, whose, grouped=by is not None)
-        ordered = source.ordered and by is None
+        terms = Terms(price, neighbors, whose, grouped=bool(groups))
+        ordered = source.ordered and not groups
         if not ordered and (self.pairs_rows or exchangeable):
             raise InputError(_NO_ORDER)
         book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
-        if by is not None:
-            return release_groups(
-                self,
-                source,
-                terms,
-                public,
-                bounds=bounds,
-                seed=seed,
-                charge=None if book is None else book.charge,
-            )
+        if groups:
+            with _reporter(progress, terms.relation) as report:
+                return release_groups(
+                    self,
+                    source,
+                    terms,
+                    as_key(marks[len(labels) - len(groups) :]),
+                    public,
+                    bounds=bounds,
+                    seed=seed,
+                    ledger=book,
+                    progress=report,
+                )
         limits = read_bounds(bounds, source.columns, required=self.needs_bounds)
         label = f"{self.statistic} of {len(source.columns)} columns"
         with _reporter(progress, terms.relation) as report:

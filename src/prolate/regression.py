@@ -21,7 +21,7 @@ from prolate._sklearn import (
     stated_budget,
     warn_column,
 )
-from prolate.api.regress import REGRESSION_METHODS, line_job, line_method
+from prolate.api.regress import REGRESSION_METHODS, line_job, line_method, open_line
 from prolate.arguments import Bounds
 from prolate.budget import Neighbors
 from prolate.curator import Progress
@@ -37,7 +37,6 @@ from prolate.sources.paired import (
     is_table,
     open_features,
     open_pair,
-    open_table,
     read_target,
 )
 
@@ -207,7 +206,7 @@ class LinearRegression(Regressor):
         labels = [] if unit is None else [unit]
         source: Source
         if isinstance(y, str):
-            source = open_table(X, y, features, engine, labels)
+            source = open_line(X, y, features, engine, labels)
         else:
             if features is not None:
                 raise InputError(

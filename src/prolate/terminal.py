@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from prolate import demo
+from prolate._release_key import parts
 from prolate._release_views import (
     NOT_PRIVATE,
     aligned,
@@ -25,6 +26,7 @@ from prolate._release_views import (
 )
 from prolate.budget import Budget
 from prolate.ledger import Ledger
+from prolate.ledger.account import Account
 from prolate.release import Release
 
 if TYPE_CHECKING:
@@ -104,7 +106,9 @@ def print_groups(
         out.print("No group is surely large enough not to be one person's.")
     else:
         header, rows = release.cells(level, intervals=intervals)
-        _print_table(out, header, rows, left=(0, 2) if "n" in header else (0,))
+        names = len(parts(release.by))
+        columns = (*range(names), *([names + 1] if release.statistic != "count" else []))
+        _print_table(out, header, rows, left=columns)
     out.print()
     first = max(release.groups.values(), key=lambda one: one.has_intervals, default=None)
     notes = [] if first is None else _notes(first, level, intervals=intervals)
@@ -214,39 +218,40 @@ def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delt
 
 def print_ledger(ledger: Ledger) -> None:
     """Print a ledger: its limit, what is spent and left, and every charge."""
-    out = console()
-    limit, spent, remaining, entries = (
-        ledger.limit,
-        ledger.spent,
-        ledger.remaining,
-        ledger.entries(),
-    )
+    out, books = console(), ledger._read()
+    spent, remaining = books.spent, books.remaining
     out.print(f"Ledger of {printable(ledger.dataset or str(ledger.path))}", style="bold")
-    _print_notes(
-        out,
-        [
-            ("limit", _in_terms_of(limit, limit)),
-            ("spent", "nothing" if spent is None else _in_terms_of(spent, limit)),
-            ("remaining", "nothing" if remaining is None else _in_terms_of(remaining, limit)),
-        ],
-    )
-    if entries:
+    notes = [
+        ("limit", _in_terms_of(books.room, books)),
+        ("spent", "nothing" if spent is None else _in_terms_of(spent, books)),
+        ("remaining", "nothing" if remaining is None else _in_terms_of(remaining, books)),
+    ]
+    if books.keys_delta:
+        found = f"delta = {books.spent_delta:.4g} of {books.keys_delta:g} that is set aside"
+        notes.append(("groups", f"finding them has cost {found}"))
+    _print_notes(out, notes)
+    if books.entries:
         out.print()
+        header = ["charge", "time (UTC)", "mu", "rho", "release"]
         rows = [
             [str(e.id), e.time[:19].replace("T", " "), f"{e.mu:.4g}", f"{e.rho:.4g}",
              printable(e.label)]
-            for e in entries
+            for e in books.entries
         ]  # fmt: skip
-        _print_table(out, ["charge", "time (UTC)", "mu", "rho", "release"], rows, left=(1, 4))
+        if books.keys_delta:
+            header.insert(4, "delta")
+            for row, entry in zip(rows, books.entries, strict=True):
+                row.insert(4, f"{entry.delta:.4g}" if entry.delta else "")
+        _print_table(out, header, rows, left=(1, len(header) - 1))
 
 
-def _in_terms_of(budget: Budget, limit: Budget) -> str:
+def _in_terms_of(budget: Budget, books: Account) -> str:
     """Return a budget as mu and rho, and as epsilon where the limit was stated so."""
     words = f"mu = {budget.mu:.4g}, rho = {budget.rho:.4g}"
-    if "delta" in limit.stated:
-        delta = limit.stated["delta"]
-        words += f", epsilon = {budget.epsilon_at(delta=delta):.4g} at delta = {delta:g}"
-    return words
+    epsilon = books.epsilon(budget, books.limit)
+    if epsilon is None:
+        return words
+    return f"{words}, epsilon = {epsilon:.4g} at delta = {books.limit.stated['delta']:g}"
 
 
 def _print_table(

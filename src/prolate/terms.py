@@ -39,6 +39,12 @@ one neighbor has takes a step at least, so there are j of them, at most s:
 - j = s: no step is left for the other groups, which are the same: (0, s delta_group).
 
 With delta_mu = delta / 2 and delta_group = delta / 2 / max(1, s - 1) all are (epsilon, delta).
+
+**Private keys, on a ledger.** Both cases say more than (epsilon, delta). Let the event be that
+no group that exists for one neighbor only is shown: it depends on the noise of these groups'
+counts alone, and has probability at least 1 - s delta_group for either neighbor. Given it, such
+groups show nothing for both; so the release is that of the common groups, mu-GDP, or rho-zCDP.
+This is what a ledger adds up (`prolate.ledger.account`): mu, and s delta_group beside it.
 """
 
 from __future__ import annotations
@@ -52,7 +58,7 @@ from prolate.budget import Budget, Neighbors
 from prolate.measurement import Measurement
 from prolate.release import ReceiptEntry
 
-__all__ = ["FOR_COUNT", "FOR_THE_REST", "Terms", "for_keys", "passes"]
+__all__ = ["FOR_COUNT", "FOR_THE_REST", "Terms", "for_keys", "keys_price", "passes"]
 
 FOR_COUNT, FOR_THE_REST = Fraction(7, 25), Fraction(24, 25)
 """Parts of mu for the count that decides whether a key is shown, and for what is then measured:
@@ -118,6 +124,13 @@ def for_keys(price: Budget) -> tuple[Budget, float]:
     """Return what is left of a budget for measurements, and the delta for showing keys."""
     delta = price.stated["delta"] / 2.0
     return price.with_delta(delta), delta
+
+
+def keys_price(terms: Terms, delta: float) -> float:
+    """Return what showing keys costs on a ledger: s delta_group of the module, rounded up."""
+    exact = Fraction(delta) * Fraction(terms.steps, max(1, terms.steps - 1))
+    value = float(exact)
+    return value if Fraction(value) >= exact else math.nextafter(value, math.inf)
 
 
 def passes(count: Measurement, terms: Terms, delta: float) -> bool:

@@ -166,9 +166,9 @@ def test_persons_and_groups_from_a_plan_to_downloads(page: Page) -> None:
     page.write("#rows", "1500")
     page.until("document.querySelector('#summary').textContent.startsWith('With 1,500 persons')")
     page.until("!document.querySelector('#expected').classList.contains('old')")
-    page.click("#review")  # the ledger has no place for finding groups
+    page.click("#review")  # the ledger sets no delta aside for finding groups
     page.until("!document.querySelector('#problem').hidden")
-    assert "Name the groups" in page.find("#problem").text
+    assert "give the groups" in page.find("#problem").text
     page.write("#keys", "north, south,nowhere")
     page.until("!document.querySelector('#expected').classList.contains('old')")
     page.review()
@@ -199,6 +199,53 @@ def test_persons_and_groups_from_a_plan_to_downloads(page: Page) -> None:
     assert page.find("h1").text == "Private mean of 1 column by region"
     assert len(page.browser.find_elements("css selector", ".groups tbody tr")) == 3
     page.browser.switch_to.default_content()
+
+
+def test_a_regression_and_rows_of_persons(page: Page) -> None:
+    from selenium.webdriver.support.ui import Select
+
+    target = "tr[data-column=visits]"
+    Select(page.find("#statistic")).select_by_value("regress")
+    assert "Features" in page.find("#columns-title").text
+    Select(page.find("#target")).select_by_value("visits")
+    assert not page.find(f"{target} [type=checkbox]").is_enabled()
+    assert not page.find("#rows").is_displayed()  # no guess of them is of any use
+    page.click("#all")
+    page.click("tr[data-column=person] [type=checkbox]")
+    page.write(f"{target} .low", "0")
+    page.write(f"{target} .high", "20")
+    page.click("#replace")
+    page.until("document.querySelector('#summary').textContent.includes('not known in advance')")
+    assert not page.find("#contribution-field").is_displayed()
+    Select(page.find("#unit")).select_by_value("person")
+    assert not page.find("#max-rows").is_displayed()
+    page.click("#with-rows")
+    page.write("#max-rows", "2")
+    page.until("!document.querySelector('#expected').classList.contains('old')")
+    page.browser.refresh()  # all of it is remembered
+    page.until("document.querySelector('#summary').textContent.includes('not known in advance')")
+    page.review()
+    words = page.find("#words").text
+    assert "Linear regression of visits on age, <b>odd</b>, at most 2 rows per person." in words
+    assert "Of each person at most 2 rows count, chosen at random." in words
+    page.click("#release")
+    page.done()
+    assert [entry.label for entry in page.ledger.entries()] == ["regression of 3 columns"]
+    page.find(".run a[href$='/sh']").click()
+    file = page.downloads / "regress-1.sh"
+    for _ in range(10 * WAIT):
+        if file.exists():
+            break
+        threading.Event().wait(0.1)
+    command = file.read_text(encoding="utf-8")
+    assert command.startswith("prolate regress ")
+    for part in ("--target visits", "--bounds visits=0.0:20.0", "--max-rows 2"):
+        assert part in command
+    release = Release.from_json(page.server.get(page.run(
+        "document.querySelector('.run a[href$=json]').getAttribute('href')"))[2])  # fmt: skip
+    assert release.columns == ("age", "<b>odd</b>", "intercept")
+    assert release.unit is not None
+    assert release.unit.max_rows == 2
 
 
 def test_over_budget_is_refused_with_the_ledgers_sentence(page: Page) -> None:
@@ -255,6 +302,23 @@ def test_under_add_remove_the_page_has_no_count(page: Page) -> None:
     shown = page.run("document.documentElement.outerHTML")
     assert str(ROWS) not in shown
     assert f"{ROWS:,}" not in shown
+
+
+@pytest.mark.parametrize(("width", "dark"), [(320, False), (1280, True)])
+def test_a_plan_of_a_regression_fits_and_is_readable(page: Page, width: int, dark: bool) -> None:
+    from selenium.webdriver.support.ui import Select
+
+    look(page.browser, width, dark=dark)
+    page.fill("regress")
+    Select(page.find("#target")).select_by_value("visits")
+    Select(page.find("#unit")).select_by_value("person")
+    Select(page.find("#by")).select_by_value("region")
+    page.click("#with-rows")
+    page.until("document.querySelector('#summary').textContent.includes('not known in advance')")
+    page.until("!document.querySelector('#expected').classList.contains('old')")
+    ratio, where = page.browser.execute_script(CONTRAST)
+    assert 4.5 <= ratio < 99, where
+    assert page.run("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])

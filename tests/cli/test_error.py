@@ -95,7 +95,7 @@ def test_a_plot_on_request(run: Run, tmp_path: Path) -> None:
         (("--rows", 5, "--mu", 1), "Give --columns D, or --scale"),
         (("--rows", 5, "--columns", 0, "--mu", 1), "--columns must be at least 1"),
         (("--rows", 0, "--columns", 2, "--mu", 1), "n must be a number of rows"),
-        (("--rows", "many", "--columns", 2, "--mu", 1), "'many' is not a valid integer"),
+        (("--rows", "many", "--columns", 2, "--mu", 1), "'many' is not a whole number"),
         (("--rows", 5, "--columns", 2), "State the budget as --epsilon and --delta"),
         (("--rows", 5, "--columns", 2, "--epsilon", 1), "State the budget as"),
         (("--rows", 5, "--columns", 2, "--mu", -1), "mu must be positive"),
@@ -111,7 +111,7 @@ def test_a_plot_on_request(run: Run, tmp_path: Path) -> None:
         (("--rows", 5, "--columns", 2, "--mu", 1, "--bounds", "0-1"), "'0-1' is not"),
         (("--rows", 5, "--columns", 2, "--mu", 1, "--clip", 2), "clip must be"),
         (("--rows", 5, "--columns", 2, "--mu", 1, "--clip", "hard"), "'hard' is not a number"),
-        (("--rows", 5, "--columns", 2, "--mu", 1, "--error-norm", 0.5), "error_norm must be"),
+        (("--rows", 5, "--columns", 2, "--mu", 1, "--error-norm", 0.5), "--error-norm must be"),
     ],
 )
 def test_bad_input_gets_one_sentence(run: Run, options: tuple[object, ...], says: str) -> None:
@@ -155,8 +155,8 @@ def test_the_elliptical_mechanism_on_a_file(run: Run, table: Path) -> None:
         (("mean", "--center", 1, "--center", 2), "give --center NUMBER once"),
         (("mean", "--center", 1, "--center", "grade=2"), "give --center NUMBER once"),
         (("mean", "--scale", "grade=wide"), "'grade=wide' is not a number"),
-        (("mean", "--clip", "optimal"), "use clip='auto'"),
-        (("sum", "--bounds", "0:1", "--scale", 1), "for method='gaussian-ellipse'"),
+        (("mean", "--clip", "optimal"), "use --clip auto"),
+        (("sum", "--bounds", "0:1", "--scale", 1), "for --method gaussian-ellipse"),
     ],
 )
 def test_a_shape_that_is_wrong_gets_one_sentence(

@@ -179,7 +179,7 @@ def test_bad_data_get_one_sentence_and_cost_nothing(run: Run, people: Path, tmp_
         ((*mean, people), "name"),
         ((*mean, people, "-c", "agee"), "age"),
         ((*mean, people, "-c", "age", "--method", "autoo"), "auto"),
-        ((*mean, people, "-c", "age", "--error-norm", "0.5"), "error_norm"),
+        ((*mean, people, "-c", "age", "--error-norm", "0.5"), "--error-norm"),
         ((*mean, people, "-c", "age", "--bounds", "income=0:1"), "income"),
         ((*mean, half), "half.parquet"),
         ((*mean, other), "x.docx"),

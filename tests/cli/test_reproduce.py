@@ -51,7 +51,7 @@ def test_list_names_every_figure(run: Run) -> None:
         (["figure 6"], "--list"),
         ([], "Name a figure or table"),
         (["plan-6", "--runs", "0"], "runs must be at least 1"),
-        (["plan-6", "--runs", "many"], "not a valid integer"),
+        (["plan-6", "--runs", "many"], "not a whole number"),
         (["plan-5b"], "--kosarak PATH"),
         (["plan-5b", "--kosarak", "none.dat"], "There is no file 'none.dat'"),
         (["plan-3a", "--anchors", "nowhere"], "There is no folder 'nowhere'"),

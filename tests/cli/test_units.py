@@ -83,6 +83,23 @@ def test_groups(
     assert SECRET not in page
 
 
+def test_groups_of_two_columns(visits: str, capsys: pytest.CaptureFixture[str]) -> None:
+    table = pd.read_csv(visits)
+    given = ["count", visits, "--mu", "9", "--json"]
+    ages = [str(age) for age in table["age"][:2]]
+    keys = ["--key", f"north,{ages[0]}", "--key", f"south,{ages[1]}"]
+    pairs = [("north", ages[0]), ("south", ages[1])]
+    for by in (["--by", "region,age"], ["--by", "region", "--by", "age"]):
+        made = GroupedRelease.from_json(run(capsys, *given, *by, *keys))
+        assert (made.by, list(made.groups)) == (("region", "age"), pairs)
+    out = run(capsys, *given[:-1], *by, *keys)
+    assert out.splitlines()[2].split()[:3] == ["region", "age", "count"]
+    said = run(capsys, *given, *by, "--key", "north", code=2)
+    assert "each --key names one group by 2 labels, such as --key north,f" in said
+    said = run(capsys, *given, *by, code=2)
+    assert "needs a budget with a delta" in said
+
+
 def test_lines_of_groups(visits: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "lines.json"
     given = ["--target", "cost", "-f", "age", "--by", "region", "--key", "north", "--key", "none"]

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolate.budget import Budget
-from prolate.ledger.account import Account
+from prolate.errors import BudgetError
+from prolate.ledger.account import Account, check_keys_delta
 
 
 def spend(account: Account, *budgets: Budget) -> Account:
@@ -79,13 +80,20 @@ def test_a_zcdp_charge_of_the_whole_limit_fits() -> None:
     assert account.remaining is None
 
 
-def test_no_zcdp_charge_after_gaussians_above_its_limit() -> None:
+def test_the_first_charge_decides_which_limit_holds() -> None:
     limit = Budget(epsilon=1, delta=1e-6)
-    account = spend(Account("", limit), Budget(rho=0.95 * limit.rho))
-    small = Budget(rho=1e-9).for_zcdp()
-    assert not account.fits(small)
-    assert "nothing more fits" in account.refusal(small, "here")
-    assert account.fits(Budget(rho=0.04 * limit.rho))
+    small = Budget(rho=1e-9)
+    account = spend(Account("", limit), small)
+    assert not account.fits(small.for_zcdp())
+    assert "state the limit as rho" in account.refusal(small.for_zcdp(), "here")
+    assert account.fits(Budget(rho=0.99 * limit.rho))
+    account = spend(Account("", limit), small.for_zcdp())
+    assert account.fits(small)
+    assert account.fits(Budget(rho=0.99 * limit.for_zcdp().rho))
+    assert not account.fits(Budget(rho=1.01 * limit.for_zcdp().rho))
+    # A limit that is the same for both does not mind.
+    account = spend(Account("", Budget(rho=0.5)), small)
+    assert account.fits(small.for_zcdp())
 
 
 @pytest.mark.parametrize(
@@ -100,6 +108,8 @@ def test_no_zcdp_charge_after_gaussians_above_its_limit() -> None:
         lambda a: replace(a, entries=(replace(a.entries[0], time="y"), a.entries[1])),
         lambda a: replace(a, entries=(a.entries[0], replace(a.entries[1], composition="gdp"))),
         lambda a: replace(a, entries=a.entries[::-1]),
+        lambda a: replace(a, entries=(replace(a.entries[0], delta=1e-9), a.entries[1])),
+        lambda a: replace(a, keys_delta=1e-9),
     ],
 )
 def test_the_seal_covers_everything(change) -> None:
@@ -107,3 +117,87 @@ def test_the_seal_covers_everything(change) -> None:
     account = account.charged(Budget(mu=0.5).for_zcdp(), "x", "t")
     assert account.seal() == replace(account).seal()
     assert change(account).seal() != account.seal()
+
+
+# --- deltas -----------------------------------------------------------------------------------
+
+
+@given(
+    epsilon=st.floats(0.05, 8),
+    log_delta=st.floats(-12, -2),
+    aside=st.floats(0.01, 0.99),
+    charges=st.lists(
+        st.tuples(st.floats(1e-2, 0.9), st.floats(0, 0.6), st.booleans()), min_size=1, max_size=8
+    ),
+)
+def test_what_fits_is_never_above_the_limit(
+    epsilon: float, log_delta: float, aside: float, charges: list[tuple[float, float, bool]]
+) -> None:
+    """By the curve itself: delta of all mu at epsilon, and all deltas, are at most the limit's."""
+    delta = 10.0**log_delta
+    limit = Budget(epsilon=epsilon, delta=delta)
+    account = Account("", limit, keys_delta=check_keys_delta(limit, aside * delta))
+    for share, part, zcdp in charges:
+        asked = Budget(mu=share * limit.mu)
+        asked = asked.for_zcdp() if zcdp else asked
+        failing = part * aside * delta
+        if account.fits(asked, failing):
+            account = account.charged(asked, "", "", failing)
+        else:
+            assert "p.ledger" in account.refusal(asked, "p.ledger", failing)
+    if account.remaining is not None:
+        account = account.charged(account.remaining, "", "")
+    if account.entries:
+        assert account.spent is not None
+        assert account.spent_delta <= aside * delta * (1 + 2e-12)
+        whole = account.spent.delta_at(epsilon) + aside * delta
+        assert whole <= delta * (1 + 1e-8)  # delta_at rounds up
+        rest = account.epsilon(account.spent, limit)
+        assert rest is not None
+        assert rest <= epsilon * (1 + 1e-9)
+
+
+def test_what_is_set_aside_is_used_up_and_no_more() -> None:
+    limit = Budget(epsilon=1, delta=1e-6)
+    account = Account("", limit, keys_delta=5e-7)
+    assert account.room.mu == pytest.approx(Budget(epsilon=1, delta=5e-7).mu, rel=1e-9)
+    assert account.room.mu <= Budget(epsilon=1, delta=5e-7).mu
+    tenth = Budget(rho=account.room.rho / 20)
+    for _ in range(10):  # although the floats add up to more than that of 5e-7
+        assert account.fits(tenth, 5e-8)
+        account = account.charged(tenth, "", "", 5e-8)
+    assert account.fits(tenth)
+    assert not account.fits(tenth, 1e-15)
+    assert "delta = 0 is left" in account.refusal(tenth, "p", 1e-15)
+    assert not account.allows(limit, 4e-7)
+    assert not account.allows(Budget(rho=9), 0.0)
+    assert account.allows(limit, 5e-7)
+    assert "keys=" in Account("", limit).refusal(tenth, "p", 1e-9)
+
+
+def test_the_rest_of_delta_has_no_room_for_more() -> None:
+    limit = Budget(epsilon=1, delta=1e-6)
+    account = Account("", limit, keys_delta=9e-7)
+    assert not account.fits(limit)
+    assert account.fits(account.room)
+    assert account.charged(account.room, "", "").remaining is None
+    zcdp = limit.for_zcdp()
+    assert not account.fits(zcdp)
+    assert account.fits(account.room.for_zcdp())
+
+
+@pytest.mark.parametrize(
+    ("limit", "keys_delta"),
+    [
+        (Budget(rho=1), 1e-9),
+        (Budget(epsilon=1, delta=1e-6), 1e-6),
+        (Budget(epsilon=1, delta=1e-6), 2e-6),
+        (Budget(epsilon=1, delta=1e-6), -1e-9),
+        (Budget(epsilon=1, delta=1e-6), float("nan")),
+        (Budget(epsilon=1, delta=1e-6), True),
+        (Budget(epsilon=1, delta=1e-6), "1e-9"),
+    ],
+)
+def test_a_part_that_cannot_be_set_aside(limit: Budget, keys_delta: float) -> None:
+    with pytest.raises(BudgetError, match="keys_delta"):
+        check_keys_delta(limit, keys_delta)

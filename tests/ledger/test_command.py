@@ -37,6 +37,39 @@ def test_a_ledger_from_making_to_refusal(place: str, rows: str, tmp_path: Path, 
     assert [round(entry["rho"], 9) for entry in json.loads(said.out)["entries"]] == [0.75] * 2
 
 
+def test_groups_are_found_from_what_is_set_aside(
+    place: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rows.csv").write_text("ward\n" + "north\nsouth\n" * 900)
+    count = ["count", str(tmp_path / "rows.csv"), "--by", "ward", "--ledger", place]
+    assert main(["ledger", "create", place, "--rho", "1"]) == 0
+    assert main([*count, "--epsilon", "0.5", "--delta", "1e-7"]) == 2
+    said = capfd.readouterr().err
+    assert "sets none aside for that" in said
+    assert "with a --keys-delta that is part of delta" in said
+    assert "Or give the groups: --key north --key south." in said
+    assert main(["ledger", "limit", place, "--rho", "1", "--keys-delta", "1e-7"]) == 2
+    assert "--keys-delta is a part of the limit's delta" in capfd.readouterr().err
+    limit = ["--epsilon", "1", "--delta", "1e-6", "--keys-delta", "2e-7"]
+    assert main(["ledger", "limit", place, *limit]) == 0
+    assert "of which delta = 2e-07 is for finding groups" in capfd.readouterr().out
+    assert main([*count, "--epsilon", "0.5", "--delta", "1e-7"]) == 0
+    assert "count by ward: 2 groups (keys found privately)" in capfd.readouterr().out
+    assert main([*count, "--epsilon", "0.5", "--delta", "1e-6"]) == 2
+    assert "delta = 1e-07 is left" in capfd.readouterr().err
+    assert main(["ledger", "show", place]) == 0
+    shown = capfd.readouterr().out
+    assert "finding them has cost delta = 1e-07 of 2e-07 that is set aside" in shown
+    assert "epsilon = 1 at delta = 1e-06" in shown
+    assert main(["ledger", "show", place, "--json"]) == 0
+    fields = json.loads(capfd.readouterr().out)
+    assert (fields["keys_delta"], fields["spent_delta"]) == (2e-7, 1e-7)
+    assert [entry["delta"] for entry in fields["entries"]] == [1e-7]
+    other = f"{place}-other" if "://" in place else str(tmp_path / "other.ledger")
+    assert main(["ledger", "create", other, *limit]) == 0
+    assert "of which delta = 2e-07 is for finding groups" in capfd.readouterr().out
+
+
 def test_passwords_stay_in(
     server: Any, rows: str, tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,12 @@ HEAD = "WHERE name = '{name}'"
         f"UPDATE {{entries}} SET composition = 'zcdp' {ENTRY}",
         f"UPDATE {{entries}} SET composition = 'free' {ENTRY}",
         f"UPDATE {{entries}} SET time = '' {ENTRY}",
+        f"UPDATE {{entries}} SET delta = '0x1p-30' {ENTRY}",
+        f"UPDATE {{entries}} SET delta = '-0x1p-30' {ENTRY}",
+        f"UPDATE {{entries}} SET delta = 'none' {ENTRY}",
+        f"UPDATE {{ledgers}} SET keys_delta = '0x1p-30' {HEAD}",
+        f"UPDATE {{ledgers}} SET keys_delta = '0x1p-20' {HEAD}",
+        f"UPDATE {{ledgers}} SET keys_delta = '' {HEAD}",
         f"UPDATE {{ledgers}} SET budget = '{{{{}}}}' {HEAD}",
         f"UPDATE {{ledgers}} SET budget = '[1]' {HEAD}",
         f"UPDATE {{ledgers}} SET budget = '{{{{' {HEAD}",
@@ -178,7 +184,8 @@ def test_a_journal_that_is_lost_or_damaged(path: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     for number in range(4, 40):
         connection.execute(
-            "INSERT INTO entries VALUES ('', ?, ?, '0x1p-2', 'gdp', '')", (number, "x" * 3000)
+            "INSERT INTO entries VALUES ('', ?, ?, '0x1p-2', 'gdp', '', '0x0p+0')",
+            (number, "x" * 3000),
         )
     torn, journal = path.read_bytes(), Path(f"{path}-journal").read_bytes()
     connection.close()

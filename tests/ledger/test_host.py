@@ -127,7 +127,8 @@ def test_another_machine_does_not_undo_what_is_being_written(path: Path, be) -> 
     connection.execute("BEGIN IMMEDIATE")
     for number in range(1, 40):
         connection.execute(
-            "INSERT INTO entries VALUES ('', ?, ?, '0x1p-2', 'gdp', '')", (number, "x" * 3000)
+            "INSERT INTO entries VALUES ('', ?, ?, '0x1p-2', 'gdp', '', '0x0p+0')",
+            (number, "x" * 3000),
         )
     files = [path, Path(f"{path}-journal")]
     contents = [file.read_bytes() for file in files]

@@ -182,21 +182,14 @@ def test_a_refused_charge_leaves_no_trace(place: str) -> None:
     assert ledger.charge(Budget(mu=0.1), "third") == 2
 
 
-def test_one_zcdp_charge_lowers_the_limit_for_all(place: str) -> None:
+def test_a_zcdp_charge_at_first_lowers_the_limit_for_all(place: str) -> None:
     limit = Budget(epsilon=1, delta=1e-6)
     low = limit.for_zcdp()
     assert low.rho < 0.9 * limit.rho
     ledger = Ledger.create(place, limit=limit)
-    ledger.charge(Budget(rho=0.5 * low.rho))
-    remaining = ledger.remaining
-    assert remaining is not None
-    assert remaining.composition == "gdp"
-    assert remaining.rho == pytest.approx(limit.rho - 0.5 * low.rho)
-    # What would fit as a Gaussian release does not fit as a zCDP one.
     with pytest.raises(LedgerError, match="counts in rho because"):
-        ledger.charge(remaining.for_zcdp())
-    ledger.charge(Budget(rho=0.25 * low.rho).for_zcdp())
-    # From here on the lower limit holds for Gaussian releases too.
+        ledger.charge(Budget(rho=0.5 * (low.rho + limit.rho)).for_zcdp())
+    ledger.charge(Budget(rho=0.75 * low.rho).for_zcdp())
     with pytest.raises(LedgerError, match="counts in rho because"):
         ledger.charge(Budget(rho=0.26 * low.rho))
     spent, remaining = ledger.spent, ledger.remaining
@@ -207,7 +200,15 @@ def test_one_zcdp_charge_lowers_the_limit_for_all(place: str) -> None:
     assert remaining.rho == pytest.approx(0.25 * low.rho)
     ledger.charge(Budget(mu=remaining.mu))
     assert ledger.remaining is None
-    assert [entry.composition for entry in ledger.entries()] == ["gdp", "zcdp", "gdp"]
+    assert [entry.composition for entry in ledger.entries()] == ["zcdp", "gdp"]
+
+
+def test_no_zcdp_charge_after_a_gaussian_one(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(epsilon=1, delta=1e-6))
+    ledger.charge(Budget(rho=1e-4))
+    with pytest.raises(LedgerError, match="must be decided before the first release"):
+        ledger.charge(Budget(rho=1e-4).for_zcdp())
+    assert len(ledger.entries()) == 1
 
 
 def test_a_refusal_says_limit_spent_asked_and_largest(place: str) -> None:
@@ -312,3 +313,41 @@ def test_no_fork_happens_within_an_operation(place: str, hold: Callable[..., Non
             os._exit(0 if done else 1)  # the fork had to wait for the charge
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         thread.join()
+
+
+# -- Deltas ---------------------------------------------------------------------------
+
+
+def test_deltas_are_kept_and_refused(place: str) -> None:
+    limit = Budget(epsilon=1, delta=1e-6)
+    with pytest.raises(BudgetError, match="keys_delta"):
+        Ledger.create(place, limit=limit, keys_delta=1e-6)
+    ledger = Ledger.create(place, limit=limit, keys_delta=1e-7)
+    assert ledger.charge(Budget(mu=0.01), "counts by ward", delta=6e-8) == 1
+    for again in (ledger, Ledger(place)):
+        assert (again.keys_delta, again.spent_delta) == (1e-7, 6e-8)
+        assert [entry.delta for entry in again.entries()] == [6e-8]
+        with pytest.raises(LedgerError, match=r"sets aside for that, delta = 4e-08 is left"):
+            again.charge(Budget(mu=0.01), delta=6e-8)
+    assert ledger.charge(Budget(mu=0.01)) == 2
+    with pytest.raises(LedgerError, match=r"for finding groups, is spent already"):
+        ledger.set_limit(Budget(epsilon=1, delta=1e-6), keys_delta=5e-8)
+    with pytest.raises(BudgetError, match="keys_delta"):
+        ledger.set_limit(Budget(rho=1))
+    ledger.set_limit(Budget(epsilon=1, delta=1e-5))
+    assert ledger.keys_delta == 1e-7
+    ledger.set_limit(Budget(epsilon=1, delta=1e-5), keys_delta=2e-7)
+    ledger.charge(Budget(mu=0.01), delta=6e-8)
+    with pytest.raises(LedgerError, match="of which delta = 2e-07 is for finding groups"):
+        ledger.charge(Budget(mu=1))
+    for wrong in (-1e-9, 1.0, float("nan"), "1e-9", True):
+        with pytest.raises(BudgetError, match="delta must be"):
+            ledger.charge(Budget(mu=0.01), delta=wrong)  # type: ignore[arg-type]
+    assert len(ledger.entries()) == 3
+
+
+def test_a_ledger_that_sets_nothing_aside_says_what_to_do(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(rho=1))
+    with pytest.raises(LedgerError, match=r"sets none aside.*keys_delta.*give the groups: keys="):
+        ledger.charge(Budget(mu=0.01), delta=1e-9)
+    assert ledger.entries() == ()

@@ -211,7 +211,7 @@ def test_bad_quantiles_are_refused(q):
 
 
 def test_a_sum_needs_bounds_of_every_column():
-    with pytest.raises(InputError, match=r"'x1'.*none given"):
+    with pytest.raises(InputError, match=r"'x1'.*none are given"):
         prolate.sum(ROWS, bounds={"x0": (0, 1)}, budget=BUDGET)
 
 

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import prolate
-from prolate import Budget, GroupedRelease, terms
+from prolate import Budget, GroupedRelease, groups, terms
 from prolate._release_unit import Unit
 from prolate.errors import BudgetError, InputError, LedgerError, ReleaseError
 from prolate.measurement import Measurement
@@ -208,6 +208,150 @@ def test_the_order_of_rows_does_not_show() -> None:
     assert found[0] == found[1] == ["east", "north", "south"]
 
 
+# --- several columns ----------------------------------------------------------------------------
+
+PAIRS = TABLE.assign(sex=np.where(np.arange(N) % 3 > 0, "f", "m"), both="")
+PAIRS["both"] = PAIRS["ward"] + "+" + PAIRS["sex"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"unit": "who"}, {"unit": "who", "contribution": "rows", "max_rows": 2}],
+)
+@pytest.mark.parametrize("found", [False, True])
+def test_two_columns_are_one_of_pairs(given: Any, found: bool) -> None:
+    """The very same releases, and so the same guarantee."""
+    wards, sexes = ["east", "north", "south"], ["f", "m"]
+    pairs = [(ward, sex) for ward in wards for sex in sexes]
+    made = []
+    for by, keys in (("both", ["+".join(pair) for pair in pairs]), (["ward", "sex"], pairs)):
+        given = {**given, "by": by, "columns": ["x", "y"], "budget": D if found else B, "seed": 3}
+        made.append(prolate.mean(PAIRS, **given, **({} if found else {"keys": keys})))
+    one, two = made
+    assert (two.by, list(two.groups)) == (("ward", "sex"), pairs)
+    for pair in pairs:
+        np.testing.assert_array_equal(two[pair].estimate, one["+".join(pair)].estimate)
+        assert two[pair].receipt == one["+".join(pair)].receipt
+    assert two.budget == one.budget
+
+
+def test_keys_of_each_column_stand_for_all_pairs(tmp_path: Path) -> None:
+    PAIRS.to_csv(tmp_path / "t.csv", index=False)
+    keys = {"sex": ["m"], "ward": ["north", "none", 7]}  # in whatever order
+    for data in (PAIRS, tmp_path / "t.csv", pa.Table.from_pandas(PAIRS)):
+        g = prolate.count(data, by=["ward", "sex"], keys=keys, budget=B, seed=1)
+        assert list(g.groups) == [("north", "m"), ("none", "m"), ("7", "m")]
+        truth = np.sum((PAIRS["ward"] == "north") & (PAIRS["sex"] == "m"))
+        assert g["north", "m"].estimate[0] == pytest.approx(truth, abs=1)
+        assert g["none", "m"].estimate[0] == pytest.approx(0, abs=1)
+    numbered = np.column_stack([PAIRS["x"], pd.factorize(WARDS)[0], np.arange(N) % 3])
+    for keys in ([(0, 0), (0, 2)], {1: [0], 2: [0, 2]}):
+        g = prolate.mean(numbered, by=[1, 2], keys=keys, budget=B)
+        assert (g.by, list(g.groups)) == (("x1", "x2"), [("0", "0"), ("0", "2")])
+        assert g.columns == ("x0",)
+    lines = prolate.regress(
+        LINES.assign(sex=PAIRS["sex"]), "cost", features=["x", "y"], by=["ward", "sex"],
+        keys=[("north", "f")], budget=B, seed=1,
+    )  # fmt: skip
+    assert lines["north", "f"].estimate[0] == pytest.approx(3, abs=0.2)
+
+
+def test_a_pair_with_a_missing_label_is_no_group() -> None:
+    frame = pd.DataFrame({"a": ["x", None, "x", ""] * 1000, "b": ["y", "y", None, "y"] * 1000})
+    assert list(prolate.count(frame, by=["a", "b"], budget=D).groups) == [("x", "y")]
+
+
+def test_a_pair_of_one_person_is_shown_no_more_often_than_stated() -> None:
+    """As for single keys; one column says little, so that only the pairs are small."""
+    keys = [f"key {i:05d}" for i in range(1000)]
+    frame = pd.DataFrame({"key": keys, "half": np.arange(1000) % 2})
+    budget = Budget(epsilon=1, delta=0.2)
+    g = prolate.count(frame, by=["half", "key"], budget=budget, seed=11)
+    assert 40 < len(g) <= stats.binom.isf(1e-7, 1000, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"keys": ["north"]}, "a key is a tuple of 2 labels"),
+        ({"keys": [("north",)]}, "a key is a tuple of 2 labels"),
+        ({"keys": [("north", None)]}, "missing"),
+        ({"keys": [("a", "b"), ["a", " b"]]}, "twice"),
+        ({"keys": {"ward": ["a"]}}, "a list for each column of by, 'ward', 'sex'"),
+        ({"keys": {"ward": "a", "sex": ["f"]}}, "must be a list"),
+        ({"keys": {"ward": [], "sex": ["f"]}}, "no group"),
+        ({"keys": [("a", "b")], "by": []}, "by must be the name of a column, or a list"),
+        ({"keys": [("a", "b")], "by": {"ward"}}, "or a list of several.*got an object of type set"),
+        ({"keys": {"ward": ["a"]}, "by": [["ward"], "sex"]}, "got an object of type list"),
+        ({"keys": ["a"], "by": PAIRS["ward"]}, "got an object of type Series"),  # no value of it
+        ({"keys": [("a", "b")], "by": ["ward", "ward"]}, "by names 'ward' twice"),
+        ({"keys": [("a", "b")], "by": ["ward", "sexx"]}, "Did you mean 'sex'"),
+        ({"keys": [("a", "b")], "unit": "sex"}, "both 'sex'"),
+    ],
+)
+def test_what_cannot_be_of_two_columns_is_said(given: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        prolate.count(PAIRS, budget=B, **{"by": ["ward", "sex"], **given})
+
+
+def test_views_of_pairs(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot as plt
+
+    keys = [("north", "f"), ("a, b", '"m"')]
+    g = prolate.mean(
+        PAIRS, columns=["x", "y"], by=["ward", "sex"], keys=keys, budget=Budget(mu=1), seed=1
+    )
+    assert list(g.to_frame().columns[:4]) == ["ward", "sex", "n", "column"]
+    assert g.to_arrow()["sex"].to_pylist() == ["f", "f", '"m"', '"m"']
+    assert repr(g).splitlines()[0].startswith("NOT PRIVATE (seeded) mean of 2 columns by ward, sex")
+    assert repr(g).splitlines()[2].split()[:4] == ["ward", "sex", "n", "column"]
+    assert any(warning.startswith('a, b, "m": ') for warning in g.warnings)
+    assert set(g.interval()) == set(keys)
+    g.to_json(tmp_path / "g.json")
+    assert GroupedRelease.from_json(tmp_path / "g.json") == g
+    axes = g.plot()
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == ["north, f", 'a, b, "m"']
+    plt.close(axes[0].figure)
+    page = g.to_html()
+    assert page.count('scope="row"') >= 4
+    assert "2 of ward, sex; the keys were given" in page
+    other = {**g.to_dict(), "by": "ward"}
+    with pytest.raises(ReleaseError, match="is not one of these groups"):
+        GroupedRelease.from_dict(other)
+    named = prolate.count(
+        PAIRS.rename(columns={"sex": "n"}), by=["ward", "n"], keys=[("north", "f")], budget=B
+    )
+    assert named.to_frame().columns.tolist()[:3] == ["ward", "group n", "n"]
+
+
+@pytest.mark.parametrize("keys", [[("north", "f"), ("Bonn, west", '"m"')], None])
+def test_what_the_page_says_makes_the_pairs_again(
+    keys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import shlex
+
+    from prolate.cli import main
+    from prolate.report import repeat
+
+    monkeypatch.chdir(tmp_path)
+    PAIRS.drop(columns=["both", "who"]).to_parquet("data.parquet")
+    made = prolate.mean(
+        "data.parquet", columns=["x", "y"], by=["ward", "sex"], keys=keys,
+        budget=Budget(epsilon=9, delta=1e-6),
+    )  # fmt: skip
+    first = made.first
+    assert first is not None
+    exec(compile(repeat.as_python(first, list(made.groups)), "repeated", "exec"), {})
+    again = [GroupedRelease.from_json("release.json")]
+    words = shlex.split(repeat.as_command(first, list(made.groups)).replace("\\\n", " "))
+    assert main(words[1:]) == 0
+    again.append(GroupedRelease.from_json("release.json"))
+    for one in again:
+        assert (one.by, one.budget, one.columns) == (made.by, made.budget, made.columns)
+        assert list(one.groups) == list(made.groups)
+
+
 # --- private keys -------------------------------------------------------------------------------
 
 
@@ -360,9 +504,67 @@ def test_the_ledger_is_charged_once(tmp_path: Path) -> None:
     assert (entry.mu, entry.label) == (30.0, "mean of 2 columns by ward")
     with pytest.raises(LedgerError):
         prolate.mean(PLAIN, by="ward", keys=KEYS, budget=Budget(mu=45), ledger=book)
-    with pytest.raises(InputError, match="ledger"):
+    with pytest.raises(LedgerError, match="give the groups: keys="):
         prolate.mean(PLAIN, by="ward", budget=D, ledger=book)
     assert len(book.entries()) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "steps"),
+    [
+        ({}, 2),
+        ({"neighbors": "add-remove"}, 1),
+        ({"unit": "who", "contribution": "rows", "max_rows": 3}, 6),
+        ({"unit": "who", "contribution": "rows", "max_rows": 3, "neighbors": "add-remove"}, 3),
+    ],
+)
+def test_finding_keys_is_charged_before_a_row_is_read(
+    given: Any, steps: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = Budget(epsilon=2, delta=1e-6)
+    book = prolate.Ledger.create(tmp_path / "l.ledger", limit=limit, keys_delta=5e-7)
+    budget = Budget(epsilon=0.5, delta=1e-7)
+
+    def ask(budget: Budget = budget) -> GroupedRelease:
+        return prolate.count(TABLE, by="ward", budget=budget, ledger=book, **given)
+
+    g = ask()
+    [entry] = book.entries()
+    assert entry.mu == g.budget.mu == budget.with_delta(5e-8).mu
+    assert g.keys_delta == 5e-8
+    # No group is one person's alone, or as many as neighbors are steps apart; see terms.
+    assert entry.delta == pytest.approx(5e-8 * steps / max(1, steps - 1), rel=1e-12)
+    assert entry.delta >= 5e-8 / max(1, steps - 1) * steps * (1 - 1e-15)
+    with pytest.raises(LedgerError, match="Use a budget with a smaller delta"):
+        ask(Budget(epsilon=0.5, delta=2e-6))
+    with pytest.raises(LedgerError, match="exceeds the budget"):
+        ask(Budget(epsilon=3, delta=1e-7))
+    assert len(book.entries()) == 1
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(groups, "_Split", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        ask()
+    assert len(book.entries()) == 2
+
+
+# --- progress ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keys", [["north", "none"], None])
+@pytest.mark.parametrize("make", [prolate.mean, prolate.count])
+def test_progress_counts_rows_and_then_groups_that_are_public(make: Any, keys: Any) -> None:
+    seen: list[tuple[str, int, int | None]] = []
+    make(PLAIN, by="ward", keys=keys, budget=D, seed=1, progress=lambda *step: seen.append(step))
+    rows = [step for step in seen if step[0] == "rows of all groups"]
+    rest = seen[len(rows) :]
+    assert rows[-1] == ("rows of all groups", N, N)
+    assert [done for _, done, _ in rows] == sorted(done for _, done, _ in rows)
+    expected = [("groups", 0, 2), ("groups", 1, 2), ("groups", 2, 2)]
+    assert rest == (expected if keys else [("groups", 0, None)] * len(rest))
+    assert rest
 
 
 PERSONS: dict[str, Any] = {"unit": "who", "contribution": "rows", "max_rows": 2}

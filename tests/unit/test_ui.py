@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ import pytest
 from browser.serving import ROWS, SECRET, TOKEN, Served, patients, served
 
 import prolate
-from prolate import Budget, Ledger, Release
+from prolate import Budget, GroupedRelease, Ledger, Release
+from prolate.cli import main
 from prolate.errors import InputError
 from prolate.ui.guard import Guard
 from prolate.ui.plan import Plan
@@ -250,7 +252,127 @@ def test_groups_and_persons(page: Served) -> None:
     report = page.get(f"runs/{ticket}/report")[2]
     assert "Private count by region" in report
     assert "<script" not in report
-    assert "Name the groups" in page.post("review", plan | {"keys": []})["error"]
+    refused = page.post("review", plan | {"keys": []})["error"]
+    assert "sets none aside" in refused
+    assert "give the groups" in refused
+
+
+def test_groups_are_found_where_a_delta_is_set_aside(data: Path, tmp_path: Path) -> None:
+    limit = Budget(epsilon=2, delta=1e-6)
+    book = Ledger.create(tmp_path / "p.ledger", limit=limit, keys_delta=5e-7)
+    plan = PLAN | {"statistic": "count", "by": "region", "keys": [], "delta": 1e-7}
+    with served(data, tmp_path / "p.ledger") as page:
+        assert "if you name none, they are found privately" in page.get("")[2]
+        assert "has room for this" in page.post("expected", plan)["room"]
+        too_much = plan | {"delta": 1e-6}
+        assert "but not for finding groups" in page.post("expected", too_much)["room"]
+        assert "smaller delta" in page.post("review", too_much)["error"]
+        review = page.post("review", plan)
+        said = " ".join(review["words"])
+        assert "of which delta = 5e-07 is for finding groups. After this, epsilon = " in said
+        assert "takes delta = 1e-07 of what the ledger sets aside for that; 4e-07 is left" in said
+        page.post("release", {"ticket": review["ticket"]})
+        assert ended(page, review["ticket"])["state"] == "done"
+        account = json.loads(page.get("state")[2])["ledger"]
+    assert account["limit"].endswith("of which delta = 5e-07 is for finding groups")
+    assert account["spent"].endswith("and delta = 1e-07 for finding groups")
+    [entry] = book.entries()
+    assert (entry.delta, entry.mu) == (1e-7, Budget(epsilon=1, delta=5e-8).mu)
+
+
+LINE = PLAN | {"statistic": "regress", "target": "visits", "columns": ["age"]}
+ROWS_OF = {"unit": "person", "contribution": "rows", "max_rows": 3}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        LINE,
+        LINE | {"bounds": None, "by": "region", "keys": ["north", "it's"]},
+        LINE | ROWS_OF,
+        ROWS_OF | {"contribution": "mean", "max_rows": None},
+        {"statistic": "mean", "bounds": {"age": [-5, 0]}, "neighbors": "add-remove"},
+        {"statistic": "quantile", "q": [0.25, 0.1 + 0.2], "columns": ["<b>odd</b>"]},
+        {"statistic": "count", "by": "region", "keys": []},
+        {"statistic": "count", "by": "region", "keys": ["-k", "north"], **ROWS_OF},
+    ],
+)
+def test_page_python_and_command_make_the_same_release(
+    data: Path, changes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with served(data) as page:
+        ticket = page.post("review", PLAN | changes)["ticket"]
+        page.post("release", {"ticket": ticket})
+        run = ended(page, ticket)
+        assert run["state"] == "done", run
+        made, code, command = (page.get(f"runs/{ticket}/{kind}") for kind in ("json", "py", "sh"))
+    kind = GroupedRelease if "by" in changes else Release
+    released = kind.from_json(made[2])
+    exec(compile(code[2], "download", "exec"), {})
+    again = [kind.from_json("release.json")]
+    assert command[1]["content-disposition"].endswith('.sh"')
+    assert main(shlex.split(command[2].replace("\\\n", " "))[1:]) == 0
+    again.append(kind.from_json("release.json"))
+    for one in again:
+        assert one.to_dict()["budget"] == released.to_dict()["budget"]
+        assert (one.statistic, one.columns, one.unit) == (
+            released.statistic, released.columns, released.unit,
+        )  # fmt: skip
+        assert one.neighbors == released.neighbors
+        pairs = [(one, released)]
+        if isinstance(one, GroupedRelease) and isinstance(released, GroupedRelease):
+            assert list(one.groups) == list(released.groups)
+            pairs = list(zip(one.groups.values(), released.groups.values(), strict=True))
+        for a, b in pairs:
+            assert (a.method, a.details.get("bounds"), a.details.get("q")) == (
+                b.method, b.details.get("bounds"), b.details.get("q"),
+            )  # fmt: skip
+
+
+def test_lines_and_rows_of_persons_are_put_in_words(page: Served) -> None:
+    def said(changes: Any) -> str:
+        return " ".join(page.post("review", PLAN | changes)["words"])
+
+    assert said(LINE).startswith("Linear regression of visits on age. This spends")
+    words = said(LINE | ROWS_OF | {"by": "region", "keys": ["north"]})
+    assert "Linear regression of visits on age, by region, at most 3 rows per person." in words
+    assert "how many are in each group is hidden" in words
+    assert "Of each person at most 3 rows count, chosen at random." in words
+    assert "how many rows count is hidden" in said(ROWS_OF)
+    assert "at most 1 row per person" in said(ROWS_OF | {"max_rows": 1})
+    assert "Count of rows, at most 3" in said(ROWS_OF | {"statistic": "count"})
+    assert "Count of persons, one per person" in said({"statistic": "count", "unit": "person"})
+
+
+def test_what_no_forecast_is_made_for_says_so(page: Served) -> None:
+    for changes, words in [
+        (LINE, "The error of a regression is not known in advance"),
+        ({"statistic": "variance"}, "The error of a variance is not known in advance"),
+        ({"statistic": "quantile", "q": [0.5]}, "The error of a quantile is not known in advance"),
+        ({"statistic": "covariance"}, "The error of a covariance is not known in advance"),
+    ]:
+        found = page.post("expected", PLAN | changes)
+        assert found["summary"].startswith(words)
+        assert found["columns"] == {}  # no number that would be another statistic's
+        assert (changes is LINE) == (not any("For comparison" in note for note in found["notes"]))
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"neighbors": "add-remove"}, {"by": "region", "keys": ["north"]}]
+)
+def test_what_rows_of_persons_cost_is_expected(data: Path, page: Served, changes: Any) -> None:
+    plan = Plan.read(PLAN | ROWS_OF | changes, read_schema(str(data)))
+    made = plan.release(None, lambda *_: None)
+    release = made.first if isinstance(made, GroupedRelease) else made
+    assert release is not None
+    assert release.noise_std is not None
+    found = page.post("expected", PLAN | ROWS_OF | changes)["columns"]
+    stated = [float(found[name]["noise"]) for name in ("age", "visits")]
+    assert stated == pytest.approx(release.noise_std, rel=0.01)
+    count = {"statistic": "count", "unit": "person"}
+    assert "without noise" in page.post("expected", PLAN | count)["summary"]
+    assert "±" in page.post("expected", PLAN | ROWS_OF | count)["summary"]
 
 
 def test_errors_are_sentences(page: Served) -> None:
@@ -271,6 +393,15 @@ def test_errors_are_sentences(page: Served) -> None:
         ({"statistic": "quantile", "q": [2]}, "Give quantiles between 0 and 1"),
         ({"unit": "age"}, "'age' says whose row it is"),
         ({"unit": "nothing"}, "There is no column 'nothing'"),
+        ({"statistic": "regress"}, "Choose the target"),
+        ({"statistic": "regress", "target": "region"}, "Choose the target"),
+        ({"statistic": "regress", "target": "age"}, "'age' is the target; it cannot be"),
+        (LINE | {"columns": []}, "Choose at least one feature"),
+        (LINE | {"by": "visits"}, "'visits' says whose row it is, or in which group"),
+        (ROWS_OF | {"max_rows": None}, "Give the number of rows of each person"),
+        (ROWS_OF | {"max_rows": 2.5}, "a whole number from 1"),
+        (ROWS_OF | {"max_rows": 0}, "a whole number from 1"),
+        (ROWS_OF | {"contribution": "all"}, "Choose how a person counts"),
     ]:
         assert sentence in page.post("review", PLAN | changes)["error"]
     assert page.post("review", [])["error"] == "The request is not a JSON object."

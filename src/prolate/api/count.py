@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from prolate._release_groups import GroupedRelease
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
+from prolate.errors import InputError
 from prolate.estimators import Estimate
+from prolate.group_columns import By, Keys
 from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.queries import Count
 from prolate.release import Release
+from prolate.sources import open_source
+from prolate.sources.paired import is_path
 
 __all__ = ["count"]
 
@@ -34,15 +37,15 @@ def count(
     unit: str | int | None = None,
     contribution: Literal["mean", "rows"] = "mean",
     max_rows: int | None = None,
-    by: str | int | None = None,
-    keys: Sequence[str | int] | None = None,
+    by: By | None = None,
+    keys: Keys | None = None,
 ) -> Release | GroupedRelease:
     """Release the private number of rows, or of persons; in each group, with `by`.
 
     Parameters
     ----------
     columns : str, int or sequence of them, optional
-        Without `unit` and `by`, any numeric columns: rows are counted in them, all of them.
+        Any numeric columns, which makes no difference: all rows are counted.
     data, budget, neighbors, seed, ledger, progress, engine, unit, contribution, max_rows, by, keys
         As for `mean`. With ``neighbors="replace"``, and without `by`, the number is public, and
         is released as it is. With `unit`, persons are counted, or rows of which each
@@ -77,7 +80,9 @@ def count(
             number, noise = float(measured.values[0]), measured.std
         return Estimate(np.array([number]), np.array([noise]), None, number)
 
-    if columns is None and not (unit is None and by is None):
+    if columns is None and unit is None and by is None:
+        data = _rows(data, engine)
+    elif columns is None:
         columns = ()
     counted = "rows" if unit is None or contribution == "rows" else "persons"
     job = Job(
@@ -103,3 +108,40 @@ def count(
         by=by,
         keys=keys,
     )
+
+
+def _rows(data: object, engine: Engine | None) -> object:
+    """Return the data, or where some columns are not numeric, one column of it to count rows in."""
+    if engine is not None:
+        return data
+    try:
+        open_source(data)
+    except InputError:
+        names = _names(data)
+        for name in names:
+            try:
+                return open_source(data, [name])
+            except InputError:
+                continue
+        if names:  # rows of labels are rows
+            return open_source(data, (), labels=names[:1])
+        raise
+    return data
+
+
+def _names(data: object) -> list[str]:
+    """Return the names of columns, as far as they are easily known."""
+    if is_path(data):
+        from prolate.sources.files import _open_file
+        from prolate.sources.paths import find_files
+
+        paths: Any = [data] if isinstance(data, str | os.PathLike) else data
+        return list(_open_file(find_files(paths)[0]).names)
+    for found in (
+        getattr(data, "column_names", None),
+        getattr(data, "columns", None),
+        getattr(getattr(data, "schema", None), "names", None),
+    ):
+        if found is not None:
+            return [name for name in found if isinstance(name, str)]
+    return []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Literal
 
 from prolate import estimators
@@ -12,6 +11,7 @@ from prolate.arguments import Bounds
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
+from prolate.group_columns import By, Keys
 from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
@@ -36,8 +36,8 @@ def covariance(
     unit: str | int | None = None,
     contribution: Literal["mean", "rows"] = "mean",
     max_rows: int | None = None,
-    by: str | int | None = None,
-    keys: Sequence[str | int] | None = None,
+    by: By | None = None,
+    keys: Keys | None = None,
 ) -> Release | GroupedRelease:
     """Release the private covariance (divided by n) of every two columns: no bounds needed.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Literal
 
 from prolate import estimators
@@ -14,6 +13,7 @@ from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.estimators import Estimate
+from prolate.group_columns import By, Keys
 from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
@@ -55,8 +55,8 @@ def mean(
     unit: str | int | None = None,
     contribution: Literal["mean", "rows"] = "mean",
     max_rows: int | None = None,
-    by: str | int | None = None,
-    keys: Sequence[str | int] | None = None,
+    by: By | None = None,
+    keys: Keys | None = None,
 ) -> Release | GroupedRelease:
     """Release the private mean of every column: no bounds, center or scale needed.
 
@@ -101,7 +101,8 @@ def mean(
     ledger : Ledger, path or URL, optional
         Charged with the budget before any private row is measured.
     progress : bool or callable
-        True shows a bar on a terminal; a callable gets (label, rows done, rows in all).
+        True shows a bar on a terminal; a callable gets (label, rows done, rows in all), where
+        these are known; with `keys`, for the label ``"groups"``, groups in place of rows.
     engine : "spark", optional
         Lets the tasks of a Spark cluster read Parquet files. A data frame of Spark's needs no
         engine.
@@ -118,14 +119,16 @@ def mean(
         `max_rows` random rows of each person count, each as a row.
     max_rows : int, optional
         For ``contribution="rows"``.
-    by : str or int, optional
-        The column that says which group a row is in; there is a release for each group, and
-        the budget is that of all together (`prolate.terms`). With `unit`, persons are in the
-        group of their first row, and their rows in others do not count; but with
+    by : str, int or sequence of them, optional
+        The column that says which group a row is in, or several; there is a release for each
+        group, and the budget is that of all together (`prolate.terms`). With `unit`, persons
+        are in the group of their first row, and their rows in others do not count; but with
         ``contribution="rows"`` each row counts in its own. The rows of all groups are held in
         memory.
     keys : sequence of str or int, optional
-        The groups, public; rows of others are left out. Without it, the groups that are
+        The groups, public; rows of others are left out. With several columns tuples,
+        ``[("north", "f"), ...]``, or ``{"region": [...], "sex": [...]}`` for all combinations.
+        Without it, the groups that are
         surely large enough not to be one person's are found, which needs a budget with a delta.
 
     Returns

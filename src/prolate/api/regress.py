@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -17,13 +18,16 @@ from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.estimators import Estimate
 from prolate.estimators.regression.linear_fit import LinearFit
+from prolate.group_columns import By, Keys, columns_of
 from prolate.job import Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
+from prolate.sources import Source, open_source
 from prolate.sources.paired import open_table
 
-__all__ = ["REGRESSION_METHODS", "line_job", "line_method", "regress"]
+__all__ = ["REGRESSION_METHODS", "line_job", "line_method", "open_line", "regress"]
 
+_CHOOSE = r"Choose the target from the numeric columns: \1"
 REGRESSION_METHODS = ("auto", "ssp", "adassp", "adassp-fixed")
 
 
@@ -47,8 +51,8 @@ def regress(
     unit: str | int | None = None,
     contribution: Literal["mean", "rows"] = "mean",
     max_rows: int | None = None,
-    by: str | int | None = None,
-    keys: Sequence[str | int] | None = None,
+    by: By | None = None,
+    keys: Keys | None = None,
 ) -> Release | GroupedRelease:
     """Release the private linear regression of one column on others; in each group, with `by`.
 
@@ -101,9 +105,9 @@ def regress(
         needs_bounds=method != "auto" and bounds is not None,
         fit_intercept=fit_intercept,
     )
-    labels = [label for label in (unit, by) if label is not None]
+    labels = [*([] if unit is None else [unit]), *columns_of(by)]
     return job.release(
-        open_table(data, target, features, engine, labels),
+        open_line(data, target, features, engine, labels),
         columns=None,
         bounds=bounds,
         budget=budget,
@@ -117,6 +121,30 @@ def regress(
         by=by,
         keys=keys,
     )
+
+
+def open_line(
+    data: object,
+    target: str,
+    features: str | Sequence[str] | None,
+    engine: str | None,
+    labels: Sequence[str | int],
+) -> Source:
+    """Open features and target; of several that will not do, the target is told first."""
+    try:
+        return open_table(data, target, features, engine, labels)
+    except InputError as error:
+        try:
+            open_source(data, [target], engine=engine, labels=labels)
+        except InputError as first:
+            words = re.sub(
+                r"Choose from the numeric columns: columns=\[(.*)\]", _CHOOSE, str(first)
+            )
+            if repr(target) in words:  # a stream that comes only once says something else
+                raise InputError(words) from None
+        # The columns to choose from as features are all but the target.
+        usable = re.sub(rf"(features=\[.*?){re.escape(repr(target))}(?:, )?", r"\1", str(error))
+        raise InputError(usable.replace(", ]", "]")) from None
 
 
 def line_job(
@@ -240,7 +268,7 @@ def _penalty(alpha: object) -> float | None:
         return None
     try:
         value = math.nan if isinstance(alpha, str | bool) else float(alpha)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not 0.0 <= value < math.inf:
         raise InputError(f"alpha must be a finite number, 0 or larger, or None; got {alpha!r}.")

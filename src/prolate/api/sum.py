@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Literal
 
 from prolate import estimators
@@ -13,6 +12,7 @@ from prolate.arguments import Bounds, Vector, check_clip, check_method, check_no
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
+from prolate.group_columns import By, Keys
 from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
@@ -42,8 +42,8 @@ def sum(  # noqa: A001  the name that users look for
     unit: str | int | None = None,
     contribution: Literal["mean", "rows"] = "mean",
     max_rows: int | None = None,
-    by: str | int | None = None,
-    keys: Sequence[str | int] | None = None,
+    by: By | None = None,
+    keys: Keys | None = None,
 ) -> Release | GroupedRelease:
     """Release the private sum of every column, by the elliptical Gaussian mechanism.
 

@@ -2,9 +2,33 @@
 
 Sums are exact.  mu is stored as the hexadecimal float it is, and mu**2 adds up
 as a fraction.  While every entry is Gaussian the rule is
-``sum(mu_i**2) <= limit.mu**2``; from the first one that is only rho-zCDP on it
-is ``sum(rho_i) <= limit.for_zcdp().rho``, which is the same sum (rho is half of
-mu**2) under a limit that may be lower.
+``sum(mu_i**2) <= limit.mu**2``; where one is only rho-zCDP it is
+``sum(rho_i) <= limit.for_zcdp().rho``, which is the same sum (rho is half of
+mu**2) under a limit that may be lower.  Where it is (limits of epsilon and delta),
+the first entry decides, before anything is released: after a Gaussian one, those that
+are only zCDP are refused.  Were they not, an analyst could choose, by what was
+released, the composition whose delta is larger there, and the larger of the two for
+each outcome may add up to more than either.
+
+**Deltas.** Finding out which groups there are takes a delta_i of its own: some event,
+independent of all else and of probability at least 1 - delta_i for either of two neighbors,
+makes the release mu_i-GDP (`prolate.terms`). A ledger may set a part D of its limit's delta
+aside for that. The rules are then ``sum(delta_i) <= D``, and the one above for a limit of
+(epsilon, delta - D). D is fixed beforehand: were the rule one for epsilon and delta -
+sum(delta_i), an analyst could choose, by what was released, what to spend on each, and the
+larger of two probabilities for each outcome adds up to more than the larger of two sums.
+
+*Proof that the limit is kept.* Let a coin thin each event to a probability of exactly
+1 - delta_i for both neighbors, and a last coin fail so often that all coins together succeed
+with probability 1 - D, whatever was asked for on the way; there is room for it, as
+prod(1 - delta_i) >= 1 - sum(delta_i) >= 1 - D. Let P and Q be the distributions of all
+releases together for the two neighbors, and P', Q' the same given that no coin fails; so on
+every set P <= (1 - D) P' + D, and (1 - D) Q' <= Q. P' and Q' belong to mu_i-GDP releases whose
+mu_i**2 never add up to more than mu**2, that of (epsilon, delta - D); so they are mu-GDP (Dong,
+Roth, Su 2019, Corollary 2; Smith, Thakurta 2022 where the mu_i are chosen on the way), and
+P' <= e**epsilon Q' + delta - D. Together P <= (1 - D) (e**epsilon Q' + delta - D) + D
+<= e**epsilon Q + delta. Where a release is only zCDP, so are P' and Q', and the limit in rho is
+one whose delta at epsilon is at most delta - D.
 """
 
 from __future__ import annotations
@@ -18,8 +42,9 @@ from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from fractions import Fraction
 
 from prolate.budget import Budget, Composition
+from prolate.errors import BudgetError
 
-__all__ = ["Account", "Entry"]
+__all__ = ["Account", "Entry", "check_keys_delta"]
 
 _SMALLEST, _LARGEST = 1e-9, 1e4  # the mu that a Budget can have
 # Relative, on the sum of squares: ten charges of rho = 0.1 fit a limit of 1,
@@ -43,6 +68,8 @@ class Entry:
         ``"gdp"`` if every step was Gaussian, else only `rho` is meant.
     time : str
         When it was charged: UTC, ISO 8601, by the clock of the machine that charged.
+    delta : float
+        What it cost beside that, for finding out which groups there are; 0 if nothing.
     """
 
     id: int
@@ -51,20 +78,33 @@ class Entry:
     rho: float
     composition: Composition
     time: str
+    delta: float = 0.0
 
 
 @dataclass(frozen=True)
 class Account:
-    """All that a ledger holds: a name, a limit, and the entries, oldest first."""
+    """All that a ledger holds: a name, a limit, and the entries, oldest first.
+
+    `keys_delta` is the part of the limit's delta that is set aside for finding groups.
+    """
 
     dataset: str
     limit: Budget
     entries: tuple[Entry, ...] = ()
+    keys_delta: float = 0.0
 
     @property
     def composition(self) -> Composition:
         """Whether every entry is Gaussian."""
         return _composition(self.entries)
+
+    @property
+    def room(self) -> Budget:
+        """The limit, but for the part of its delta that is set aside."""
+        if not self.keys_delta:
+            return self.limit
+        stated = self.limit.stated
+        return Budget(epsilon=stated["epsilon"], delta=_rest(stated["delta"], self.keys_delta))
 
     @property
     def spent(self) -> Budget | None:
@@ -74,35 +114,75 @@ class Account:
         return _budget(math.sqrt(_total(self.entries)), self.composition)
 
     @property
+    def spent_delta(self) -> float:
+        """What all entries cost of `keys_delta`, or a little more."""
+        exact = _deltas(self.entries)
+        value = float(exact)
+        return value if Fraction(value) >= exact else math.nextafter(value, 1.0)
+
+    @property
     def remaining(self) -> Budget | None:
         """The largest charge of the ledger's own composition that still fits, or None."""
         left = self._left(self.composition)
         return _budget(left, self.composition) if left else None
 
-    def fits(self, budget: Budget) -> bool:
-        """Return whether `budget` may be charged."""
+    def fits(self, budget: Budget, delta: float = 0.0) -> bool:
+        """Return whether `budget`, and `delta` for finding groups, may be charged."""
         charges: tuple[Entry | Budget, ...] = (*self.entries, budget)
-        return _total(charges) <= _most(self.limit, _composition(charges))
+        fits = _total(charges) <= _most(self, _composition(charges))
+        return fits and self._decided(budget) and self._finds(delta)
 
-    def allows(self, limit: Budget) -> bool:
-        """Return whether `limit` covers what is spent."""
-        return _total(self.entries) <= _most(limit, self.composition)
+    def allows(self, limit: Budget, keys_delta: float) -> bool:
+        """Return whether another limit covers what is spent."""
+        other = replace(self, limit=limit, keys_delta=keys_delta)
+        return other._finds(0.0) and _total(self.entries) <= _most(other, self.composition)
 
-    def charged(self, budget: Budget, label: str, time: str) -> Account:
+    def epsilon(self, budget: Budget, like: Budget) -> float | None:
+        """Return the epsilon of a budget at the delta of `like`, if it has one.
+
+        What is set aside of it for finding groups is no part of the conversion.
+        """
+        if "delta" not in like.stated:
+            return None
+        return budget.epsilon_at(_rest(like.stated["delta"], self.keys_delta))
+
+    def _decided(self, budget: Budget) -> bool:
+        """Return whether a charge leaves the rule that the first entry decided."""
+        if _allowed(self, "gdp") == _allowed(self, "zcdp") or not self.entries:
+            return True
+        return self.entries[0].composition == "zcdp" or budget.composition == "gdp"
+
+    def _finds(self, delta: float) -> bool:
+        spent = _deltas(self.entries) + Fraction(delta)
+        return spent <= Fraction(self.keys_delta) * (1 + _SLACK)
+
+    def charged(self, budget: Budget, label: str, time: str, delta: float = 0.0) -> Account:
         """Return the account with one more entry."""
         rho = 0.5 * budget.mu * budget.mu
         number = len(self.entries) + 1
-        entry = Entry(number, label, budget.mu, rho, budget.composition, time)
+        entry = Entry(number, label, budget.mu, rho, budget.composition, time, float(delta))
         return replace(self, entries=(*self.entries, entry))
 
     def seal(self) -> str:
         """Return a checksum of everything: damage shows, a forger is not kept out."""
-        entries = [(e.id, e.label, e.mu.hex(), e.composition, e.time) for e in self.entries]
-        content = json.dumps([self.dataset, self.limit.to_dict(), entries], sort_keys=True)
+        entries = [
+            (e.id, e.label, e.mu.hex(), e.composition, e.time, e.delta.hex()) for e in self.entries
+        ]
+        head = [self.dataset, self.limit.to_dict(), self.keys_delta.hex()]
+        content = json.dumps([*head, entries], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()
 
-    def refusal(self, asked: Budget, place: object) -> str:
+    def refusal(self, asked: Budget, place: object, delta: float = 0.0) -> str:
         """Return why `asked` does not fit: the limit, what is spent, what would fit."""
+        if not self._finds(delta):
+            return self._finds_nothing(place, delta)
+        if not self._decided(asked):
+            return (
+                f"All releases in {place} were of Gaussian noise, and not every step of this one "
+                f"is. It would lower the limit, {_stated(self, 'gdp')}, to "
+                f"{_stated(self, 'zcdp')}, and which of them holds must be decided before the "
+                "first release. Use another method, or state the limit as rho."
+            )
         composition = _composition([*self.entries, asked])
         total = math.sqrt(_total(self.entries))
         spent = f"{_cost(total, composition)} is" if self.entries else "nothing is"
@@ -116,23 +196,67 @@ class Account:
             why = " It counts in rho because not every step is Gaussian."
         return (
             f"A charge of {_cost(asked.mu, composition)} exceeds the budget in {place}: the "
-            f"limit is {_stated(self.limit, composition)}, {spent} spent, and {most}.{why}"
+            f"limit is {_stated(self, composition)}, {spent} spent, and {most}.{why}"
         )
 
-    def limit_refusal(self, limit: Budget, place: object) -> str:
-        """Return why `limit` cannot be set."""
-        spent = _cost(math.sqrt(_total(self.entries)), self.composition)
+    def _finds_nothing(self, place: object, delta: float) -> str:
+        """Return why no groups can be found for a delta, and what to do."""
+        instead = "Or give the groups: keys=['north', 'south']."
+        if self.keys_delta:
+            left = max(0.0, self.keys_delta - self.spent_delta)
+            return (
+                f"Finding out which groups there are costs delta = {delta:.4g} here, and of what "
+                f"{place} sets aside for that, delta = {left:.4g} is left. Use a budget with a "
+                f"smaller delta, if that is not too little. {instead}"
+            )
         return (
-            f"The limit of {place} cannot become {_stated(limit, self.composition)}, because "
+            f"Finding out which groups there are costs a delta of its own, and {place} sets none "
+            "aside for that: set its limit again, as epsilon and delta, with a keys_delta that "
+            f"is part of delta. {instead}"
+        )
+
+    def limit_refusal(self, limit: Budget, keys_delta: float, place: object) -> str:
+        """Return why `limit` cannot be set."""
+        other = replace(self, limit=limit, keys_delta=keys_delta)
+        spent = _cost(math.sqrt(_total(self.entries)), self.composition)
+        if self.spent_delta:
+            spent += f", and delta = {self.spent_delta:.4g} for finding groups,"
+        return (
+            f"The limit of {place} cannot become {_stated(other, self.composition)}, because "
             f"{spent} is spent already."
         )
 
     def _left(self, composition: Composition) -> float:
         """Return the largest mu that still fits, or 0 if only slack or less is left."""
-        allowed = _allowed(self.limit, composition)
+        allowed = _allowed(self, composition)
         left = allowed - _total(self.entries)
         mu = math.sqrt(left) if left > allowed * _SLACK else 0.0
         return mu if mu >= _SMALLEST else 0.0
+
+
+def check_keys_delta(limit: Budget, keys_delta: object) -> float:
+    """Return the part of a limit's delta that is set aside, if it can be.
+
+    Raises
+    ------
+    BudgetError
+        If it is no number, or not less than a delta that the limit states.
+    """
+    if isinstance(keys_delta, bool) or not isinstance(keys_delta, float | int):
+        raise BudgetError(f"keys_delta must be a number; got {keys_delta!r}.")
+    if keys_delta == 0:
+        return 0.0
+    if "delta" not in limit.stated:
+        raise BudgetError(
+            "keys_delta is a part of the limit's delta; state the limit as epsilon and delta."
+        )
+    whole = limit.stated["delta"]
+    if not (0.0 < keys_delta < whole and _rest(whole, keys_delta) > 0.0):
+        raise BudgetError(
+            f"keys_delta must lie between 0 and the limit's delta, {whole:g}; got {keys_delta!r}."
+        )
+    Budget(epsilon=limit.stated["epsilon"], delta=_rest(whole, keys_delta))  # or says why not
+    return float(keys_delta)
 
 
 def _total(charges: Iterable[Entry | Budget]) -> Fraction:
@@ -140,17 +264,30 @@ def _total(charges: Iterable[Entry | Budget]) -> Fraction:
     return sum((Fraction(charge.mu) ** 2 for charge in charges), Fraction(0))
 
 
+def _deltas(entries: Iterable[Entry]) -> Fraction:
+    """Return the exact sum of the deltas."""
+    return sum((Fraction(entry.delta) for entry in entries), Fraction(0))
+
+
 def _composition(charges: Iterable[Entry | Budget]) -> Composition:
     return "zcdp" if any(charge.composition == "zcdp" for charge in charges) else "gdp"
 
 
-def _allowed(limit: Budget, composition: Composition) -> Fraction:
-    """Return the exact mu**2 that `limit` allows."""
-    return Fraction(limit.mu if composition == "gdp" else limit.for_zcdp().mu) ** 2
+def _allowed(account: Account, composition: Composition) -> Fraction:
+    """Return the exact mu**2 that the limit allows beside the delta that is set aside."""
+    limits = (account.limit, account.room)
+    return min(Fraction(b.mu if composition == "gdp" else b.for_zcdp().mu) ** 2 for b in limits)
 
 
-def _most(limit: Budget, composition: Composition) -> Fraction:
-    return _allowed(limit, composition) * (1 + _SLACK)
+def _most(account: Account, composition: Composition) -> Fraction:
+    return _allowed(account, composition) * (1 + _SLACK)
+
+
+def _rest(delta: float, keys_delta: float) -> float:
+    """Return what is left of a delta for all else, rounded down, and by the slack."""
+    exact = Fraction(delta) - Fraction(keys_delta) * (1 + _SLACK)
+    value = float(exact)
+    return value if Fraction(value) <= exact else math.nextafter(value, -1.0)
 
 
 def _budget(mu: float, composition: Composition) -> Budget:
@@ -159,8 +296,12 @@ def _budget(mu: float, composition: Composition) -> Budget:
     return budget if composition == "gdp" else budget.for_zcdp()
 
 
-def _stated(limit: Budget, composition: Composition) -> str:
-    return str(limit if composition == "gdp" else limit.for_zcdp())
+def _stated(account: Account, composition: Composition) -> str:
+    limit = account.limit
+    stated = str(limit if composition == "gdp" else limit.for_zcdp())
+    if not account.keys_delta:
+        return stated
+    return f"{stated}, of which delta = {account.keys_delta:g} is for finding groups"
 
 
 def _cost(mu: float, composition: Composition, *, rounding: str = ROUND_HALF_EVEN) -> str:

@@ -1,6 +1,6 @@
 """The two tables of a ledger inside one transaction, the same wherever they are kept.
 
-Numbers are stored as text, mu as the hexadecimal float it is, so that SQLite and
+Numbers are stored as text, mu and delta as the hexadecimal floats they are, so that SQLite and
 PostgreSQL give back what they were given.  The seal is `Account.seal`, written
 together with what it covers.
 """
@@ -15,11 +15,12 @@ from typing import Any
 
 from prolate.budget import Budget, Composition
 from prolate.errors import BudgetError
-from prolate.ledger.account import Account, Entry
+from prolate.ledger.account import Account, Entry, check_keys_delta
 
 __all__ = ["VERSION", "Books", "Damaged", "tables"]
 
-VERSION = 2  # of the tables below; 1 had neither seal nor machines, and was never published
+# Of the tables below. Neither 1, without seal and machines, nor 2, without deltas, was published.
+VERSION = 3
 
 
 class Damaged(Exception):  # noqa: N818 (a finding, put in words where the place is known)
@@ -54,23 +55,25 @@ class Books:
             If it is not whole.
         """
         head = self.execute(
-            f"SELECT version, dataset, budget, seal FROM {self.schema}.ledgers "  # noqa: S608
+            f"SELECT version, dataset, budget, keys_delta, seal FROM {self.schema}.ledgers "  # noqa: S608
             f"WHERE name = :name{self.lock}",
             {"name": self.name},
         )
         if not head:
             return None
         rows = self.execute(
-            f"SELECT id, label, mu, composition, time FROM {self.schema}.entries "  # noqa: S608
+            f"SELECT id, label, mu, composition, time, delta FROM {self.schema}.entries "  # noqa: S608
             "WHERE ledger = :name ORDER BY id",
             {"name": self.name},
         )
-        ((version, dataset, budget, seal),) = head
+        ((version, dataset, budget, keys_delta, seal),) = head
         try:
             if version != VERSION:
                 raise ValueError("another version")
             limit = Budget.from_dict(json.loads(budget))
-            account = Account(dataset, limit, tuple(_entry(*row) for row in rows))
+            entries = tuple(_entry(*row) for row in rows)
+            aside = check_keys_delta(limit, float.fromhex(keys_delta))
+            account = Account(dataset, limit, entries, aside)
             if account.seal() != seal:
                 raise ValueError("something was changed")
         except (ArithmeticError, AttributeError, BudgetError, TypeError, ValueError) as error:
@@ -80,8 +83,9 @@ class Books:
     def open(self, account: Account) -> None:
         """Write a new ledger."""
         self.execute(
-            f"INSERT INTO {self.schema}.ledgers (name, version, dataset, budget, seal) "  # noqa: S608
-            "VALUES (:name, :version, :dataset, :budget, :seal)",
+            f"INSERT INTO {self.schema}.ledgers "  # noqa: S608
+            "(name, version, dataset, budget, keys_delta, seal) "
+            "VALUES (:name, :version, :dataset, :budget, :keys_delta, :seal)",
             {"version": VERSION, "dataset": account.dataset, **self._head(account)},
         )
 
@@ -90,8 +94,8 @@ class Books:
         last = account.entries[-1]
         self.execute(
             f"INSERT INTO {self.schema}.entries "  # noqa: S608
-            "(ledger, id, label, mu, composition, time) "
-            "VALUES (:name, :id, :label, :mu, :composition, :time)",
+            "(ledger, id, label, mu, composition, time, delta) "
+            "VALUES (:name, :id, :label, :mu, :composition, :time, :delta)",
             {
                 "name": self.name,
                 "id": last.id,
@@ -99,6 +103,7 @@ class Books:
                 "mu": last.mu.hex(),
                 "composition": last.composition,
                 "time": last.time,
+                "delta": last.delta.hex(),
             },
         )
         self.execute(
@@ -109,14 +114,19 @@ class Books:
     def set_limit(self, account: Account) -> None:
         """Write the limit of `account`, of which all else is written."""
         self.execute(
-            f"UPDATE {self.schema}.ledgers SET budget = :budget, seal = :seal "  # noqa: S608
-            "WHERE name = :name",
+            f"UPDATE {self.schema}.ledgers SET budget = :budget, keys_delta = :keys_delta, "  # noqa: S608
+            "seal = :seal WHERE name = :name",
             self._head(account),
         )
 
     def _head(self, account: Account) -> dict[str, object]:
         budget = json.dumps(account.limit.to_dict())
-        return {"name": self.name, "budget": budget, "seal": account.seal()}
+        return {
+            "name": self.name,
+            "budget": budget,
+            "keys_delta": account.keys_delta.hex(),
+            "seal": account.seal(),
+        }
 
 
 def tables(schema: str) -> tuple[str, ...]:
@@ -127,6 +137,7 @@ def tables(schema: str) -> tuple[str, ...]:
     version INTEGER NOT NULL,
     dataset TEXT NOT NULL,
     budget TEXT NOT NULL,
+    keys_delta TEXT NOT NULL,
     seal TEXT NOT NULL
 )""",
         f"""CREATE TABLE {schema}.entries (
@@ -136,17 +147,20 @@ def tables(schema: str) -> tuple[str, ...]:
     mu TEXT NOT NULL,
     composition TEXT NOT NULL CHECK (composition IN ('gdp', 'zcdp')),
     time TEXT NOT NULL,
+    delta TEXT NOT NULL,
     PRIMARY KEY (ledger, id)
 )""",
     )
 
 
-def _entry(number: object, label: object, mu: str, composition: Composition, time: object) -> Entry:
-    exact = float.fromhex(mu)
-    if not (math.isfinite(exact) and exact > 0.0):
+def _entry(
+    number: object, label: object, mu: str, composition: Composition, time: object, delta: str
+) -> Entry:
+    exact, failing = float.fromhex(mu), float.fromhex(delta)
+    if not (math.isfinite(exact) and exact > 0.0 and 0.0 <= failing < 1.0):
         raise ValueError("an entry has no cost")
     if composition not in ("gdp", "zcdp"):
         raise ValueError("an entry has no composition")
     if not (isinstance(number, int) and isinstance(label, str) and isinstance(time, str)):
         raise TypeError("an entry has no number, label or time")
-    return Entry(number, label, exact, 0.5 * exact * exact, composition, time)
+    return Entry(number, label, exact, 0.5 * exact * exact, composition, time, failing)

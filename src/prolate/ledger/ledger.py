@@ -10,7 +10,7 @@ from pathlib import Path
 
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, LedgerError
-from prolate.ledger.account import Account, Entry
+from prolate.ledger.account import Account, Entry, check_keys_delta
 from prolate.ledger.address import Address, address, resolved
 from prolate.ledger.books import Books
 from prolate.ledger.file import FileStore
@@ -48,6 +48,8 @@ class Ledger:
     -----
     The sum of ``mu**2`` is exact; it may exceed the limit's by a factor of
     1 + 1e-12, once in the life of the ledger, for the rounding of the charges.
+    What finding groups costs is part of a delta that is set aside beforehand
+    (`prolate.ledger.account`).
 
     Examples
     --------
@@ -68,7 +70,12 @@ class Ledger:
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str] | Address, *, limit: Budget, dataset: str = ""
+        cls,
+        path: str | os.PathLike[str] | Address,
+        *,
+        limit: Budget,
+        dataset: str = "",
+        keys_delta: float = 0.0,
     ) -> Ledger:
         """Make a new ledger: a file that only its owner can use, or rows in a database.
 
@@ -81,15 +88,21 @@ class Ledger:
             What all releases of the data set may cost together.
         dataset : str
             A name for the data set.
+        keys_delta : float
+            The part of the limit's delta that is set aside for finding out which groups
+            there are; the rest is for all else. Without it, groups must be given.
 
         Raises
         ------
         LedgerError
             If the ledger exists or cannot be made.
+        BudgetError
+            If `keys_delta` is not less than the limit's delta, or there is none.
         """
         _check_budget("limit", limit)
         _check_text("dataset", dataset)
-        _store(path).create(Account(dataset, limit))
+        aside = check_keys_delta(limit, keys_delta)
+        _store(path).create(Account(dataset, limit, keys_delta=aside))
         return cls(path)
 
     @classmethod
@@ -114,8 +127,18 @@ class Ledger:
 
     @property
     def spent(self) -> Budget | None:
-        """What all charges cost together, or None before the first."""
+        """What all charges cost together, or None before the first; see `spent_delta`."""
         return self._read().spent
+
+    @property
+    def keys_delta(self) -> float:
+        """The part of the limit's delta that is set aside for finding groups."""
+        return self._read().keys_delta
+
+    @property
+    def spent_delta(self) -> float:
+        """What finding groups has cost of `keys_delta`, rounded up."""
+        return self._read().spent_delta
 
     @property
     def remaining(self) -> Budget | None:
@@ -130,7 +153,7 @@ class Ledger:
         """Return all charges, oldest first."""
         return self._read().entries
 
-    def charge(self, budget: Budget, label: str = "") -> int:
+    def charge(self, budget: Budget, label: str = "", *, delta: float = 0.0) -> int:
         """Charge a release that is about to be made, and return its entry's id.
 
         When this returns, the charge is on the disk and is never forgotten.
@@ -141,6 +164,9 @@ class Ledger:
             What the release costs.
         label : str
             What is released.
+        delta : float
+            What it costs beside `budget`, for finding out which groups there are: from
+            0 to below 1.
 
         Raises
         ------
@@ -149,29 +175,44 @@ class Ledger:
         """
         _check_budget("budget", budget)
         _check_text("label", label)
+        _check_delta(delta)
         with self._store.transaction(write=True) as books:
             account = self._account(books)
-            if not account.fits(budget):
-                raise LedgerError(account.refusal(budget, self.path))
+            if not account.fits(budget, delta):
+                raise LedgerError(account.refusal(budget, self.path, delta))
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            after = account.charged(budget, label, now)
+            after = account.charged(budget, label, now, delta)
             books.add(after)
         return after.entries[-1].id
 
-    def set_limit(self, limit: Budget) -> None:
+    def set_limit(self, limit: Budget, *, keys_delta: float | None = None) -> None:
         """Set another limit, which may not be below what is spent.
+
+        It is kept as if it had stood from the beginning, if the choice of it does not depend
+        on what was released.
+
+        Parameters
+        ----------
+        limit : Budget
+            What all releases may cost together.
+        keys_delta : float, optional
+            The part of its delta for finding groups; what it was by default.
 
         Raises
         ------
         LedgerError
             If more than `limit` is spent already. The old limit stays then.
+        BudgetError
+            If `keys_delta` is not less than the limit's delta, or there is none.
         """
         _check_budget("limit", limit)
         with self._store.transaction(write=True) as books:
             account = self._account(books)
-            if not account.allows(limit):
-                raise LedgerError(account.limit_refusal(limit, self.path))
-            books.set_limit(replace(account, limit=limit))
+            aside = account.keys_delta if keys_delta is None else keys_delta
+            aside = check_keys_delta(limit, aside)
+            if not account.allows(limit, aside):
+                raise LedgerError(account.limit_refusal(limit, aside, self.path))
+            books.set_limit(replace(account, limit=limit, keys_delta=aside))
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
@@ -199,6 +240,11 @@ def _check_budget(name: str, value: object) -> None:
         )
     if not (math.isfinite(value.mu) and value.mu > 0.0):
         raise BudgetError(f"{name} must have a positive and finite mu; got {value.mu}.")
+
+
+def _check_delta(value: object) -> None:
+    if not (isinstance(value, float | int) and 0.0 <= value < 1.0) or isinstance(value, bool):
+        raise BudgetError(f"delta must be a number from 0 to below 1; got {value!r}.")
 
 
 def _check_text(name: str, value: object) -> None:

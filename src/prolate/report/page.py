@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from prolate._release_groups import GroupedRelease
+from prolate._release_key import in_words
 from prolate._release_plot import correlations
 from prolate._release_views import confidence, each, headline, name_of, printable, rows_in_words
 from prolate.release import Release
@@ -96,7 +97,7 @@ def _group_page(groups: GroupedRelease, level: float) -> str:
         tables=tables,
         hidden=hidden,
         first=first,
-        measured=printable(keys[0]) if keys else "",
+        measured=printable(in_words(keys[0])) if keys else "",
         lead=f"{len(groups):,} group{'' if len(groups) == 1 else 's'}{counted}",
         sureness="" if first is None else words.sureness(*groups.groups.values()),
         charges=[] if first is None else words.charges(first),

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from prolate._release_key import Key, as_key, parts
 from prolate.release import Release
 
 __all__ = ["as_command", "as_python", "not_stored"]
@@ -18,7 +19,7 @@ _MOST_KEYS = 100
 _LINE = 88
 
 
-def as_command(release: Release, keys: Sequence[str] | None = None) -> str:
+def as_command(release: Release, keys: Sequence[Key] | None = None) -> str:
     """Return the shell command that makes such a release of the same columns.
 
     Of a group's release, `keys` are those of all groups.
@@ -39,14 +40,16 @@ def as_command(release: Release, keys: Sequence[str] | None = None) -> str:
     for currency, value in release.budget.stated.items():
         words += [f"--{currency}", f"{value:.12g}"]
     groups = options.pop("keys", [])
+    for column in parts(options.pop("by", ())):
+        words += ["--by", _shell(_field(column))]
     for option, value in options.items():
         words += [f"--{option.replace('_', '-')}", _shell(str(value))]
     for key in groups:
-        words += ["--key", _shell(key)]
+        words += ["--key", _shell(",".join(map(_field, parts(key))))]
     return _folded([*words, *_bounds_options(release), "-o", "release.json"])
 
 
-def as_python(release: Release, keys: Sequence[str] | None = None) -> str:
+def as_python(release: Release, keys: Sequence[Key] | None = None) -> str:
     """Return the Python code that makes such a release of the same columns."""
     name, options = _what(release, keys)
     price = [f"{k}={v:.12g}" for k, v in release.budget.stated.items()]
@@ -77,7 +80,7 @@ def as_python(release: Release, keys: Sequence[str] | None = None) -> str:
     )
 
 
-def not_stored(release: Release, keys: Sequence[str] = ()) -> list[str]:
+def not_stored(release: Release, keys: Sequence[Key] = ()) -> list[str]:
     """Return sentences on what the code leaves to be filled in."""
     notes = [
         f"{_DATA} stands for the data: a release does not say where its rows were.",
@@ -97,7 +100,7 @@ def not_stored(release: Release, keys: Sequence[str] = ()) -> list[str]:
     return notes
 
 
-def _what(release: Release, keys: Sequence[str] | None) -> tuple[str, dict[str, Any]]:
+def _what(release: Release, keys: Sequence[Key] | None) -> tuple[str, dict[str, Any]]:
     """Return the statistic, and the options that are not the usual ones."""
     options: dict[str, Any] = {}
     if release.statistic in _SHAPED and release.error_norm != 2.0:
@@ -114,11 +117,15 @@ def _what(release: Release, keys: Sequence[str] | None) -> tuple[str, dict[str, 
             options["contribution"], options["max_rows"] = "rows", release.unit.max_rows
     group = release.details.get("group")
     if isinstance(group, dict):
-        options["by"] = str(group.get("by", "BY"))
+        options["by"] = _key(group.get("by", "BY"))
         if "keys_delta" not in group:
-            every = [str(group.get("key", "KEY"))] if keys is None else list(keys)
+            every = [_key(group.get("key", "KEY"))] if keys is None else list(keys)
             options["keys"] = every[:_MOST_KEYS]
     return release.statistic, options
+
+
+def _key(stored: object) -> Key:
+    return as_key(tuple(map(str, stored))) if isinstance(stored, list) and stored else str(stored)
 
 
 def _target(release: Release) -> str:

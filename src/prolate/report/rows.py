@@ -8,6 +8,7 @@ from itertools import islice, product
 import numpy as np
 
 from prolate._release_groups import GroupedRelease
+from prolate._release_key import parts
 from prolate._release_plot import correlations
 from prolate._release_views import (
     each,
@@ -115,9 +116,9 @@ def group_tables(
     if first is None:
         return [], ""
     places, hidden = _places(first, max(1, most // len(releases)))
-    parts = stated(*releases)
+    shown = stated(*releases)
     intervals = any(release.has_intervals for release in releases)
-    header = value_header(first, parts, level, intervals=intervals)
+    header = value_header(first, shown, level, intervals=intervals)
     header = header[1:] if first.second_label else header
     counted = first.statistic == "count"
     found = []
@@ -135,13 +136,13 @@ def group_tables(
             bars = dict(zip(drawn, several, strict=True))
         rows = []
         for i, (key, record) in enumerate(zip(groups.groups, records, strict=True)):
-            texts = numbers(record, parts, intervals=intervals)
+            texts = numbers(record, shown, intervals=intervals)
             texts += [] if counted else [f"{releases[i].n:,.0f}"]
-            rows.append(Row([printable(key)], texts, bars.get(i)))
+            rows.append(Row([*map(printable, parts(key))], texts, bars.get(i)))
         table = Table(
-            header=[printable(groups.by), *header, *([] if counted else ["n"])],
+            header=[*map(printable, parts(groups.by)), *header, *([] if counted else ["n"])],
             rows=rows,
-            names=1,
+            names=len(parts(groups.by)),
             drawn=bool(drawn),
             axis=axis,
             scale="group",

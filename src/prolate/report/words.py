@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prolate._release_groups import GroupedRelease
+from prolate._release_key import in_words
 from prolate._release_views import each, keys_delta_of, printable, round_to, rows_in_words, subject
 from prolate.budget import Budget
 from prolate.release import Release
@@ -231,7 +232,7 @@ def group_facts(groups: GroupedRelease) -> list[tuple[str, str]]:
     keys = "given" if groups.keys_delta is None else "found privately"
     found = [
         ("statistic", groups.statistic),
-        ("groups", f"{len(groups):,} of {printable(groups.by)}; the keys were {keys}"),
+        ("groups", f"{len(groups):,} of {printable(in_words(groups.by))}; the keys were {keys}"),
     ]
     return [*found, *([_maker(groups)] if groups.first is None else _making(groups.first))]
 

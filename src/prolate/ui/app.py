@@ -81,7 +81,7 @@ class _Face:
         plan = Plan.read(fields, self._schema)
         found: dict[str, Any] = {
             "mu": f"{plan.budget.mu:.4g}",
-            "room": words.room(self._ledger, plan.budget),
+            "room": words.room(self._ledger, plan),
             # Public only after the user has said that it is.
             "rows": self._schema.rows if plan.public_rows else None,
         }
@@ -107,11 +107,11 @@ class _Face:
         kind = request.path_params["kind"]
         if kind not in _MEDIA:
             raise InputError(f"A release is downloaded as {', '.join(_MEDIA)}.")
-        run.fetched = run.fetched or kind != "py"
+        run.fetched = run.fetched or kind not in ("py", "sh")
         place = None if self._ledger is None else str(self._ledger.path)
         text: str | bytes
-        if kind == "py":
-            text = run.plan.python(place)
+        if kind in ("py", "sh"):
+            text = run.plan.python(place) if kind == "py" else run.plan.command(place)
         elif kind == "json":
             text = made.to_json()
         else:
@@ -164,6 +164,7 @@ _MEDIA = {
     "csv": "text/csv",
     "html": "text/html",
     "py": "text/x-python",
+    "sh": "application/x-sh",
 }
 
 
@@ -189,6 +190,7 @@ def _page(schema: Schema, ledger: Ledger | None) -> str:
         place=printable(schema.path),
         printable=printable,
         ledger=None if ledger is None else printable(str(ledger.path)),
+        finds=ledger is None or ledger.keys_delta > 0.0,
         statistics=STATISTICS,
         version=installed_version(),
     )

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from prolate._release_views import printable
 from prolate.errors import InputError
+from prolate.groups import GROUPS
 from prolate.ledger import Ledger
 from prolate.ledger.address import hide_passwords
 from prolate.ui.plan import Plan
@@ -107,9 +108,11 @@ class Desk:
         from prolate.cli import _explain
 
         def progress(label: str, rows_done: int, rows_total: int | None) -> None:
-            # Under add-remove, how many rows there are shows in the steps of any share of them.
+            # Under add-remove, how many rows there are shows in the steps of any share of them;
+            # how many groups, where they were named, is public.
             run.step = printable(label)
-            if run.plan.public_rows and rows_total:
+            run.part = None
+            if rows_total and (run.plan.public_rows or label == GROUPS):
                 run.part = min(1.0, rows_done / rows_total)
 
         try:

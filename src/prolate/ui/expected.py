@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,14 +13,24 @@ import prolate
 from prolate.budget import Budget, Neighbors
 from prolate.errors import InputError
 from prolate.forecast import expected_error
-from prolate.terms import FOR_THE_REST, Terms, for_keys
+from prolate.terms import FOR_THE_REST, for_keys
 from prolate.ui.plan import Plan
 from prolate.ui.schema import Schema
 
 __all__ = ["expect"]
 
 _UNIT = "SD"
-_NO_FORECAST = "No forecast is made for a {}; this one is for the mean of the same columns."
+_UNKNOWN = "The error of {} is not known in advance: it depends on what the rows hold."
+_NAMES = {
+    "variance": "a variance",
+    "quantile": "a quantile",
+    "covariance": "a covariance",
+    "regress": "a regression",
+}
+_COMPARED = "For comparison, the mean of the same columns: w"
+_DEPENDENT = (
+    "The sampling error takes rows as independent; rows of one person rarely are, so it is larger."
+)
 
 
 def expect(plan: Plan, guesses: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
@@ -46,13 +57,16 @@ def expect(plan: Plan, guesses: Mapping[str, Any], schema: Schema) -> dict[str, 
     """
     if plan.statistic in ("sum", "count"):
         return _exact(plan)
+    if plan.statistic == "regress":
+        states = "The release states it, with an interval for each coefficient where it can."
+        return _said(f"{_UNKNOWN.format(_NAMES[plan.statistic])} {states}")
     rows, notes = _rows(plan, guesses, schema)
     spread, unit, said = _spread(plan, guesses)
     budget, neighbors = _terms(plan)
     if "by" in plan.keywords:
         notes.append("Each group is expected to have the error below; the guess is of one group.")
-    if plan.statistic != "mean":
-        notes.insert(0, _NO_FORECAST.format(plan.statistic))
+    if plan.unit is not None and plan.unit.max_rows is not None:
+        notes.append(_DEPENDENT)
     bounds = plan.keywords.get("bounds", {})
     low = [bounds.get(name, (-np.inf, np.inf))[0] for name in plan.columns]
     high = [bounds.get(name, (-np.inf, np.inf))[1] for name in plan.columns]
@@ -66,16 +80,21 @@ def expect(plan: Plan, guesses: Mapping[str, Any], schema: Schema) -> dict[str, 
     sampling = spread / np.sqrt(rows)
     share = float(np.median(found.noise_std / sampling))
     compared = "more" if share > 1.0 else "less"
+    summary = (
+        f"With {rows:,} {_counted(plan)}, privacy is expected to add {share:.2g} times the "
+        f"sampling error (median column): {compared} than the rows themselves leave open."
+    )
+    notes = [*notes, *said, *found.warnings]
+    if plan.statistic != "mean":
+        unknown = _UNKNOWN.format(_NAMES[plan.statistic])
+        return {**_said(unknown), "notes": [_COMPARED + summary[1:], *notes]}
     return {
-        "summary": (
-            f"With {rows:,} {_counted(plan)}, privacy is expected to add {share:.2g} times the "
-            f"sampling error (median column): {compared} than the rows themselves leave open."
-        ),
+        "summary": summary,
         "columns": {
             name: {"noise": f"{noise:.2g}{unit}", "sampling": f"{own:.2g}{unit}"}
             for name, noise, own in zip(plan.columns, found.noise_std, sampling, strict=True)
         },
-        "notes": [*notes, *said, *found.warnings],
+        "notes": notes,
     }
 
 
@@ -84,8 +103,11 @@ def _exact(plan: Plan) -> dict[str, Any]:
     budget, neighbors = _terms(plan)
     rows = np.zeros((2, max(1, len(plan.columns))))
     if plan.statistic == "count":
-        if plan.public_rows:
-            return _said("The number of rows is public, and is released as it is, without noise.")
+        if neighbors == "replace":
+            return _said(
+                f"The number of {_counted(plan)} is public, and is released as it is, without "
+                "noise."
+            )
         made = prolate.count(rows, budget=budget, neighbors="add-remove", seed=0)
         noise = float(made.noise_std[0]) if made.noise_std is not None else 0.0
         return _said(f"The noise of a count follows from the budget: ± {noise:.3g}.")
@@ -110,15 +132,17 @@ def _said(summary: str) -> dict[str, Any]:
 
 def _terms(plan: Plan) -> tuple[Budget, Neighbors]:
     """Return what the measurements of rows, or of one group's rows, may spend, and hide."""
-    price, part = plan.budget, Fraction(1)
-    if "by" in plan.keywords and "keys" not in plan.keywords:
-        price, part = for_keys(price)[0], FOR_THE_REST
-    terms = Terms(price, plan.neighbors, grouped="by" in plan.keywords)
+    terms, part = plan.terms, Fraction(1)
+    if plan.finds_keys:
+        terms, part = replace(terms, price=for_keys(terms.price)[0]), FOR_THE_REST
     return terms.budget(part), terms.relation
 
 
 def _counted(plan: Plan) -> str:
-    return "persons" if "unit" in plan.keywords else "rows"
+    """Return what is measured: persons, rows, or those of persons that count."""
+    if plan.unit is None:
+        return "rows"
+    return "persons" if plan.unit.max_rows is None else "rows that count"
 
 
 def _rows(plan: Plan, guesses: Mapping[str, Any], schema: Schema) -> tuple[int, list[str]]:

@@ -8,11 +8,14 @@ from typing import Any
 
 import prolate
 from prolate._release_groups import GroupedRelease
+from prolate._release_unit import Unit
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Progress
 from prolate.errors import InputError
 from prolate.ledger import Ledger
 from prolate.release import Release
+from prolate.report.repeat import _field, _folded, _shell
+from prolate.terms import Terms, for_keys, keys_price
 from prolate.ui.schema import Schema
 
 __all__ = ["STATISTICS", "Plan"]
@@ -23,6 +26,7 @@ STATISTICS = {
     "variance": "Variance",
     "quantile": "Quantiles",
     "covariance": "Covariance",
+    "regress": "Linear regression",
     "count": "Count of rows, or of persons",
 }
 
@@ -36,7 +40,7 @@ class Plan:
     path : str
         The data.
     statistic : str
-        One of `STATISTICS`.
+        One of `STATISTICS`, and the name of its function.
     budget : Budget
     keywords : dict
         The other arguments of the statistic's function.
@@ -57,18 +61,23 @@ class Plan:
             If a field is missing or will not do.
         """
         statistic = fields.get("statistic")
-        if statistic not in STATISTICS:
+        if not isinstance(statistic, str) or statistic not in STATISTICS:
             raise InputError(f"Choose a statistic: {', '.join(STATISTICS)}.")
         columns = [] if statistic == "count" else _texts(fields.get("columns"), "columns")
+        target = _target(fields, columns, schema) if statistic == "regress" else []
         unknown = [name for name in columns if name not in schema.numeric]
         if unknown:
             raise InputError(f"There is no numeric column {unknown[0]!r} in {schema.path}.")
         if not columns and statistic != "count":
-            raise InputError("Choose at least one column.")
+            what = "feature to explain it by" if target else "column"
+            raise InputError(f"Choose at least one {what}.")
         if fields.get("neighbors") not in ("replace", "add-remove"):
             raise InputError("Choose what is hidden: a row's values, or also its presence.")
-        keywords: dict[str, Any] = {"columns": columns} if columns else {}
+        keywords: dict[str, Any] = {"target": target[0], "features": columns} if target else {}
+        if columns and not target:
+            keywords["columns"] = columns
         keywords["neighbors"] = fields["neighbors"]
+        columns = [*columns, *target]
         bounds = _bounds(fields.get("bounds"), columns)
         if bounds:
             keywords["bounds"] = bounds
@@ -92,8 +101,8 @@ class Plan:
 
     @property
     def columns(self) -> list[str]:
-        """The columns, in the order of the file."""
-        return list(self.keywords.get("columns", []))
+        """The columns, in the order of the file; of a regression, the features."""
+        return list(self.keywords.get("columns", self.keywords.get("features", [])))
 
     @property
     def neighbors(self) -> Neighbors:
@@ -101,9 +110,35 @@ class Plan:
         return "replace" if self.keywords["neighbors"] == "replace" else "add-remove"
 
     @property
+    def unit(self) -> Unit | None:
+        """Whom it protects; None is a row."""
+        if "unit" not in self.keywords:
+            return None
+        kind = self.keywords.get("contribution", "mean")
+        return Unit(self.keywords["unit"], kind, self.keywords.get("max_rows"))
+
+    @property
+    def finds_keys(self) -> bool:
+        """Whether a part of delta is for finding out which groups there are."""
+        return "by" in self.keywords and "keys" not in self.keywords
+
+    @property
     def public_rows(self) -> bool:
         """Whether the number of rows may be known."""
         return self.neighbors == "replace" and not {"unit", "by"} & set(self.keywords)
+
+    @property
+    def terms(self) -> Terms:
+        """What is promised."""
+        return Terms(self.budget, self.neighbors, self.unit, grouped="by" in self.keywords)
+
+    @property
+    def charge(self) -> tuple[Budget, float]:
+        """What a ledger is charged: a budget, and a delta for finding groups."""
+        if not self.finds_keys:
+            return self.budget, 0.0
+        price, delta = for_keys(self.budget)
+        return price, keys_price(self.terms, delta)
 
     def release(self, ledger: Ledger | None, progress: Progress) -> Release | GroupedRelease:
         """Make the release; it is charged to the ledger before any row is measured."""
@@ -127,6 +162,46 @@ class Plan:
             "release.to_json('release.json')\n"
         )
 
+    def command(self, ledger: str | None) -> str:
+        """Return the command that makes such a release, for a shell."""
+        # What looks like an option is none after a folder.
+        path = f"./{self.path}" if self.path.startswith("-") else self.path
+        words = ["prolate", self.statistic, _shell(path)]
+        given: dict[str, list[str]] = {}
+        for name, value in self.keywords.items():
+            if name in ("columns", "features"):
+                given[name] = [",".join(map(_field, value))]
+            elif name == "by":
+                given[name] = [_field(value)]
+            elif name == "bounds":
+                given[name] = [
+                    f"{column}={low!r}:{high!r}" for column, (low, high) in value.items()
+                ]
+            elif name == "keys":
+                given["key"] = [_field(key) for key in value]
+            elif name == "q":
+                given[name] = [repr(q) for q in value]
+            else:
+                given[name.replace("_", "-")] = [str(value)]
+        given |= {name: [repr(value)] for name, value in self.budget.stated.items()}
+        given |= {"output": ["release.json"]} | ({} if ledger is None else {"ledger": [ledger]})
+        for name, values in given.items():
+            for value in values:
+                # What begins with a dash is an option, unless it is joined to its own.
+                joined = value.startswith("-")
+                words += [f"--{name}={_shell(value)}"] if joined else [f"--{name}", _shell(value)]
+        return _folded(words) + "\n"
+
+
+def _target(fields: Mapping[str, Any], columns: list[str], schema: Schema) -> list[str]:
+    """Return the column that a regression explains."""
+    target = fields.get("target")
+    if not target or target not in schema.numeric:
+        raise InputError("Choose the target: the numeric column that is to be explained.")
+    if target in columns:
+        raise InputError(f"{target!r} is the target; it cannot be a feature, too.")
+    return [target]
+
 
 def _people(fields: Mapping[str, Any], columns: list[str], schema: Schema) -> dict[str, Any]:
     """Return the unit and the groups, if there are any."""
@@ -135,13 +210,22 @@ def _people(fields: Mapping[str, Any], columns: list[str], schema: Schema) -> di
         column = fields.get(name)
         if not column:
             continue
-        if column not in schema.numeric and column not in schema.other:
+        if not isinstance(column, str) or column not in (*schema.numeric, *schema.other):
             raise InputError(f"There is no column {column!r} in {schema.path}.")
         if column in columns:
             raise InputError(
                 f"{column!r} says whose row it is, or in which group; do not release it."
             )
         found[name] = column
+    if "unit" in found and fields.get("contribution") == "rows":
+        most = fields.get("max_rows")
+        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= 10**6:
+            raise InputError(
+                "Give the number of rows of each person that count: a whole number from 1."
+            )
+        found |= {"contribution": "rows", "max_rows": most}
+    elif "unit" in found and fields.get("contribution", "mean") != "mean":
+        raise InputError("Choose how a person counts: with their mean, or with some of their rows.")
     keys = _texts(fields.get("keys"), "groups") if "by" in found else []
     return found | ({"keys": keys} if keys else {})
 

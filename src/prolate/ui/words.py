@@ -7,8 +7,9 @@ from typing import Any
 
 from prolate._release_views import printable
 from prolate.budget import Budget
-from prolate.errors import InputError, LedgerError
+from prolate.errors import LedgerError
 from prolate.ledger import Ledger
+from prolate.ledger.account import Account
 from prolate.ui.plan import STATISTICS, Plan
 
 __all__ = ["account", "plan_in_words", "room", "spending"]
@@ -23,12 +24,18 @@ def plan_in_words(plan: Plan) -> str:
     few = names if len(names) <= _MANY else [*names[: _MANY - 1], f"{len(names) - _MANY + 1} more"]
     what = STATISTICS[plan.statistic].split(" (")[0]
     if plan.statistic == "count":
-        what = "Count of persons" if "unit" in plan.keywords else "Count of rows"
+        persons = plan.unit is not None and plan.unit.max_rows is None
+        what = "Count of persons" if persons else "Count of rows"
     if "q" in plan.keywords:
         what += " " + ", ".join(f"{q:g}" for q in plan.keywords["q"])
     groups = f", by {printable(plan.keywords['by'])}" if "by" in plan.keywords else ""
-    unit = f", one per {printable(plan.keywords['unit'])}" if "unit" in plan.keywords else ""
-    of = f" of {', '.join(few)}" if few else ""
+    unit, of = "", f" of {', '.join(few)}" if few else ""
+    if plan.unit is not None:
+        most = plan.unit.max_rows
+        each = "one" if most is None else f"at most {most:,} {'row' if most == 1 else 'rows'}"
+        unit = f", {each} per {printable(plan.unit.column)}"
+    if "target" in plan.keywords:
+        of = f" of {printable(plan.keywords['target'])} on {', '.join(few)}"
     return f"{what}{of}{groups}{unit}"
 
 
@@ -44,8 +51,6 @@ def spending(plan: Plan, ledger: Ledger | None, before: int) -> list[str]:
 
     Raises
     ------
-    InputError
-        If the ledger cannot keep account of such a release.
     LedgerError
         If it does not fit.
     """
@@ -56,25 +61,28 @@ def spending(plan: Plan, ledger: Ledger | None, before: int) -> list[str]:
             "add up all the same."
         )
     else:
-        if "by" in plan.keywords and "keys" not in plan.keywords:
-            raise InputError(
-                "Name the groups, which must be public: a ledger has no place for the delta that "
-                "finding them privately takes."
-            )
         books = ledger._read()
-        if not books.fits(plan.budget):
-            raise LedgerError(books.refusal(plan.budget, ledger.path))
-        left = books.charged(plan.budget, "", "").remaining
+        price, aside = plan.charge
+        if not books.fits(price, aside):
+            raise LedgerError(books.refusal(price, ledger.path, aside))
+        after = books.charged(price, "", "", aside)
+        left = after.remaining
         said.append(
-            f"The ledger {printable(str(ledger.path))} has a limit of {books.limit}. "
+            f"The ledger {printable(str(ledger.path))} has a limit of {_limit(books)}. "
             + (
-                f"After this, {_at(left, plan.budget)} is left."
+                f"After this, {_at(left, plan.budget, after)} is left."
                 if left
                 else "Nothing is left then."
             )
         )
+        if aside:
+            rest = _down(max(0.0, after.keys_delta - after.spent_delta))
+            said.append(
+                f"Finding out which groups there are takes delta = {aside:.4g} of what the ledger "
+                f"sets aside for that; {rest} is left of it then."
+            )
     said.append(_hidden(plan))
-    if "by" in plan.keywords and "keys" not in plan.keywords:
+    if plan.finds_keys:
         said.append("Half of delta is for finding out which groups there are.")
     if before:
         said.append("You have released exactly this before: a second release costs as much again.")
@@ -82,26 +90,42 @@ def spending(plan: Plan, ledger: Ledger | None, before: int) -> list[str]:
 
 
 def _hidden(plan: Plan) -> str:
-    person = "unit" in plan.keywords
-    one = f"person ({printable(plan.keywords['unit'])})" if person else "row"
+    unit = plan.unit
+    one = "row" if unit is None else f"person ({printable(unit.column)})"
+    counted = ""
+    if unit is not None:
+        most = unit.max_rows
+        rows = "one row counts" if most == 1 else f"{most} rows count"
+        counted = (
+            " Each person counts once, with the mean of their rows."
+            if most is None
+            else f" Of each person at most {rows}, chosen at random."
+        )
     if plan.neighbors == "add-remove":
-        return f"Whether one {one} is there is hidden, and with it how many there are."
-    many = "how many are in each group is hidden, too" if "by" in plan.keywords else (
-        f"the number of {'persons' if person else 'rows'} is public")  # fmt: skip
-    counted = " Each person counts once, with the mean of their rows." if person else ""
+        return f"Whether one {one} is there is hidden, and with it how many there are.{counted}"
+    if "by" in plan.keywords:
+        many = "how many are in each group is hidden, too"
+    elif plan.terms.counted:
+        many = "how many rows count is hidden, too"
+    else:
+        many = f"the number of {'rows' if unit is None else 'persons'} is public"
     return f"What one {one} holds is hidden; {many}.{counted}"
 
 
-def room(ledger: Ledger | None, budget: Budget) -> str:
-    """Return how much of a currency the ledger has room for."""
+def room(ledger: Ledger | None, plan: Plan) -> str:
+    """Return whether the ledger has room for a plan, and what is left."""
     if ledger is None:
         return ""
-    left = ledger.remaining
+    books = ledger._read()
+    left = books.remaining
     if left is None:
         return "The ledger has nothing left."
-    if left.mu >= budget.mu:
-        return f"The ledger has room for this: {_at(left, budget)} is left."
-    return f"The ledger has no room for this: only {_at(left, budget)} is left."
+    at = _at(left, plan.budget, books)
+    if books.fits(*plan.charge):
+        return f"The ledger has room for this: {at} is left."
+    if books.fits(plan.charge[0]):
+        return f"The ledger has room for this ({at} is left), but not for finding groups."
+    return f"The ledger has no room for this: only {at} is left."
 
 
 def account(ledger: Ledger | None) -> dict[str, Any] | None:
@@ -110,30 +134,41 @@ def account(ledger: Ledger | None) -> dict[str, Any] | None:
         return None
     books = ledger._read()
     spent, left = books.spent, books.remaining
-    part = 0.0 if spent is None else min(1.0, (spent.mu / books.limit.mu) ** 2)
-    return {
+    both = 0.0 if spent is None else spent.rho
+    whole = both + (0.0 if left is None else left.rho)
+    found: dict[str, Any] = {
         "place": printable(str(ledger.path)),
         "dataset": printable(books.dataset),
-        "limit": str(books.limit),
-        "spent": "nothing" if spent is None else _at(spent, books.limit, up=True),
-        "left": "nothing" if left is None else _at(left, books.limit),
-        "part": round(100.0 * part, 2),
+        "limit": _limit(books),
+        "spent": "nothing" if spent is None else _at(spent, books.limit, books, up=True),
+        "left": "nothing" if left is None else _at(left, books.limit, books),
+        "part": round(100.0 * both / whole, 2) if whole else 100.0,
         "entries": [
             {"id": e.id, "label": printable(e.label), "mu": f"{e.mu:.4g}", "rho": f"{e.rho:.4g}",
              "time": e.time}
             for e in books.entries
         ],
     }  # fmt: skip
+    if books.keys_delta:
+        found["spent"] += f", and delta = {books.spent_delta:.4g} for finding groups"
+    return found
 
 
-def _at(budget: Budget, like: Budget, *, up: bool = False) -> str:
+def _limit(books: Account) -> str:
+    aside = f", of which delta = {books.keys_delta:g} is for finding groups"
+    return str(books.limit) + (aside if books.keys_delta else "")
+
+
+def _at(budget: Budget, like: Budget, books: Account, *, up: bool = False) -> str:
     """Return a budget in the currency of another one, rounded down (or the exact one, up)."""
-    delta = like.stated.get("delta")
     mu = f"mu = {budget.mu:.4g}" if up else f"mu = {_down(budget.mu)}"
-    if delta is None:
+    if books.keys_delta:
+        like = books.limit
+    epsilon = books.epsilon(budget, like)
+    if epsilon is None:
         return mu
-    epsilon = budget.epsilon_at(delta)
-    return f"epsilon = {f'{epsilon:.4g}' if up else _down(epsilon)} at delta = {delta:g} ({mu})"
+    at = f"epsilon = {f'{epsilon:.4g}' if up else _down(epsilon)}"
+    return f"{at} at delta = {like.stated['delta']:g} ({mu})"
 
 
 def _down(value: float) -> str:

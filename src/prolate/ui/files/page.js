@@ -35,20 +35,25 @@ function make(kind, text, more = {}) {
   return Object.assign(node, more);
 }
 
+const statistic = () => $("statistic").value;
+const target = () => statistic() === "regress" ? $("target").value : "";
+
 function wanted() {
-  const used = columns.filter(c => c.use.checked);
+  const goal = target();
+  const used = columns.filter(c => c.use.checked && c.name !== goal);
   const bounds = {}, spread = {};
-  for (const c of used) {
+  for (const c of columns.filter(c => used.includes(c) || c.name === goal)) {
     const pair = [number(c.low), number(c.high)];
     if (pair.some(end => end !== null)) bounds[c.name] = pair;
     if (number(c.spread) !== null) spread[c.name] = number(c.spread);
   }
   return {
-    statistic: $("statistic").value,
+    statistic: statistic(), target: target(),
     q: $("q").value.split(/[\s,;]+/).filter(Boolean).map(Number),
     columns: used.map(c => c.name), bounds, spread,
     neighbors: form.elements.neighbors.value || null,
     unit: $("unit").value || null,
+    contribution: form.elements.contribution.value, max_rows: number($("max-rows")),
     by: $("by").value || null,
     keys: $("keys").value.split(",").map(k => k.trim()).filter(Boolean),
     epsilon: number($("epsilon")), delta: number($("delta")), rows: number($("rows")),
@@ -58,13 +63,25 @@ function wanted() {
 // --- the form -------------------------------------------------------------------------------
 
 function settle() {
+  const goal = target(), fits = statistic() === "regress";
   for (const [i, c] of columns.entries()) {
-    for (const field of [c.low, c.high, c.spread]) field.disabled = !c.use.checked;
-    lines[i].classList.toggle("used", c.use.checked);
-    if (!c.use.checked) c.noise.textContent = c.sampling.textContent = "";
+    const used = c.use.checked || c.name === goal;
+    c.use.disabled = c.name === goal;  // its bounds count, and it is no feature
+    for (const field of [c.low, c.high]) field.disabled = !used;
+    c.spread.disabled = !used || fits;
+    lines[i].classList.toggle("used", used);
+    lines[i].classList.toggle("target", c.name === goal);
+    if (!used) c.noise.textContent = c.sampling.textContent = "";
   }
-  $("columns-part").hidden = $("statistic").value === "count";
-  $("quantiles").hidden = $("statistic").value !== "quantile";
+  $("columns").classList.toggle("fits", fits);
+  $("columns-title").textContent = fits ? "Features: the columns to explain it by" : "Columns";
+  $("about-spread").hidden = fits;
+  $("target-field").hidden = !fits;
+  $("columns-part").hidden = statistic() === "count";
+  $("quantiles").hidden = statistic() !== "quantile";
+  $("contribution-field").hidden = !$("unit").value;
+  $("max-rows-field").hidden = !$("with-rows").checked;
+  $("rows-field").hidden = fits || statistic() === "sum" || statistic() === "count";
   $("keys-field").hidden = !$("by").value;
   const epsilon = number($("epsilon"));
   if (epsilon > 0 && document.activeElement !== $("slider")) $("slider").value = Math.log10(epsilon);
@@ -105,7 +122,8 @@ function changed() {
 async function expected() {
   if (asking) { again = true; return; }
   const fields = wanted();
-  const incomplete = !fields.neighbors || (!fields.columns.length && fields.statistic !== "count");
+  const incomplete = !fields.neighbors || (!fields.columns.length && fields.statistic !== "count")
+    || (fields.statistic === "regress" && !fields.target);
   if (!incomplete && !$("notes").childElementCount) $("summary").textContent = "Working out the error to expect…";
   asking = true;
   const found = await ask("expected", fields);
@@ -113,14 +131,15 @@ async function expected() {
   if (again) { again = false; expected(); return; }
   $("expected").classList.remove("old");
   $("summary").textContent = found.summary ?? (incomplete
-    ? "Choose columns, and what is hidden, to see the error to expect."
+    ? `Choose ${fields.statistic === "regress" ? "a target, features" : "columns"}, and what is hidden, to see the error to expect.`
     : found.missing ?? found.error);
   $("notes").replaceChildren(...(found.notes ?? []).map(note => make("li", note)));
   $("room").textContent = found.mu ? `This budget is μ = ${found.mu}. ${found.room}` : "";
   const known = typeof found.rows === "number";
   $("rows").disabled = known;
   $("rows").placeholder = known ? String(found.rows) : "";
-  document.querySelector("label[for=rows]").textContent = known ? "Rows (public)" : fields.unit ? "Persons (a guess)" : "Rows (a guess)";
+  const counted = fields.unit && fields.contribution === "mean" ? "Persons" : "Rows";
+  document.querySelector("label[for=rows]").textContent = `${counted} (${known ? "public" : "a guess"})`;
   for (const c of columns) {
     const own = found.columns?.[c.name];
     c.noise.textContent = own ? `± ${own.noise}` : "";
@@ -202,7 +221,7 @@ function card(run) {
     see.addEventListener("click", () => show(run, false));
     see.setAttribute("aria-label", `Show the report of: ${run.title}`);
     const items = [see];
-    for (const [kind, label] of [["json", "JSON"], ["csv", "CSV"], ["html", "HTML report"], ["py", "Python code"]]) {
+    for (const [kind, label] of [["json", "JSON"], ["csv", "CSV"], ["html", "HTML report"], ["py", "Python code"], ["sh", "Command"]]) {
       const link = make("a", label, {href: `runs/${run.id}/${kind}`, download: ""});
       link.setAttribute("aria-label", `Download ${label}: ${run.title}`);
       items.push(link);
@@ -258,7 +277,7 @@ $("slider").addEventListener("input", () => {
   $("epsilon").value = Number((10 ** $("slider").valueAsNumber).toPrecision(2));
 });
 const choose = on => () => {
-  for (const [i, c] of columns.entries()) if (!lines[i].hidden) c.use.checked = on;
+  for (const [i, c] of columns.entries()) if (!lines[i].hidden && !c.use.disabled) c.use.checked = on;
   changed();
 };
 $("all").addEventListener("click", choose(true));
