@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import prolate
 from prolate.estimators.clip import Norms, is_doubtful
 from prolate.estimators.expected import Expected, Tilt
 from prolate.estimators.mean import _with_center
@@ -162,3 +163,12 @@ def test_rows_far_out_are_looked_for_again_where_they_may_be_noise() -> None:
     np.testing.assert_allclose(both.counts, 0.2 * first.counts + 0.8 * second.counts)
     assert both.noise == pytest.approx(np.sqrt((0.2 * 20) ** 2 + (0.8 * 10) ** 2))
     assert first.averaged(Norms(2.0 * edges, second.counts, 10.0, 2.0)).noise == 10.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_looking_again_leaves_enough_for_the_sum(seed: int) -> None:
+    # Of two values side by side, scales are far too small at first: lengths take several looks.
+    rows = np.repeat([[41.0], [42.0]], 50, axis=0)
+    release = prolate.mean(rows, budget=prolate.Budget(rho=0.75), seed=seed)
+    assert np.isfinite(release.estimate).all()
+    assert sum(entry.share for entry in release.receipt) <= 1.0
