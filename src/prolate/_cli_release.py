@@ -12,7 +12,7 @@ from prolate._cli_options import read_budget, read_keys
 from prolate._cli_words import in_options
 from prolate._release_groups import GroupedRelease
 from prolate._release_json import check_writable
-from prolate._release_views import NOT_PRIVATE
+from prolate._release_words import NOT_PRIVATE
 from prolate.errors import ReleaseError
 from prolate.release import Release
 

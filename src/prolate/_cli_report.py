@@ -11,7 +11,7 @@ from prolate._cli_options import level_option, show_options
 from prolate._cli_release import print_whole
 from prolate._release_groups import SCHEMA, GroupedRelease
 from prolate._release_json import check_writable, read_json
-from prolate._release_views import printable
+from prolate._release_words import printable
 from prolate.errors import ReleaseError
 from prolate.release import Release
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate import _release_views as views
+from prolate import _release_words as words
 from prolate._release_json import (
     Reader,
     read_fields,
@@ -137,7 +138,7 @@ class GroupedRelease(Shown):
     @property
     def guarantee(self) -> str:
         """One sentence that says exactly what is guaranteed, of all groups together."""
-        return views.guarantee(self)
+        return words.guarantee(self)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -234,15 +235,15 @@ class GroupedRelease(Shown):
     @property
     def subject(self) -> str:
         """What was estimated, such as ``"mean of 3 columns by ward"``."""
-        what = self.statistic if self.first is None else views.subject(self.first)
-        return f"{what} by {views.printable(in_words(self.by))}"
+        what = self.statistic if self.first is None else words.subject(self.first)
+        return f"{what} by {words.printable(in_words(self.by))}"
 
     def headline(self) -> str:
         """Return the first line of the text: what, by what, at what budget."""
         private = "Private" if self.private else "NOT PRIVATE (seeded)"
         count = len(self.groups)
         keys = "keys given" if self.keys_delta is None else "keys found privately"
-        unit = "" if self.unit is None else f", unit: {views.printable(str(self.unit))}"
+        unit = "" if self.unit is None else f", unit: {words.printable(str(self.unit))}"
         return (
             f"{private} {self.subject}: {count:,} "
             f"group{'' if count == 1 else 's'} ({keys}), {self.budget}, "
@@ -254,7 +255,7 @@ class GroupedRelease(Shown):
     ) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the printed table, as text."""
         first, releases = self.first, list(self.groups.values())
-        names = [views.printable(name) for name in self._labels()]
+        names = [words.printable(name) for name in self._labels()]
         if first is None:
             return names, []
         counted = first.statistic == "count"
@@ -270,7 +271,7 @@ class GroupedRelease(Shown):
             ]
         rows = [
             [
-                *map(views.printable, parts(key)),
+                *map(words.printable, parts(key)),
                 *(line[1:] if counted else [f"{release.n:,.0f}", *line]),
             ]
             for (key, release), lines in zip(self.groups.items(), found, strict=True)
@@ -282,10 +283,10 @@ class GroupedRelease(Shown):
         header, rows = self.cells()
         lines = [self.headline()]
         if not self.private:
-            lines.append(views.NOT_PRIVATE)
+            lines.append(words.NOT_PRIVATE)
         if rows:
             lines += views.aligned(header, views.middle_out(rows, _SHOWN_ROWS))
-        lines += [f"warning: {views.printable(warning)}" for warning in self.warnings]
+        lines += [f"warning: {words.printable(warning)}" for warning in self.warnings]
         return "\n".join(lines)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate._release_key import in_words
-from prolate._release_views import confidence, each, name_of, printable
+from prolate._release_views import confidence, each, name_of
+from prolate._release_words import printable
 from prolate.errors import ReleaseError
 
 if TYPE_CHECKING:

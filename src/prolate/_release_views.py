@@ -1,4 +1,4 @@
-"""How a release looks as text and as a data frame."""
+"""How the numbers of a release look as text and as a data frame."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate._release_words import NOT_PRIVATE, headline, printable
 from prolate.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,14 +17,12 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from prolate._release_groups import GroupedRelease
     from prolate._release_shown import Shown
     from prolate.release import Release
 
 _SHOWN_ROWS = 20
 _SHOWN_COLUMNS = 8  # of a matrix; larger ones are listed number by number
 NUMBERS = ("estimate", "noise_std", "sampling_std", "lower", "upper")  # of a record
-NOT_PRIVATE = "NOT PRIVATE: made with a seed. For tests only; do not publish."
 
 
 def confidence(level: object) -> float:
@@ -61,128 +60,6 @@ def round_to(value: float, error: float) -> str:
         return f"{value:.{max(leading + decimals, 0)}e}"
     rounded = round(value, decimals) + 0.0  # + 0.0 makes -0.0 a plain zero
     return f"{rounded:,.{max(decimals, 0)}f}"
-
-
-def printable(name: str) -> str:
-    """Return a column name with control characters escaped: names come from files."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
-
-
-def rows_in_words(release: Release) -> str:
-    """Return the number of rows or persons in words, saying where it is only a noisy count."""
-    one = "row" if release.unit is None or release.unit.max_rows is not None else "person"
-    count = f"{release.n:,.0f} {one}{'' if release.n == 1 else 's'}"
-    return f"about {count} (a noisy count)" if release.n_is_noisy else count
-
-
-def subject(release: Release) -> str:
-    """Return what was estimated of how much, such as ``"mean of 3 columns"``."""
-    d = len(release.columns)
-    what = release.statistic
-    if what == "count":
-        return "count"
-    if what == "regression":
-        d -= 1  # without the intercept
-        target = release.details.get("target")
-        of = f" of {printable(target)}" if isinstance(target, str) else ""
-        return f"{what}{of} on {d:,} feature{'' if d == 1 else 's'}"
-    if release.second_label == "q":
-        count = release.estimate.shape[0]
-        what = f"{count} {what}{'' if count == 1 else 's'}"
-    return f"{what} of {d:,} column{'' if d == 1 else 's'}"
-
-
-def headline(release: Release) -> str:
-    """Return the first line: what, of how much, at what budget, for which neighbors."""
-    private = "Private" if release.private else "NOT PRIVATE (seeded)"
-    unit = "" if release.unit is None else f", unit: {printable(str(release.unit))}"
-    return (
-        f"{private} {subject(release)}, {rows_in_words(release)}, "
-        f"{release.budget}, neighbors: {release.neighbors}{unit}"
-    )
-
-
-def interval_covers(release: Release) -> str:
-    """Return what an interval of the release covers, in plain words."""
-    if release.statistic == "sum":
-        clipped = "each value clipped to its bounds"
-        if release.method == "gaussian-ellipse":
-            clipped = "each clipped to the ellipse around the center"
-        return f"the sum of these rows, {clipped}, one column at a time (privacy noise only)"
-    if release.statistic == "regression":
-        return (
-            "the coefficients of least squares in the population that the rows were drawn from, "
-            "one at a time (privacy noise and sampling error together)"
-        )
-    if release.statistic == "count":
-        return f"the number of {release.columns[0]} (privacy noise only)"
-    one = "number" if release.is_matrix else "column"
-    if release.noise_only:
-        return (
-            f"the {release.statistic} of these rows, one {one} at a time "
-            "(privacy noise only: sampling error is not included)"
-        )
-    what = "privacy noise and sampling error together"
-    if release.clipping_std is not None:
-        what = "privacy noise, sampling error and what clipping may have taken off, together"
-    return (
-        f"the {release.statistic} of the population that the rows were drawn from, one {one} "
-        f"at a time ({what})"
-    )
-
-
-def guarantee(release: Release | GroupedRelease) -> str:
-    """Return one sentence that says exactly what is guaranteed."""
-    if not release.private:
-        return (
-            "No privacy is guaranteed: a seed was given, and whoever knows it can remove the noise."
-        )
-    names = [f"rho = {release.budget.rho:.4g} zero-concentrated differential privacy"]
-    if release.budget.composition == "gdp" and "mu" in release.budget.stated:
-        names = [f"mu = {release.budget.mu:.4g} Gaussian differential privacy"]
-    if "epsilon" in release.budget.stated:
-        stated = release.budget.stated
-        names = [
-            f"(epsilon = {stated['epsilon']:g}, delta = {stated['delta']:g})-differential privacy"
-        ]
-        if release.budget.composition == "zcdp":
-            names.append(f"rho = {release.budget.rho:.4g} zero-concentrated privacy")
-    keys_delta = keys_delta_of(release)
-    event = (
-        f"replacing {protected(release, 'any one')} by any other, the number of "
-        f"{protected(release)} being public"
-        if release.neighbors == "replace"
-        else f"adding or removing {protected(release, 'any one')}"
-    )
-    if release.budget.composition == "zcdp":
-        return f"{' and '.join(names)}, for {event}."
-    if keys_delta is not None:
-        return (
-            f"{names[0]}, for {event}. Of delta, {keys_delta:g} is for showing which groups there "
-            f"are; the rest goes with the measurements (mu = {release.budget.mu:.4g})."
-        )
-    return (
-        f"{' and '.join(names)}, for {event}: whatever the other {protected(release)} are, that "
-        "is as hard "
-        f"to notice in this release as a shift by mu = {release.budget.mu:.4g} in one standard "
-        "normal number."
-    )
-
-
-def keys_delta_of(release: Release | GroupedRelease) -> float | None:
-    """Return the part of delta that pays for showing which groups there are, if any does."""
-    group = release.details.get("group")
-    value = group.get("keys_delta") if isinstance(group, dict) else None
-    return value if isinstance(value, float) else None
-
-
-def protected(release: Release | GroupedRelease, number: str | None = None) -> str:
-    """Return what is protected as one: ``"any one row"``, or in the plural ``"rows"``."""
-    if release.unit is None:
-        return "rows" if number is None else f"{number} row"
-    if number is None:
-        return "persons"
-    return f"{number} person (all rows with the same {printable(release.unit.column)!r})"
 
 
 def shown_as_matrix(release: Release) -> bool:

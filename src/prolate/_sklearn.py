@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate._release_words import printable
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError
 
@@ -211,7 +212,7 @@ def check_count(estimator: object, count: int, expected: int) -> None:
 
 
 def _bullets(names: Sequence[str]) -> list[str]:
-    return [f"- {name}" for name in names[:_SHOWN]] + ["- ..."] * (len(names) > _SHOWN)
+    return [f"- {printable(name)}" for name in names[:_SHOWN]] + ["- ..."] * (len(names) > _SHOWN)
 
 
 def r2(

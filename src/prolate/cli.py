@@ -39,7 +39,7 @@ from prolate._cli_reproduce import reproduce
 from prolate._cli_ui import ui
 from prolate._cli_words import in_options
 from prolate._release_groups import GroupedRelease
-from prolate._release_views import printable
+from prolate._release_words import printable
 from prolate.budget import Budget
 from prolate.errors import ProlateError
 from prolate.ledger import Ledger

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prolate import _release_views
+from prolate import _release_views, _release_words
 from prolate._release_json import (
     OPTIONAL_FIELDS,
     RECEIPT_FIELDS,
@@ -313,12 +313,12 @@ class Release(Shown):
     @property
     def interval_covers(self) -> str:
         """What `interval` covers, in plain words."""
-        return _release_views.interval_covers(self)
+        return _release_words.interval_covers(self)
 
     @property
     def guarantee(self) -> str:
         """One sentence that says exactly what is guaranteed."""
-        return _release_views.guarantee(self)
+        return _release_words.guarantee(self)
 
     def table(self, level: float = 0.95) -> list[dict[str, Any]]:
         """Return one record per number: column, (q or with,) estimate, stds, lower, upper.

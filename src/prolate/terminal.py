@@ -14,16 +14,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from prolate import demo
 from prolate._release_key import parts
-from prolate._release_views import (
-    NOT_PRIVATE,
-    aligned,
-    cells,
-    headline,
-    middle_out,
-    printable,
-    round_to,
-    shown_as_matrix,
-)
+from prolate._release_views import aligned, cells, middle_out, round_to, shown_as_matrix
+from prolate._release_words import NOT_PRIVATE, headline, printable
 from prolate.budget import Budget
 from prolate.ledger import Ledger
 from prolate.ledger.account import Account

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from prolate._release_groups import GroupedRelease
 from prolate._release_key import in_words
 from prolate._release_plot import correlations
-from prolate._release_views import confidence, each, headline, name_of, printable, rows_in_words
+from prolate._release_views import confidence, each, name_of
+from prolate._release_words import headline, printable, rows_in_words
 from prolate.release import Release
 from prolate.report import repeat, words
 from prolate.report.drawing import Profile, draw_profile, shade, shrunk

@@ -10,15 +10,8 @@ import numpy as np
 from prolate._release_groups import GroupedRelease
 from prolate._release_key import parts
 from prolate._release_plot import correlations
-from prolate._release_views import (
-    each,
-    label_of,
-    name_of,
-    numbers,
-    printable,
-    stated,
-    value_header,
-)
+from prolate._release_views import each, label_of, name_of, numbers, stated, value_header
+from prolate._release_words import printable
 from prolate.release import Release
 from prolate.report.drawing import ErrorBar, Mark, draw_errors, draw_together
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from prolate._release_groups import GroupedRelease
 from prolate._release_key import in_words
-from prolate._release_views import each, keys_delta_of, printable, round_to, rows_in_words, subject
+from prolate._release_views import each, round_to
+from prolate._release_words import keys_delta_of, printable, rows_in_words, subject
 from prolate.budget import Budget
 from prolate.release import Release
 

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from prolate._release_views import printable
+from prolate._release_words import printable
 from prolate.errors import InputError, ProlateError
 from prolate.ledger import Ledger
 from prolate.release import installed_version

@@ -12,7 +12,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from prolate._release_views import printable
+from prolate._release_words import printable
 from prolate.errors import InputError
 from prolate.groups import GROUPS
 from prolate.ledger import Ledger

@@ -8,7 +8,7 @@ from importlib import resources
 
 import jinja2
 
-from prolate import _release_views as views
+from prolate import _release_words as words
 from prolate._release_groups import GroupedRelease
 from prolate.release import Release
 
@@ -19,7 +19,7 @@ Made = Release | GroupedRelease
 
 def headline(made: Made) -> str:
     """Return what was released, in a line."""
-    return made.headline() if isinstance(made, GroupedRelease) else views.headline(made)
+    return made.headline() if isinstance(made, GroupedRelease) else words.headline(made)
 
 
 def to_csv(made: Made) -> bytes:

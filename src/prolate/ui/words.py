@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_FLOOR, Context
 from typing import Any
 
-from prolate._release_views import printable
+from prolate._release_words import printable
 from prolate.budget import Budget
 from prolate.errors import LedgerError
 from prolate.ledger import Ledger
