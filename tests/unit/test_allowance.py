@@ -7,7 +7,7 @@ import pytest
 
 import prolate
 from prolate import Budget
-from prolate.estimators.allowance import Beyond, lost_part, stretch_beyond
+from prolate.estimators.beyond import Beyond, lost_part, normal_loss, stretch_beyond
 from prolate.estimators.clip import Norms
 
 ROWS = 1e6
@@ -61,6 +61,22 @@ def test_noise_alone_gives_finite_numbers(counts: np.ndarray) -> None:
         assert np.isfinite(found.square(radius))
         assert lost_part(found, radius, 0.5, 1.0) <= 12.0 * 0.5
     assert np.isfinite(stretch_beyond(found, 1.0, np.ones(3)))
+
+
+@pytest.mark.parametrize("spread", [np.ones(1), np.ones(30), np.array([1.0, 10.0, 0.1, 3.0])])
+def test_what_normal_rows_lose(spread: np.ndarray) -> None:
+    size = np.linalg.norm(spread)
+    rows = np.random.default_rng(0).normal(size=(100_000, spread.size)) * spread
+    length = np.linalg.norm(rows, axis=1)
+    edges = size * np.linspace(0.05, 6.0, 400)
+    beyond = np.sort(length)
+    norms = histogram(lambda r: 1.0 - np.searchsorted(beyond, r) / length.size, edges)
+    found = Beyond.of(norms, ROWS)
+    for radius in size * np.array([1.0, 1.5]):
+        lost = float(np.mean(np.maximum(length - radius, 0.0)))
+        assert normal_loss(found, spread**2, radius) == pytest.approx(lost, abs=0.01 * size)
+        # Spreads that are wrong by a common factor do not matter.
+        assert normal_loss(found, 4.0 * spread**2, radius) == pytest.approx(lost, abs=0.01 * size)
 
 
 def test_a_variance_that_cannot_be_is_not_said_to_be_known() -> None:

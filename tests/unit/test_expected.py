@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import prolate
+from prolate.estimators.averages import with_center
 from prolate.estimators.clip import Norms, is_doubtful
 from prolate.estimators.expected import Expected, Tilt
-from prolate.estimators.mean import _with_center
 
 N, D = 40_000, 32
 
@@ -123,8 +123,8 @@ def test_the_searched_center_counts_as_far_as_it_agrees(d: int) -> None:
     errors = {"alone": [], "with center": [], "biased": [], "said": []}
     for _ in range(2000 if d == 1 else 20):
         value, center = noise * rng.normal(size=d), center_noise * rng.normal(size=d)
-        together, said = _with_center(value, noise, center, center_noise)
-        biased, _ = _with_center(value, noise, center + 30.0, center_noise)
+        together, said = with_center(value, noise, center, center_noise)
+        biased, _ = with_center(value, noise, center + 30.0, center_noise)
         for name, each in zip(errors, (value, together, biased, said), strict=True):
             errors[name].append(float(np.mean(each**2)))
     found = {name: np.mean(each) for name, each in errors.items()}
@@ -136,7 +136,7 @@ def test_the_searched_center_counts_as_far_as_it_agrees(d: int) -> None:
 def test_columns_without_a_searched_center_stay_as_they_are() -> None:
     value, noise = np.array([1.0, 2.0]), np.array([0.1, 0.1])
     center_noise = np.array([0.3, np.inf])
-    found, said = _with_center(value, noise, np.array([1.1, 50.0]), center_noise)
+    found, said = with_center(value, noise, np.array([1.1, 50.0]), center_noise)
     assert found[1] == 2.0
     assert said[1] == 0.1
     assert 1.0 < found[0] < 1.02

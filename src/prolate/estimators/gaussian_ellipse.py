@@ -112,17 +112,20 @@ def elliptical_sum(
 
     from prolate.theory import exact_radius
 
-    of_count, length = float(np.linalg.norm(center)), float(np.linalg.norm(1.0 / b))
+    of_count, length = math.hypot(*center), float(np.linalg.norm(1.0 / b))
     both = radius * length + of_count
-    if float(np.linalg.norm(center * b)) * length <= both:
+    offset = math.hypot(*(center * b))
+    if offset * length <= both:
         part = min(part, 1.0 / rows)
-        wide = exact_radius(scale, part, b=b, center_offset=center)
+        # So far off, what is not exact is nothing: at most a radius more than is needed.
+        far = offset > 1e8 * radius
+        wide = offset + radius if far else exact_radius(scale, part, b=b, center_offset=center)
         if wide * length <= both:
             total, noise = _clipped_sum(curator, np.zeros_like(center), b, wide)
             details = {"radius": wide, "clipped_fraction": part}
             return Estimate(total, noise, None, rows, details=details)
     first = curator.receipt[-1]
-    share = curator.remaining * of_count / both
+    share = curator.remaining * min(max(of_count / both, 1e-6), 1.0 - 1e-6)  # all get some
     counted = curator.measure(Count(curator.dimension), share=share, label="rows again")
     weight = counted.share / (counted.share + first.share)
     number = weight * float(counted.values[0]) + (1.0 - weight) * float(first.values[0])

@@ -18,7 +18,7 @@ many that only a sample of them is searched, `one_pass.py` does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -26,17 +26,19 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
 from prolate.estimators.allowance import SKEWED, allowance_of_mean
+from prolate.estimators.averages import Answer, average, with_center
 from prolate.estimators.clip import (
     Norms,
     clipped_sum,
-    fraction_radius,
     is_doubtful,
     measure_norms,
 )
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.expected import Expected, Tilt, expect, measure_tilt
+from prolate.estimators.expected import Expected, expect, measure_tilt
 from prolate.estimators.first_mean import FirstMean, view_of
+from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
+from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.one_pass import one_pass_mean
 from prolate.estimators.rare_mean import UNSURE, rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
@@ -50,11 +52,11 @@ __all__ = ["Clip", "clipped_mean", "mean"]
 Floats = NDArray[np.float64]
 Clip = float | Literal["auto"]
 
-_DOUBT = 0.5  # standard deviations of noise that count as a bias of the center
 _FIRST = 0.12  # part of the first mean
 _TILT = 0.3  # part of the tilted sum, over the effective number of columns, ...
 _LEAST_TILT, _MOST_TILT = 0.004, 0.06  # ... within these
-_MORE_LOOKS = 2  # at most, at how long rows are
+_MORE_LOOKS = 2  # at most, at how long rows are, ...
+_LEFT = 0.7  # ... that leave this part for the sum
 
 
 def mean(
@@ -84,6 +86,8 @@ def mean(
         where the rows can pay for it and an l_2 error is wanted (`rotation.py`).
     """
     shape = learn_shape(curator, center=center, scale=scale)
+    if clip != "auto":
+        shape = replace(shape, warnings=(*shape.warnings, CLIPPED))
     turned = find_rotation(curator, shape) if rotate and error_norm == 2.0 else None
     if turned is not None:
         return _turned_mean(turned, shape, clip)
@@ -144,7 +148,8 @@ def _mostly_rare_mean(
 
 def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, Any]) -> Estimate:
     """Return the estimate with its errors; skewed rows vary more than their bulk."""
-    sampling_std = details.get("stretch", 1.0) * shape.spread / np.sqrt(shape.rows)
+    variation = details.pop("variation", details.get("stretch", 1.0))
+    sampling_std = variation * shape.spread / np.sqrt(shape.rows)
     clipping_std = details.pop("clipping_std", None)
     guessed = details.pop("guessed", np.zeros_like(value))
     # Where rows are few, it is said already, and that they are skewed is not known.
@@ -165,12 +170,14 @@ def clipped_mean(
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return steps 3 to 5 with a share of mu**2: the mean, its noise, and what was found."""
     if clip != "auto":
-        return _fixed_clip(curator, shape, scale, share=share, fraction=clip)
+        return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip)
     effective = effective_columns(shape.spread, scale)
     for_radius = radius_share(curator, shape.rows, effective) * share
     for_tilt = min(max(_TILT * effective**-0.75, _LEAST_TILT), _MOST_TILT) * share
-    for_sum = share - for_radius - for_tilt
-    expected, for_sum = _lengths(curator, shape, scale, for_radius, for_sum)
+    for_variation = MOMENTS * share
+    expected, for_sum = _lengths(
+        curator, shape, scale, for_radius=for_radius, share=share - for_tilt - for_variation
+    )
     norms = expected.norms
 
     def around(center: Floats, radius: float, part: float, label: str) -> Answer:
@@ -187,15 +194,26 @@ def clipped_mean(
 
     # Step 5.
     radius = expected.best_radius(lambda tried: expected.bias_square(tried, tilt))
+    variation = measure_variation(
+        curator,
+        shape.rows,
+        first.value,
+        shape.spread,
+        scale,
+        noise=expected.noise * radius / expected.mean_factor(radius) * scale,
+        safe=expected.safe,
+        share=for_variation,
+    )
     second = around(first.value, radius, 1.0 - _FIRST, "mean")
-    value, noise_std, bias = _average(first, second, expected, tilt)
+    value, noise_std, bias = average(first, second, expected, tilt)
     if shape.center_noise is not None:
-        value, noise_std = _with_center(value, noise_std, shape.center, shape.center_noise)
+        value, noise_std = with_center(value, noise_std, shape.center, shape.center_noise)
     allowed = allowance_of_mean(
         expected, tilt, shape.spread, scale, bias=bias, radii=(first.radius, second.radius)
     )
     details = {
         "stretch": allowed.stretch,
+        "variation": variation.over_spread(allowed.stretch),
         "clipping_std": allowed.clipping_std,
         "guessed": allowed.guessed,
         "radius": second.radius,
@@ -207,13 +225,17 @@ def clipped_mean(
 
 
 def _lengths(
-    curator: Measurer, shape: Shape, scale: Floats, for_radius: float, for_sum: float
+    curator: Measurer, shape: Shape, scale: Floats, *, for_radius: float, share: float
 ) -> tuple[Expected, float]:
-    """Return what to expect by how long rows are, and the share that is left for the sum.
+    """Return what to expect by how long rows are, and what is left of a share for the sum.
 
     Rows far out that may well be noise are looked for again. Of rows about equally long, noise
     makes some once in a hundred times, which would double the error.
     """
+    before = curator.remaining
+
+    def left() -> float:
+        return share - (before - curator.remaining)
 
     def look() -> Norms:
         return measure_norms(
@@ -221,60 +243,13 @@ def _lengths(
         )
 
     norms = look()
-    expected = expect(curator, shape.rows, shape.spread, scale, norms, share=for_sum)
+    expected = expect(curator, shape.rows, shape.spread, scale, norms, share=left())
     for _ in range(_MORE_LOOKS):
-        if not is_doubtful(norms, expected.clipped):
+        if left() - for_radius < _LEFT * share or not is_doubtful(norms, expected.clipped):
             break
-        norms, for_sum = norms.averaged(look()), for_sum - for_radius
-        expected = expect(curator, shape.rows, shape.spread, scale, norms, share=for_sum)
-    return expected, for_sum
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """A mean of rows clipped to a radius, and the standard deviation of its noise."""
-
-    value: Floats
-    noise: Floats
-    radius: float
-
-
-def _average(
-    first: Answer, second: Answer, expected: Expected, tilt: Tilt
-) -> tuple[Floats, Floats, float]:
-    """Return the average by inverse mean squared error, its noise, and the length of its bias."""
-
-    def square(answer: Answer) -> Floats:
-        noise = float(np.sum((answer.noise / expected.unit) ** 2))
-        bias = expected.bias_square(answer.radius, tilt)
-        return np.asarray(answer.noise**2 * (1.0 + bias / noise))
-
-    ratio = np.sqrt(square(second) / square(first))
-    weight = 1.0 / (1.0 + ratio**2)  # of the second
-    value = (1.0 - weight) * first.value + weight * second.value
-    bias = expected.unit * sum(
-        float(np.mean(part)) * np.sqrt(expected.bias_square(answer.radius, tilt))
-        for part, answer in ((1.0 - weight, first), (weight, second))
-    )
-    return value, np.hypot((1.0 - weight) * first.noise, weight * second.noise), float(bias)
-
-
-def _with_center(
-    value: Floats, noise: Floats, center: Floats, center_noise: Floats
-) -> tuple[Floats, Floats]:
-    """Return the average of a mean with the searched center, and its noise.
-
-    What the two differ by, beyond their noise, is taken for the center's bias, and for as
-    large in every column, in units of that noise.
-    """
-    both = noise**2 + center_noise**2
-    square = (center - value) ** 2 / both
-    known = np.isfinite(both)
-    doubt = _DOUBT * float(np.sqrt(2.0 / np.count_nonzero(known)))
-    surplus = max(float(np.mean(square[known])) - 1.0, 0.0) + doubt
-    weight = noise**2 / both / (1.0 + surplus)
-    together = np.hypot((1.0 - weight) * noise, weight * np.where(known, center_noise, 0.0))
-    return value + weight * (center - value), together
+        norms = norms.averaged(look())
+        expected = expect(curator, shape.rows, shape.spread, scale, norms, share=left())
+    return expected, left()
 
 
 def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
@@ -288,20 +263,6 @@ def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
     noise_std = np.sqrt(curator.matrix**2 @ noise_std**2)
     for name in {"clipping_std", "guessed"} & details.keys():
         details[name] = np.sqrt(curator.matrix**2 @ details[name] ** 2)
+    along = details["variation"] * curator.spread
+    details["variation"] = np.sqrt(curator.matrix**2 @ along**2) / shape.spread
     return _stated(shape, turned, noise_std, {**details, "rotated": True})
-
-
-def _fixed_clip(
-    curator: Measurer, shape: Shape, scale: Floats, *, share: float, fraction: float
-) -> tuple[Floats, Floats, dict[str, Any]]:
-    """Return the mean of rows of which about `fraction` are clipped."""
-    effective = effective_columns(shape.spread, scale)
-    for_radius = radius_share(curator, shape.rows, effective) * share
-    norms = measure_norms(
-        curator, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
-    )
-    radius = fraction_radius(norms, fraction, shape.rows)
-    rest = min(share - for_radius, curator.remaining)
-    total, noise = clipped_sum(curator, shape.center, scale, radius, share=rest, label="mean")
-    details = {"radius": radius, "clipped_fraction": fraction}
-    return shape.center + total / shape.rows, noise / shape.rows, details

@@ -24,6 +24,7 @@ from prolate.curator import Curator
 from prolate.estimators.allowance import allowance_of_difference
 from prolate.estimators.clip import Norms, fraction_radius, sampled_norms
 from prolate.estimators.expected import expect
+from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.shape import Shape
 from prolate.estimators.shares import radius_share
 from prolate.queries import NestedSum
@@ -39,6 +40,7 @@ _USUAL = 0.05  # part of the rows beyond the radius from which the tail is extra
 _RARE = 0.03  # at most this part of them is beyond the radius to which it is known, ...
 _SEEN = 5.0  # ... and at least so many standard deviations of the count's noise
 _UNSEEN = 1.5  # the larger radius over the usual one where the tail is not seen
+_SHOWN = 3.0  # standard deviations at which a column shows its own difference
 _HALF = 0.5  # standard deviations of noise that count as a difference in the intervals
 _DOUBT = 3.0  # times the squared noise of a single column that is taken for noise, too
 
@@ -53,7 +55,8 @@ def one_pass_mean(
     norms = sampled_norms(
         sample, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
     )
-    share = min(share - for_radius, curator.remaining)
+    for_variation = MOMENTS * share
+    share = min(share - for_radius, curator.remaining) - for_variation
     expected = expect(curator, rows, shape.spread, scale, norms, share=share)
     outer = _farthest(norms, expected.clipped / rows, rows)
     # The center is off by a part of each column's spread, of which clipping takes some away:
@@ -66,8 +69,19 @@ def one_pass_mean(
     radius = max(radius, outer / _AT_MOST)
     outer = max(outer, _AT_LEAST * radius)
 
+    few = rows * sample.fraction
+    variation = measure_variation(
+        sample,
+        few,
+        shape.center,
+        shape.spread,
+        scale,
+        noise=expected.noise * np.sqrt(rows / few) * outer * scale,
+        safe=outer,
+        share=for_variation,
+    )
     query = NestedSum(shape.center, scale, radius, outer, _PART)
-    measured = curator.measure(query, share=share, label="mean")
+    measured = curator.measure(query, share=min(share, curator.remaining), label="mean")
     total, excess = measured.values.reshape(2, -1)
     kept = rows * expected.mean_factor(radius)
     kept_more = rows * expected.mean_factor(outer)
@@ -87,16 +101,19 @@ def one_pass_mean(
     # What the two means likely differ by: more than the noise explains, and half its doubt.
     surplus = max(float(np.sum(difference**2)) - square, 0.0)
     likely = surplus + _HALF * np.sqrt(2.0 * float(np.sum(noise**4)))
+    shown = np.where(np.abs(difference) > _SHOWN * noise, np.abs(difference), 0.0)
     allowed = allowance_of_difference(
         expected,
         shape.spread,
         scale,
         bias=expected.unit * float(np.sqrt(likely)),
+        shown=expected.unit * shown,
         kept=1.0 - weight,
         radii=(radius, outer),
     )
     details = {
         "stretch": allowed.stretch,
+        "variation": variation.over_spread(allowed.stretch),
         "clipping_std": allowed.clipping_std,
         "guessed": allowed.guessed,
         "radius": (1.0 - weight) * radius + weight * outer,

@@ -196,7 +196,8 @@ def _warnings(curator: Curator, shares: Shares, *, found: bool) -> tuple[str, ..
         few = (
             f"The rows are few for this budget and {curator.dimension} columns: the searches' "
             f"counts are noisy by {100 * shares.count_error:.0f} % of the rows, so centers and "
-            "scales are rough. More rows, fewer columns, a larger budget or bounds would help."
+            "scales are rough and intervals may be too narrow. More rows, fewer columns, a larger "
+            "budget or bounds would help."
         )
         return (few,)
     return ()

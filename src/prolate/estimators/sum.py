@@ -59,11 +59,13 @@ def bounded_sum(curator: Curator, *, error_norm: float, elliptical: bool) -> Est
     around_origin = _total_noise(reach, error_norm, elliptical)
     around_middle = _total_noise(half, error_norm, elliptical)
     of_count = float(np.linalg.norm(middle))
-    if around_origin <= around_middle + of_count:
+    both = around_middle + of_count
+    if around_origin <= both or both == 0.0:  # 0 where bounds are as small as floats can be
         count_share = 0.01
         center, span = np.zeros_like(middle), reach
     else:
-        count_share = max(0.01, of_count / (around_middle + of_count))
+        # Columns without a range need no noise, and still a measurement.
+        count_share = min(max(0.01, of_count / both), 1.0 - 1e-6)
         center, span = middle, half
     counted = curator.measure(Count(curator.dimension), share=count_share, label="rows")
     rows = float(counted.values[0])
@@ -92,7 +94,7 @@ def bounded_mean(curator: Curator, *, error_norm: float, elliptical: bool) -> Es
 
 
 def _shape(span: Floats, error_norm: float, elliptical: bool) -> Floats:
-    if not elliptical or not span.any():
+    if not elliptical or span.max() < 1e-300:  # too small to be shaped
         return np.ones_like(span)
     # A column of no range needs no noise; it gets the least that a float can tell apart.
     wide = np.maximum(span, span.max() * 2.0**-60)

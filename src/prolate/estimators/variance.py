@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from prolate.curator import Curator
-from prolate.estimators.allowance import Beyond, lost_part, stretch_beyond
+from prolate.estimators.beyond import Beyond, lost_part, stretch_beyond
 from prolate.estimators.clip import measure_norms
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.mean import clipped_mean
@@ -30,7 +30,8 @@ _RADIUS = 2.0  # times the share that a mean spends on norms: the tail is worth 
 _SQUARABLE = (1e-70, 1e70)  # scales whose fourth powers are floats
 _NORMAL = np.sqrt(2.0)  # standard deviation of (x - m)**2 over the variance, normal data
 _HEAVY = 3.0  # times the normal sampling error
-_UNSURE = 1.5  # allowance for clipping, over the other errors together
+_LOST = 1.4  # of what is beyond the radius: squares are all on one side
+_UNSURE = 2.5  # allowance for clipping, over the other errors together
 _WARNING = (
     "The rows have heavy tails, or are too few for this budget to show that they have not: their "
     "variance may be ruled by few of them, and its intervals may be too narrow. Quantiles are "
@@ -80,7 +81,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     beyond = Beyond.of(norms, rows)
     normal = _NORMAL * size / scale
     most = float(np.linalg.norm(normal))
-    unseen = lost_part(beyond, tail.radius, float(np.max(noise_std / scale)), most)
+    unseen = lost_part(beyond, tail.radius, float(np.max(noise_std / scale)), most, part=_LOST)
     seen = float(np.linalg.norm(tail.lost))
     clipping_std = (max(1.0, unseen / seen) if seen > 0.0 else 1.0) * tail.lost * scale
     stretch = max(tail.stretch, stretch_beyond(beyond, tail.radius, normal))

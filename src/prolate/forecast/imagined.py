@@ -121,8 +121,8 @@ class ImaginedRows(Source):
             return self._like(self._n, self._center, query.index)._answer(query.query)
         if isinstance(query, Pairs):
             return self._like(self._n // 2, 0.0 * self._center)._answer(query.query)
-        if isinstance(query, ClippedSum) and query.about is None:
-            return self._clipped_sum(query)
+        if isinstance(query, ClippedSum):
+            return self._clipped_sum(query) if query.about is None else self._squares_sum(query)
         if isinstance(query, NestedSum):
             return self._nested_sum(query)
         counts = self._counts(query)
@@ -224,6 +224,13 @@ class ImaginedRows(Source):
         total = self._n * kept + np.sqrt(self._n * extra) * self._fluctuation
         most = float(self._n)  # rounding aside, no sum is larger, in units of the radius
         return np.clip(total * unit, -most, most) * RADIUS
+
+    def _squares_sum(self, query: ClippedSum) -> Floats:
+        """Return the sum of squared deviations; hardly any is taken to be clipped."""
+        off = 0.0 if query.about is None else self._center - query.about
+        square = self._spread**2 + off**2
+        total = self._n * (square - query.center) / query.scale / query.radius
+        return np.clip(total, -float(self._n), float(self._n)) * RADIUS
 
     def _nested_sum(self, query: NestedSum) -> Floats:
         def total(radius: float) -> Floats:

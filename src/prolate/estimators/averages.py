@@ -1,0 +1,63 @@
+"""Averages of private means of the same rows, by what error is expected of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.estimators.expected import Expected, Tilt
+
+__all__ = ["Answer", "average", "with_center"]
+
+Floats = NDArray[np.float64]
+
+_BIASED = 0.5  # standard deviations of noise that count as a bias of the center
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A mean of rows clipped to a radius, and the standard deviation of its noise."""
+
+    value: Floats
+    noise: Floats
+    radius: float
+
+
+def average(
+    first: Answer, second: Answer, expected: Expected, tilt: Tilt
+) -> tuple[Floats, Floats, float]:
+    """Return the average by inverse mean squared error, its noise, and the length of its bias."""
+
+    def square(answer: Answer) -> Floats:
+        noise = float(np.sum((answer.noise / expected.unit) ** 2))
+        bias = expected.bias_square(answer.radius, tilt)
+        return np.asarray(answer.noise**2 * (1.0 + bias / noise))
+
+    ratio = np.sqrt(square(second) / square(first))
+    weight = 1.0 / (1.0 + ratio**2)  # of the second
+    value = (1.0 - weight) * first.value + weight * second.value
+    bias = expected.unit * sum(
+        float(np.mean(part)) * np.sqrt(expected.bias_square(answer.radius, tilt))
+        for part, answer in ((1.0 - weight, first), (weight, second))
+    )
+    return value, np.hypot((1.0 - weight) * first.noise, weight * second.noise), float(bias)
+
+
+def with_center(
+    value: Floats, noise: Floats, center: Floats, center_noise: Floats
+) -> tuple[Floats, Floats]:
+    """Return the average of a mean with the searched center, and its noise.
+
+    What the two differ by, beyond their noise, is taken for the center's bias, and for as
+    large in every column, in units of that noise.
+    """
+    both = noise**2 + center_noise**2
+    square = (center - value) ** 2 / both
+    known = np.isfinite(both)
+    doubt = _BIASED * float(np.sqrt(2.0 / np.count_nonzero(known)))
+    surplus = max(float(np.mean(square[known])) - 1.0, 0.0) + doubt
+    weight = noise**2 / both / (1.0 + surplus)
+    together = np.hypot((1.0 - weight) * noise, weight * np.where(known, center_noise, 0.0))
+    return value + weight * (center - value), together
