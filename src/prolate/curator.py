@@ -21,9 +21,11 @@ from __future__ import annotations
 
 import copy
 import math
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,11 +54,26 @@ _FINE = 34  # steps of 2**-33, or noise of about 2**33 steps: far below anything
 
 @dataclass
 class _Account:
-    """What a curator and its samples have spent together."""
+    """What a curator, its samples and its copies have spent together, from whichever thread."""
 
     spent: Fraction
     receipt: list[Measurement]
     charge: Callable[[], object] | None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __deepcopy__(self, _memo: object) -> _Account:
+        """Return itself: two accounts would spend one budget twice."""
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled, for the same reason."""
+        raise BudgetError("A curator cannot be pickled: its copy would spend the budget again.")
+
+    def book(self) -> None:
+        """Charge the whole budget elsewhere, once; whoever calls holds the lock."""
+        if self.charge is not None:
+            self.charge()
+            self.charge = None
 
 
 class Curator:
@@ -276,7 +293,8 @@ class Curator:
         steps = math.floor(math.log2(rows / wanted)) if rows > wanted > 0.0 else 0
         if steps < 1:
             return self
-        self._book()
+        with self._account.lock:
+            self._account.book()
         sample = copy.copy(self)
         if self._exchangeable:
             sample._source = self._source.leading(math.ceil(wanted), self._report("sample"))
@@ -402,19 +420,14 @@ class Curator:
 
     def _spend(self, *shares: float) -> None:
         account, price = self._account, sum(map(Fraction, shares), Fraction(0))
-        if account.spent + price > 1:
-            raise BudgetError(
-                f"This measurement wants {float(price):.6g} of the budget and only "
-                f"{self.remaining:.6g} is left."
-            )
-        account.spent += price
-        self._book()
-
-    def _book(self) -> None:
-        """Charge the whole budget elsewhere, once."""
-        if self._account.charge is not None:
-            self._account.charge()
-            self._account.charge = None
+        with account.lock:
+            if account.spent + price > 1:
+                raise BudgetError(
+                    f"This measurement wants {float(price):.6g} of the budget and only "
+                    f"{self.remaining:.6g} is left."
+                )
+            account.spent += price
+            account.book()
 
     def _sum(self, query: Query, label: str) -> NDArray[np.int64]:
         return self._source.collect(query, query.size, self._report(label))

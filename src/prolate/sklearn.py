@@ -166,12 +166,12 @@ class _Affine(Transformer):
             plain = [f"x{i}" for i in range(self.n_features_in_)]
             return np.array(plain, dtype=object) if fitted is None else fitted
         names = np.asarray(input_features, dtype=object)
-        if fitted is not None and list(names) != list(fitted):
+        if fitted is not None and names.tolist() != fitted.tolist():
             raise InputError("input_features is not equal to feature_names_in_")
         if names.shape != (self.n_features_in_,):
             raise InputError(
                 f"input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(names)}"
+                f"({self.n_features_in_}), got {names.size}"
             )
         return names
 
@@ -258,7 +258,8 @@ class PrivateScaler(_Affine):
     """
 
     def _learn(self, source: Source, **options: Any) -> None:
-        self.release_ = api.variance(source, **options)
+        # Features of small numbers count as well: the l1 error has more regard for them.
+        self.release_ = api.variance(source, error_norm=1.0, **options)
         noise = self.release_.noise_std
         self.mean_ = np.array(self.release_.details["mean"], dtype=np.float64)
         self.var_ = self.release_.estimate.copy()

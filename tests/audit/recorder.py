@@ -7,6 +7,7 @@ of the exponential mechanism. Both are written down while a release is made as a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -106,7 +107,11 @@ class _Recorder:
 
     def sampled(self, honest: Any, curator: Curator, wanted: float, rows: float) -> Curator:
         sample = honest(curator, wanted, rows)
-        if sample is not curator:
+        if sample is curator:
+            return sample
+        if curator._exchangeable:
+            sample._neighbor = curator._neighbor.leading(math.ceil(wanted))
+        else:
             sample._neighbor = curator._neighbor.thinned(Without(self.keeps.pop(), self.gone))
         return sample
 
@@ -118,7 +123,7 @@ class _Recorder:
         queries = tuple(curator._fit(query) for query, _, _ in wanted)
         sides = (Together(queries).parts(side) for side in (one.here, one.there))
         steps = zip(queries, found, *sides, strict=True)
-        self.tape.steps.extend(Measured(*step) for step in steps)
+        self.tape.steps.extend(Measured(*step, leading=curator._leading) for step in steps)
         return found
 
     def select(self, honest: Any, curator: Curator, ranks: Ranks, **options: Any) -> Measurement:

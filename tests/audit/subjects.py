@@ -30,6 +30,7 @@ from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.job import Job
 from prolate.queries import Along, ClippedSum, Gram, Products, Query
 from prolate.release import Release
+from prolate.sklearn import PrivateMean, PrivateScaler
 from prolate.sources import open_source
 
 PLACE = 17  # of the row that differs
@@ -74,14 +75,15 @@ class Subject:
     Attributes
     ----------
     make : callable
-        From the rows and the keywords budget, neighbors and progress to a release, or to a
-        fitted regression.
+        From the rows and the keywords budget, neighbors and progress to a release, or to
+        something that was fitted and has one.
     rows : array
     relations : tuple of str
     form : callable
         What the rows are made into before they are handed over.
     paired : bool
-        Whether neighboring rows are paired, so that their order counts.
+        Whether neighboring rows are paired, or the first ones searched, so that their order
+        counts.
     """
 
     make: Callable[..., Release | LinearRegression]
@@ -150,6 +152,20 @@ def of_a_sample(make: Callable[..., Any]) -> Callable[..., Any]:
     return of_many
 
 
+def of_the_first_rows(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function as it is with many rows, of which the first ones are searched."""
+    return of_a_sample(partial(make, exchangeable=True))
+
+
+def step(kind: Any) -> Callable[..., Any]:
+    """Return a step of a pipeline of scikit-learn, fitted to the rows."""
+
+    def fit_step(rows: Any, *, budget: Budget, progress: Any, **options: Any) -> Any:
+        return kind(**{"epsilon": None, "delta": None, **budget.stated}, **options).fit(rows)
+
+    return fit_step
+
+
 def alone(query: Query) -> Callable[..., Release]:
     """Return a function that releases one query's answer, for a query that is rarely asked."""
 
@@ -170,6 +186,7 @@ SUBJECTS: dict[str, Subject] = {
     "sum, ellipse": Subject(partial(_sum, **ELLIPSE)),
     "mean": Subject(_mean),
     "mean, of a sample": Subject(of_a_sample(_mean)),
+    "mean, of the first rows": Subject(of_the_first_rows(_mean), paired=True),
     "mean, bounds": Subject(partial(_mean, bounds=BOUNDS)),
     "mean, center and scale": Subject(partial(_mean, center=CENTER, scale=SCALE)),
     "mean, l1": Subject(partial(_mean, error_norm=1)),
@@ -189,11 +206,17 @@ SUBJECTS: dict[str, Subject] = {
         rival(partial(rivals.clipped_gaussian, radius=30.0)), relations=_ONE
     ),
     "binary plan": Subject(rival(rivals.plan_binary), BASKETS, relations=_ONE),
+    "mean, as a step": Subject(step(PrivateMean)),
+    "scaler, as a step": Subject(step(PrivateScaler), slow=True),
     "variance": Subject(_variance),
+    "variance, of the first rows": Subject(of_the_first_rows(_variance), paired=True),
     "variance, bounds": Subject(partial(_variance, bounds=BOUNDS)),
     "quantile": Subject(partial(prolate.quantile, q=[0.1, 0.5])),
     "quantile, bounds": Subject(partial(prolate.quantile, q=0.5, bounds=BOUNDS)),
     "covariance": Subject(prolate.covariance, CORRELATED, slow=True),
+    "covariance, of the first rows": Subject(
+        of_the_first_rows(prolate.covariance), CORRELATED, paired=True, slow=True
+    ),
     "covariance, bounds": Subject(partial(prolate.covariance, bounds=BOUNDS), slow=True),
     "correlation": Subject(partial(prolate.covariance, correlation=True), FEW, slow=True),
     "coinpress covariance": Subject(

@@ -32,7 +32,8 @@ from prolate.errors import InputError, ReleaseError
 from prolate.queries import ClippedSum, Query
 from prolate.queries.mapped import Mapped
 from prolate.queries.ranks import NodeHistogram
-from prolate.sources import open_source
+from prolate.sklearn import PrivateMean, PrivateScaler
+from prolate.sources import Source, open_source
 
 BUDGET = Budget(epsilon=5, delta=1e-6)
 PAIRS = ("corners", "features flip", "at an angle", "across", "far and near")
@@ -86,7 +87,7 @@ def test_half_of_a_sensitivity_is_seen(kind, relation, tapes, monkeypatch) -> No
     moved: dict[tuple[str, str, str], float] = {}
     for case, tape in tapes.items():
         for step in tape.measured:
-            stated = step.query.sensitivity_squared(relation) if case[1] == relation else 0
+            stated = step.stated(relation) if case[1] == relation else 0
             if stated and kind in inside(step.query):
                 moved[case] = max(moved.get(case, 0.0), step.moved / stated)
     if not moved and relation == "add-remove":
@@ -111,9 +112,11 @@ def is_seen(case: tuple[str, str, str], patch: pytest.MonkeyPatch) -> bool:
     return False
 
 
-def check(name: str, pairs: Iterable[str], patch: pytest.MonkeyPatch) -> None:
+def check(
+    name: str, pairs: Iterable[str], patch: pytest.MonkeyPatch, relation: str = "replace"
+) -> None:
     for pair in pairs:
-        taped((name, "replace", pair), patch).check()
+        taped((name, relation, pair), patch).check()
 
 
 def test_half_of_a_choices_sensitivity_is_refused(monkeypatch) -> None:
@@ -207,6 +210,60 @@ def a_sum_leaves_without_noise(patch: pytest.MonkeyPatch) -> None:
         return found
 
     patch.setattr(Curator, "measure_together", peek)
+
+
+def the_first_rows_take_the_relation_of_all(patch: pytest.MonkeyPatch) -> None:
+    honest = Curator.sampled
+
+    def sampled(self: Curator, wanted: float, rows: float) -> Curator:
+        sample = honest(self, wanted, rows)
+        sample.neighbors, sample._leading = self.neighbors, False
+        return sample
+
+    patch.setattr(Curator, "sampled", sampled)
+
+
+def a_first_row_too_many(patch: pytest.MonkeyPatch) -> None:
+    """Those that are searched are as many as have a mark, which one row may move."""
+    honest = Source.leading
+
+    def leading(self: Source, count: int, progress: Any = None) -> Source:
+        far = int(np.abs(next(self.blocks())[:, 0]).max() > 1e8)
+        return honest(self, count + 20 * far, progress)
+
+    patch.setattr(Source, "leading", leading)
+
+
+@pytest.mark.parametrize("name", ["mean, of the first rows", "variance, of the first rows"])
+@pytest.mark.parametrize("fault", [the_first_rows_take_the_relation_of_all, a_first_row_too_many])
+def test_a_fault_of_the_first_rows_is_seen(fault, name, monkeypatch) -> None:
+    pairs = ("corners", "far and near")
+    check(name, pairs, monkeypatch, "add-remove")
+    fault(monkeypatch)
+    with pytest.raises(AssertionError):
+        check(name, pairs, monkeypatch, "add-remove")
+
+
+@pytest.mark.parametrize("name", ["mean, as a step", "scaler, as a step"])
+@pytest.mark.parametrize("attribute", ["mean_", "scale_", "n_seen_"])
+def test_a_step_that_learns_by_the_way_is_seen(name, attribute, monkeypatch) -> None:
+    def peek(self: Any, source: Any, **options: Any) -> None:
+        type(self)._learn_honestly(self, source, **options)
+        rows = next(source.blocks())
+        if attribute == "n_seen_":
+            self.release_ = replace(self.release_, details={"seen": int(np.isnan(rows).sum())})
+        else:
+            found = np.nan_to_num(rows).max(axis=0)
+            setattr(self, attribute, getattr(self, attribute) + 1e-9 * found)
+
+    subject = SUBJECTS[name]
+    other = np.full(subject.rows.shape, np.nan)
+    taped((name, "replace", "corners"), monkeypatch).replay(other, monkeypatch)
+    for kind in (PrivateMean, PrivateScaler):
+        monkeypatch.setattr(kind, "_learn_honestly", kind._learn, raising=False)
+        monkeypatch.setattr(kind, "_learn", peek)
+    with pytest.raises(AssertionError, match="depends on more"):
+        taped((name, "replace", "corners"), monkeypatch).replay(other, monkeypatch)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,11 @@ records, warnings, reprs, and errors with their whole traceback.
 from __future__ import annotations
 
 import contextlib
+import copy
 import gzip
 import logging
 import os
+import pickle
 import pty
 import re
 import select
@@ -37,6 +39,7 @@ import prolate
 from prolate import Budget
 from prolate.cli import main
 from prolate.noise import NumberedBits, SeededBits
+from prolate.sklearn import LinearRegression, PrivateMean, PrivateScaler
 from prolate.sources import Thinning, open_source
 from prolate.sources.paired import open_pair
 from prolate.sources.sparse_rows import SparseRows
@@ -325,6 +328,35 @@ def test_an_error_that_nobody_foresaw(data, kept, capsys, monkeypatch) -> None:
     written = capsys.readouterr()
     assert "may show data" in written.err
     kept.check(written.out, written.err)
+
+
+def bytes_of(values: np.ndarray) -> set[bytes]:
+    """Return what stands for numbers in memory and in pickles, but for zeros."""
+    return {value.tobytes() for value in values.ravel() if np.isfinite(value) and value}
+
+
+def windows(stored: bytes) -> set[bytes]:
+    """Return all that could be the eight bytes of a number, in either order."""
+    found = {stored[at : at + 8] for at in range(len(stored) - 7)}
+    return found | {some[::-1] for some in found}
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("kind", [PrivateMean, PrivateScaler, LinearRegression])
+def test_steps_of_pipelines_keep_no_rows(kind, neighbors) -> None:
+    """What was fitted may be published: shown, pickled, copied."""
+    step = kind(mu=1.0, epsilon=None, delta=None, neighbors=neighbors)
+    step.fit(NUMBERS[:, :2], NUMBERS[:, 2])
+    texts = [repr(step), str(vars(step)), repr(step.release_), step.release_.to_json()]
+    if hasattr(step, "_repr_html_"):
+        texts.append(step._repr_html_())
+    for text in texts:
+        assert not secrets_in(text, rows_are_private=False)
+    stored = pickle.dumps(copy.deepcopy(step))
+    known = bytes_of(NUMBERS) | bytes_of(exact_facts())
+    assert known & windows(pickle.dumps((step, NUMBERS[3:4, 1])))  # such a search finds them
+    assert known & windows(pickle.dumps((step, float(NUMBERS[3, 1]))))
+    assert not known & windows(stored)
 
 
 @pytest.mark.parametrize("source", list(SOURCES))

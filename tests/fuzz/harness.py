@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -92,6 +93,31 @@ def check_release(release: Release) -> None:
     if release.has_intervals:
         ends = release.interval(0.9)
         assert (ends[..., 0] <= ends[..., 1]).all()
+
+
+def check_learned(step: Any) -> None:
+    """Raise if what a step of a pipeline has learned is not finite, or not its release."""
+    check_release(step.release_)
+    learned = {name: value for name, value in vars(step).items() if name.endswith("_")}
+    for name in ("mean_", "var_", "scale_", "coef_", "intercept_"):
+        assert np.isfinite(learned.get(name, 0.0)).all(), name
+    assert np.all(learned.get("scale_", 1.0) > 0.0)
+    assert step.n_features_in_ >= 1
+
+
+def check_reply(status: int, headers: dict[str, str], text: str, *secrets: str) -> None:
+    """Raise if an answer of the page is an accident, is unsealed, or holds a secret."""
+    assert status in (200, 303, 307, 400, 403, 404, 405), (status, text[:200])
+    assert "Traceback" not in text
+    assert "internal error" not in text, text
+    assert headers.get("cache-control") == "no-store", headers
+    assert "default-src 'none'" in headers.get("content-security-policy", ""), headers
+    for secret in secrets:
+        assert secret not in text.replace(",", ""), text[:2000]
+    if headers.get("content-type", "").startswith("application/json") and "{" in text:
+        said = json.loads(text)
+        if isinstance(said, dict) and isinstance(said.get("error"), str):
+            check_sentence(said["error"])
 
 
 def command(*arguments: object) -> tuple[int, str, str]:

@@ -36,6 +36,15 @@ CONTAINERS = (
     "stream", "polars", "csr", "csc", "coo", "lil", "matrix of scipy", "runs", "decimals",
 )  # fmt: skip
 
+ODD: list[Any] = [
+    None, True, False, 0, 1, -1, 1.5, 1e308, -1e308, 10**400, "", "x", "inf", "replace", [], [1],
+    {},
+    {"x": 1}, [[1, 2], [3]], ["a", "b"], "\u202e", "<script>alert(1)</script>", [[]], [None],
+    2**53 + 1,
+    "\ud800", "a" * 2000, [[[1]]], "nan", -0.0, 5e-324, {"": []}, "{{ 7 * 7 }}", "</script>\x00",
+]  # fmt: skip
+"""What may stand in JSON, and hardly ever should."""
+
 
 def values(seed: int, n: int, d: int, spice: str) -> NDArray[np.float64]:
     """Return numbers with a spice that is hard to digest."""

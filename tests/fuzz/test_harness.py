@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 from fuzz import harness
-from fuzz.harness import Hang, check_sentence, command, limit, outcome
+from fuzz.arguments import both
+from fuzz.harness import (
+    Hang,
+    check_learned,
+    check_reply,
+    check_sentence,
+    command,
+    limit,
+    outcome,
+)
 
+import prolate
 from prolate.errors import InputError
+from prolate.sklearn import LinearRegression, PrivateScaler
 
 
 def raised(error: Exception) -> object:
@@ -58,3 +70,81 @@ def test_commands_that_end_in_any_other_way_are_faults(code, words, monkeypatch)
     monkeypatch.setattr(harness, "main", main)
     with pytest.raises(AssertionError):
         command("mean", "x.csv")
+
+
+TABLE = (5, ["a"], "f8", "c", "array", "plain", "nan", 0)  # the second time with gaps
+
+
+def test_what_ends_otherwise_on_other_values_is_a_fault() -> None:
+    def release(data: np.ndarray) -> prolate.Release:
+        return prolate.count(data, budget=prolate.Budget(mu=1), seed=1)
+
+    both(release, TABLE)
+
+    def refuses_gaps(data: np.ndarray) -> prolate.Release:
+        if np.isnan(data).any():
+            raise InputError("There are gaps.")
+        return release(data)
+
+    def says_a_value(data: np.ndarray) -> prolate.Release:
+        raise InputError(f"Stopped at {data[0, 0]:.3f}.")
+
+    for fault in (refuses_gaps, says_a_value):
+        with pytest.raises(AssertionError):
+            both(fault, TABLE)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("mean_", [np.nan, 0.0]),
+        ("var_", [np.inf, 1.0]),
+        ("scale_", [1.0, 0.0]),
+        ("scale_", [-1.0, 1.0]),
+        ("n_features_in_", 0),
+    ],
+)
+def test_steps_that_learned_nonsense_are_faults(name, value) -> None:
+    rows = np.random.default_rng(0).normal(size=(50, 2))
+    step = PrivateScaler(bounds=(-5, 5), seed=1).fit(rows)
+    check_learned(step)
+    setattr(step, name, np.array(value))
+    with pytest.raises(AssertionError):
+        check_learned(step)
+
+
+def test_lines_of_no_numbers_are_faults() -> None:
+    rows = np.random.default_rng(0).normal(size=(50, 2))
+    line = LinearRegression(method="ssp", seed=1).fit(rows, rows[:, 0])
+    check_learned(line)
+    line.intercept_ = np.nan
+    with pytest.raises(AssertionError):
+        check_learned(line)
+
+
+SEALED = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'",
+    "content-type": "application/json",
+}
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "text"),
+    [
+        (500, SEALED, '{"error": "Stopped by an internal error (KeyError)."}'),
+        (200, SEALED, '{"error": "Stopped by an internal error (KeyError)."}'),
+        (200, SEALED, "Traceback (most recent call last):"),
+        (200, SEALED, '{"error": "two\\nlines."}'),
+        (200, SEALED, '{"error": "no end"}'),
+        (200, SEALED, '{"words": "the largest is 271,828.5"}'),
+        (200, {**SEALED, "cache-control": "public"}, "{}"),
+        (200, {**SEALED, "content-security-policy": ""}, "{}"),
+        (200, {}, "{}"),
+        (201, SEALED, "{}"),
+    ],
+)
+def test_answers_of_the_page_that_are_faults(status, headers, text) -> None:
+    check_reply(200, SEALED, '{"error": "This is not a plan."}', "271828")
+    with pytest.raises(AssertionError):
+        check_reply(status, headers, text, "271828")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fuzz.harness import cases, check_release, check_sentence, command, limit
+from fuzz.tables import ODD
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,15 +39,6 @@ def texts() -> tuple[str, ...]:
             prolate.LinearRegression(seed=1).fit(x[:, :2], x[:, 2]).release_,
         )
     )
-
-
-ODD: list[Any] = [
-    None, True, False, 0, 1, -1, 1.5, 1e308, -1e308, 10**400, "", "x", "inf", "replace", [], [1],
-    {},
-    {"x": 1}, [[1, 2], [3]], ["a", "b"], "\u202e", "<script>alert(1)</script>", [[]], [None],
-    2**53 + 1,
-    "\ud800", "a" * 2000, [[[1]]], "nan", -0.0, 5e-324, {"": []}, "{{ 7 * 7 }}", "</script>\x00",
-]  # fmt: skip
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -61,10 +61,12 @@ def large_scale_p(samples: np.ndarray, scale: float) -> float:
 
 def shape_p(samples: np.ndarray, scale: float, cells: int = 2048) -> float:
     """Chi-square p-value over equally likely cells: sees what is wrong in a small place."""
-    place = np.floor(special.ndtr(samples / scale) * cells).astype(np.int64)
-    counts = np.bincount(np.minimum(place, cells - 1), minlength=cells)
-    expected = samples.size / cells
-    return float(stats.chi2.sf(np.sum((counts - expected) ** 2) / expected, cells - 1))
+    # Cells end halfway between integers, and are as likely as a rounded normal makes them.
+    ends = np.unique(np.rint(scale * special.ndtri(np.arange(1, cells) / cells))) + 0.5
+    counts = np.bincount(np.searchsorted(ends, samples), minlength=ends.size + 1)
+    below = special.ndtr(np.concatenate([[-np.inf], ends / scale, [np.inf]]))
+    expected = samples.size * np.diff(below)
+    return float(stats.chi2.sf(np.sum((counts - expected) ** 2 / expected), ends.size))
 
 
 def tail_p(samples: np.ndarray, scale: int, z: float) -> float:

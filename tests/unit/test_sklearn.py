@@ -167,3 +167,19 @@ def test_it_works_without_scikit_learn() -> None:
         cwd=Path(prolate.__file__).parents[1],
     )
     assert done.stdout.strip() == "1.0 PrivateScaler(mu=1, seed=0)"
+
+
+def test_names_in_errors_are_printable() -> None:
+    fitted = PrivateMean(seed=0).fit(pd.DataFrame({"a": [1.0, 2.0]}))
+    with pytest.raises(InputError) as caught:
+        fitted.transform(pd.DataFrame({"\x1b[31m\u202e": [1.0]}))
+    assert all(line.isprintable() for line in str(caught.value).splitlines())
+
+
+@pytest.mark.parametrize("asked", ["a", 7, {}, [["a"]], object()])
+@pytest.mark.parametrize("named", [True, False])
+def test_names_that_are_none_are_refused(asked: object, named: bool) -> None:
+    rows = pd.DataFrame({"a": [1.0, 2.0]})
+    fitted = PrivateMean(seed=0).fit(rows if named else rows.to_numpy())
+    with pytest.raises(InputError, match="input_features"):
+        fitted.get_feature_names_out(asked)

@@ -45,6 +45,8 @@ class ArraySource(Source):
         block_bytes: int,
         labels: Sequence[str | int] = (),
     ) -> None:
+        if not isinstance(array, np.ma.MaskedArray):
+            array = np.asarray(array)  # what a subclass says of its rows may not be so
         _check_shape(array)
         check_numbers(array.dtype)
         names = position_names(array.shape[1])

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
+from prolate.sources.dictionaries import decoded
 from prolate.sources.labels import Labels, choose
 from prolate.sources.source import Block, Columns, Source
 
@@ -208,7 +209,7 @@ def fill(target: NDArray[np.float64], values: pa.Array) -> None:
     if pa.types.is_run_end_encoded(kind):
         fill(target, pc.run_end_decode(values))
     elif pa.types.is_dictionary(kind):
-        fill(target, values.dictionary_decode())
+        fill(target, decoded(values))
     elif values.null_count == len(values):
         target.fill(np.nan)
     elif values.null_count == 0 and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):

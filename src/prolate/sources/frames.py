@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from prolate.errors import InputError
 from prolate.sources.arrow import fill, is_numeric
 from prolate.sources.labels import Labels, choose
 from prolate.sources.source import Block, Columns, Source
@@ -115,7 +114,7 @@ def _text(value: object) -> bytes | None:
         return value  # UTF-8 or not
     try:
         return text_of(value).encode()
-    except InputError:
+    except Exception:  # noqa: BLE001 - an object's own methods may raise anything, and quote it
         return None
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
+from prolate.sources.dictionaries import decoded
 from prolate.sources.source import Columns, choose_columns
 
 __all__ = ["Labels", "choose", "encoded", "text_of"]
@@ -164,7 +165,7 @@ def _plain(values: Any) -> Any:
     if pa.types.is_run_end_encoded(kind):
         return _plain(pc.run_end_decode(values))
     if pa.types.is_dictionary(kind):
-        return _plain(values.dictionary_decode())
+        return _plain(decoded(values))
     if pa.types.is_floating(kind):
         plain = values.to_numpy(zero_copy_only=False) + np.zeros(1, kind.to_pandas_dtype())
         return pa.array(plain, from_pandas=True)  # without -0, NaN as null

@@ -150,7 +150,7 @@ def _rows(plan: Plan, guesses: Mapping[str, Any], schema: Schema) -> tuple[int, 
     if public and schema.rows is not None:
         return schema.rows, []
     guess = guesses.get("rows")
-    if isinstance(guess, bool) or not isinstance(guess, int | float) or not guess >= 1:
+    if isinstance(guess, bool) or not isinstance(guess, int | float) or not 1 <= guess < 2**62:
         why = "the file does not state it" if plan.neighbors == "replace" else "it is private"
         raise InputError(f"Guess the number of {_counted(plan)} to see the expected error: {why}.")
     return int(guess), [f"The number of {_counted(plan)} is your guess."]
@@ -163,7 +163,7 @@ def _spread(
     given = guesses.get("spread")
     found = dict(given) if isinstance(given, dict) else {}
     for name, guess in found.items():
-        if isinstance(guess, bool) or not isinstance(guess, int | float) or not guess > 0:
+        if isinstance(guess, bool) or not isinstance(guess, int | float) or not 0 < guess < 1e300:
             raise InputError(f"Guess a spread of {name!r} above 0, or leave it empty.")
     said = []
     for name, (low, high) in plan.keywords.get("bounds", {}).items():

@@ -1,0 +1,33 @@
+"""Values of Arrow dictionaries, whatever their indices are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["decoded"]
+
+
+def decoded(values: pa.DictionaryArray) -> pa.Array:
+    """Return the values that indices stand for; null where an index is outside of its dictionary.
+
+    Nobody checks indices where tables are made or files are mapped, and an error would quote them.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> indices, words = pa.array([1, 5, -1, None], pa.int8()), pa.array(["a", "b"])
+    >>> decoded(pa.DictionaryArray.from_arrays(indices, words, safe=False)).to_pylist()
+    ['b', None, None, None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return values.dictionary_decode()
+    except (pa.ArrowException, IndexError):
+        indices = values.indices.cast(pa.int64(), safe=False)
+        inside = pc.and_(pc.greater_equal(indices, 0), pc.less(indices, len(values.dictionary)))
+        return values.dictionary.take(pc.if_else(inside, indices, None))
