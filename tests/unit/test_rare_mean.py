@@ -11,6 +11,7 @@ from prolate.curator import Curator
 from prolate.estimators.gains import Gains
 from prolate.estimators.locate import locate
 from prolate.estimators.mean import mean
+from prolate.estimators.rare import standing_out
 from prolate.estimators.shrink import shrink
 from prolate.queries import RADIUS
 from prolate.rivals import plan_binary
@@ -148,3 +149,41 @@ def test_baskets_of_very_different_sizes(rho):
         curator = Curator(open_source(rows), budget, seed=seed)
         theirs.append(np.abs(plan_binary(curator).value - truth).sum())
     assert np.mean(ours) < 0.75 * np.mean(theirs)
+
+
+def test_amounts_of_a_single_column_of_zeros_are_found() -> None:
+    # Spread over octaves, no octave of them stands out of the noise by itself.
+    errors = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        rows = np.where(rng.random(2000) < 0.6, 0.0, rng.exponential(50.0, 2000))[:, np.newaxis]
+        release = prolate.mean(rows, budget=prolate.Budget(epsilon=1, delta=1e-6), seed=seed)
+        errors.append(abs(float(release.estimate[0]) / rows.mean() - 1.0))
+    assert max(errors) < 0.4
+    assert np.median(errors) < 0.2
+
+
+def test_where_amounts_are_hidden_the_release_says_so() -> None:
+    said = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        rows = np.where(rng.random(2000) < 0.9, 0.0, rng.exponential(50.0, 2000))[:, np.newaxis]
+        release = prolate.mean(rows, budget=prolate.Budget(epsilon=1, delta=1e-6), seed=seed)
+        said.append(any("do not use its numbers" in warning for warning in release.warnings))
+        constant = prolate.mean(
+            np.zeros((2000, 1)), budget=prolate.Budget(epsilon=1, delta=1e-6), seed=seed
+        )
+        assert not constant.warnings
+    assert np.mean(said) > 0.6
+
+
+def test_cells_stand_out_alone_in_runs_and_beside_others() -> None:
+    rng = np.random.default_rng(0)
+    noise = 10.0
+    false = [standing_out(noise * rng.standard_normal(600), noise).any() for _ in range(300)]
+    assert not any(false)
+    counts = np.zeros(600)
+    counts[300:304] = [40.0, 45.0, 42.0, 35.0]  # each within 4.5 standard deviations
+    found = [standing_out(counts + noise * rng.standard_normal(600), noise) for _ in range(50)]
+    assert np.mean([seen[300:304].all() for seen in found]) > 0.6
+    assert np.mean([seen[[*range(290), *range(314, 600)]].any() for seen in found]) < 0.1

@@ -80,6 +80,11 @@ class Norms:
         high = np.maximum.accumulate(above[::-1])[::-1]
         return np.asarray(0.5 * (high + np.minimum.accumulate(above)))
 
+    @property
+    def hidden(self) -> bool:
+        """Whether rows are clearly beyond the last edge: the scales are of no use."""
+        return bool(self.above[-1] > _CLEARLY * self.noise)
+
     def averaged(self, again: Norms) -> Norms:
         """Return the average with a second histogram of the same rows; that, if edges differ."""
         if not np.array_equal(self.edges, again.edges):
@@ -124,7 +129,7 @@ def measure_norms(
         query = NormHistogram(center, 1.0 / scale, edges, about)
         measured = curator.measure(query, share=share, label="radius")
         norms = Norms(edges, measured.values, measured.std, typical)
-        if norms.above[-1] <= _CLEARLY * norms.noise:
+        if not norms.hidden:
             break
         typical *= _FARTHER
     return norms

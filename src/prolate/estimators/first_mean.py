@@ -18,11 +18,12 @@ from prolate.estimators.expected import Expected, expect
 from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
 
-__all__ = ["FirstMean", "first_mean", "measure_lengths", "view_of"]
+__all__ = ["FirstMean", "are_mostly", "first_mean", "measure_lengths", "view_of"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_FEWEST = 4  # columns of rare values that show what they have in common
 _FEWER = 0.3  # of the rows that a safe radius leaves out
 _PRECISE, _MOST = 10.0, 0.02  # share of the norms, over the usual one, and the most
 
@@ -56,14 +57,19 @@ class FirstMean:
 
     @property
     def mostly_rare(self) -> bool:
-        """Whether more than half of the columns are of rare values."""
-        return bool(np.mean(self.rare) > 0.5)
+        """Whether more than half of the columns are of rare values, and enough to learn from."""
+        return are_mostly(self.rare)
 
     def of(self, index: Integers) -> FirstMean:
         """Return that of some columns."""
         side = None if self.side is None else self.side[index]
         value, noise = self.value[index], self.noise[index]
         return FirstMean(value, noise, self.bulk[index], self.step[index], side)
+
+
+def are_mostly(rare: NDArray[np.bool_]) -> bool:
+    """Return whether more than half of the columns are `rare`, and enough to learn from."""
+    return bool(np.mean(rare) > 0.5 and np.count_nonzero(rare) >= _FEWEST)
 
 
 def first_mean(

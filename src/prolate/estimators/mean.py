@@ -52,6 +52,10 @@ __all__ = ["Clip", "clipped_mean", "mean"]
 Floats = NDArray[np.float64]
 Clip = float | Literal["auto"]
 
+HIDDEN = (
+    "Most values of a column are the same, and noise hides how far from that the others are: do "
+    "not use its numbers. More rows, a larger budget or bounds would help."
+)
 _FIRST = 0.12  # part of the first mean
 _TILT = 0.3  # part of the tilted sum, over the effective number of columns, ...
 _LEAST_TILT, _MOST_TILT = 0.004, 0.06  # ... within these
@@ -153,14 +157,17 @@ def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, A
     clipping_std = details.pop("clipping_std", None)
     guessed = details.pop("guessed", np.zeros_like(value))
     # Where rows are few, it is said already, and that they are skewed is not known.
-    unseen = not shape.warnings and np.any(guessed > np.hypot(noise_std, sampling_std))
+    hidden = (HIDDEN,) if details.pop("hidden", False) else ()
+    unseen = (
+        not shape.warnings and not hidden and np.any(guessed > np.hypot(noise_std, sampling_std))
+    )
     return Estimate(
         value=value,
         noise_std=noise_std,
         sampling_std=sampling_std,
         clipping_std=clipping_std,
         rows=shape.rows,
-        warnings=(*shape.warnings, SKEWED) if unseen else shape.warnings,
+        warnings=(*shape.warnings, *hidden, *((SKEWED,) if unseen else ())),
         details=details,
     )
 
@@ -212,6 +219,7 @@ def clipped_mean(
         expected, tilt, shape.spread, scale, bias=bias, radii=(first.radius, second.radius)
     )
     details = {
+        "hidden": norms.hidden,
         "stretch": allowed.stretch,
         "variation": variation.over_spread(allowed.stretch),
         "clipping_std": allowed.clipping_std,

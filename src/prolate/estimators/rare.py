@@ -21,15 +21,17 @@ from prolate.estimators.magnitudes import TINY
 from prolate.estimators.shares import significance
 from prolate.queries import Cut, NormHistogram
 
-__all__ = ["common_side", "common_spread", "own_spread"]
+__all__ = ["common_side", "common_spread", "own_spread", "standing_out"]
 
 Floats = NDArray[np.float64]
 
 _SIDE = 0.01  # part of the budget that is left, for each of at most two counts
 _FEW = 3.0  # standard deviations of such a count
 _LEAST = 0.1  # of its noise: how little a mean is taken to be from the bulk
-_EDGES = 2.0 ** (np.arange(-300.0, 301.0) + 0.5)
-_MIDDLES = np.concatenate([[0.0], _EDGES * 2.0**0.5])  # whole powers of 2 among them
+_RUNS = (1, 2, 3, 4, 6)  # octaves that stand out together
+_NEXT = 3.0  # standard deviations of a count, next to octaves that stand out
+_EDGES = 2.0 ** (np.arange(-300.0, 301.0) + 0.5)  # whole powers of 2 are in the middle
+_OCTAVES = (1, 8)  # in a cell; of few rows, only large cells stand out
 
 
 def common_spread(
@@ -45,21 +47,58 @@ def common_spread(
     step : float
         How far a row's farthest value is, root mean square over the rows that deviate.
     """
+    for octaves in _OCTAVES:
+        deviating, step, square = _deviations(curator, interval, octaves, share=share)
+        if deviating > 0.0:
+            spread = np.sqrt(square / (max(rows, 1.0) * np.count_nonzero(interval.narrow)))
+            return float(spread), step
+    return 0.0, 0.0
+
+
+def _deviations(
+    curator: Curator, interval: Interval, octaves: int, *, share: float
+) -> tuple[float, float, float]:
+    """Return how many rows deviate, how far their farthest values are, and all squares' sum."""
+    edges = _EDGES[::octaves]
+    middles = np.concatenate([[0.0], edges * 2.0 ** (0.5 * octaves)])
     gain = np.where(interval.narrow, 1.0, 0.0)
     bulk = 4.0 * np.linalg.norm(interval.half[interval.narrow])
-    rows_and_squares = []
+    sums = []
     for farthest in (True, False):
-        query = NormHistogram(interval.center, gain, _EDGES, farthest=farthest)
+        query = NormHistogram(interval.center, gain, edges, farthest=farthest)
         label = "farthest rare value" if farthest else "all rare values"
         measured = curator.measure(query, share=share, label=label)
-        seen = measured.values > significance(query.size) * measured.std
-        counts = np.where(seen & (bulk < _MIDDLES), measured.values, 0.0)
-        rows_and_squares.append((float(counts.sum()), float(counts @ _MIDDLES**2)))
-    (deviating, farthest_square), (_, square) = rows_and_squares
-    if deviating == 0.0:
-        return 0.0, 0.0
-    spread = np.sqrt(square / (max(rows, 1.0) * np.count_nonzero(interval.narrow)))
-    return float(spread), float(np.sqrt(farthest_square / deviating))
+        beyond = np.where(bulk < middles, measured.values, 0.0)
+        counts = np.where(standing_out(beyond, measured.std), beyond, 0.0)
+        sums.append((float(counts.sum()), float(counts @ middles**2)))
+    (deviating, farthest_square), (_, square) = sums
+    return deviating, float(np.sqrt(farthest_square / max(deviating, 1.0))), square
+
+
+def standing_out(counts: Floats, noise: float) -> NDArray[np.bool_]:
+    """Return which cells of a histogram stand out of its noise, alone or in a run, or next to one.
+
+    Examples
+    --------
+    >>> standing_out(np.array([0.0, 9.0, 0.0, 0.0, 5.0, 5.0, 0.0, 4.0]), 1.0).tolist()
+    [False, True, False, False, True, True, False, False]
+    """
+    seen = np.zeros(counts.size, dtype=np.bool_)
+    limit = significance(counts.size * len(_RUNS)) * noise
+    sums = np.concatenate([[0.0], np.cumsum(counts)])
+    for run in _RUNS:
+        mass = sums[run:] - sums[:-run]
+        for start in np.argsort(-mass):
+            if mass[start] <= limit * np.sqrt(run):
+                break
+            if not seen[start : start + run].any():
+                seen[start : start + run] = True
+    likely = counts > _NEXT * noise
+    for along in (slice(None), slice(None, None, -1)):  # both ways
+        cells, may = seen[along], likely[along]
+        for place in range(1, cells.size):
+            cells[place] |= cells[place - 1] and may[place]
+    return seen
 
 
 def common_side(curator: Curator, interval: Interval) -> Floats | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from prolate.curator import Curator, Measurer
 from prolate.estimators.clip import fraction_radius, measure_norms
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.first_mean import FirstMean, first_mean
+from prolate.estimators.first_mean import FirstMean, are_mostly, first_mean
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.magnitudes import find_magnitudes
 from prolate.estimators.rare import common_side, common_spread, own_spread
@@ -169,7 +169,7 @@ def _search(
     bulk = np.where(rare, interval.center, np.nan)
     share = _RARE * curator.remaining
     side = None
-    if curator.neighbors == "replace" and np.mean(rare) > _MOSTLY:
+    if curator.neighbors == "replace" and are_mostly(rare):
         side = common_side(curator, interval)
     first = first_mean(
         curator, all_rows, center, spread, bulk=bulk, step=step, side=side, share=share

@@ -33,7 +33,7 @@ _MAGNITUDE = (0.05, 0.04)
 _LOCATION = (0.05, 0.04)
 _CENTER = (0.05, 0.03)
 _SCALE = (0.04, 0.03)
-_RARE = (0.002, 0.02)  # of a histogram over rows, not columns
+_RARE = (0.002, 0.05)  # of a histogram over rows, not columns
 _LEAST = 0.0004
 # The same for the histogram of norms; less is enough where one of its cells is noisy by no
 # more than a hundredth of the rows (which may cost 3 %), and by this part of the rows that
