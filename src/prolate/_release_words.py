@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -75,8 +76,17 @@ def interval_covers(release: Release) -> str:
         what = "privacy noise, sampling error and what clipping may have taken off, together"
     return (
         f"the {release.statistic} of the population that the rows were drawn from, one {one} "
-        f"at a time ({what})"
+        f"at a time ({what}{_unseen(release)})"
     )
+
+
+def _unseen(release: Release) -> str:
+    """Return how many rows may be unseen, where ten standard deviations of them would matter."""
+    count = release.details.get("unseen_rows")
+    if not isinstance(count, float) or 10.0 * count < math.sqrt(max(release.n, 1.0)):
+        return ""
+    about = float(f"{min(count, max(release.n, 1.0)):.1g}")
+    return f"; noise may hide about {about:,.0f} rows far out, which are not allowed for"
 
 
 def guarantee(release: Release | GroupedRelease) -> str:

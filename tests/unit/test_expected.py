@@ -172,3 +172,9 @@ def test_looking_again_leaves_enough_for_the_sum(seed: int) -> None:
     release = prolate.mean(rows, budget=prolate.Budget(rho=0.75), seed=seed)
     assert np.isfinite(release.estimate).all()
     assert sum(entry.share for entry in release.receipt) <= 1.0
+
+
+def test_about_as_many_rows_may_be_unseen_as_three_deviations_of_their_count() -> None:
+    edges = np.array([0.5, 1.0, 1.9, 2.1, 4.0, 12.0])
+    norms = Norms(edges, np.zeros(7), 10.0, 1.0)
+    assert norms.unseen == pytest.approx(3.0 * 10.0 * np.sqrt(4.0))  # three edges, four cells

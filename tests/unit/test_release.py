@@ -107,6 +107,16 @@ def test_interval_holds_noise_and_sampling() -> None:
     clipped = release(clipping_std=[3.0, 4.0])
     assert np.all(clipped.interval()[:, 1] > r.interval()[:, 1])
     assert "what clipping may have taken off" in clipped.interval_covers
+    assert "hide" not in clipped.interval_covers
+
+
+def test_what_an_interval_covers_says_how_many_rows_noise_may_hide() -> None:
+    few = release(n=10_000.0, details={"unseen_rows": 5.0})
+    assert "hide" not in few.interval_covers  # at ten deviations, less than the sampling error
+    many = release(n=10_000.0, details={"unseen_rows": 243.7})
+    assert "noise may hide about 200 rows far out" in many.interval_covers
+    all_of_them = release(n=10_000.0, details={"unseen_rows": 1e9})
+    assert "about 10,000 rows" in all_of_them.interval_covers
 
 
 @pytest.mark.parametrize("changes", [{"statistic": "sum"}, {"sampling_std": None}])

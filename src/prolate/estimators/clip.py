@@ -39,6 +39,7 @@ _RATIOS = np.array(
 _AGAIN = 3
 _FARTHER = 100.0
 _CLEARLY = 6.0  # standard deviations
+_FAR_OUT, _SURELY = 2.0, 3.0  # typical norms; standard deviations of a count
 _SURER = (1.0, 1.0)  # of them, at the typical norm and for each octave beyond
 _TWICE, _APART = 2.0, 1.6  # times as sure, and radii by which it makes a difference
 
@@ -84,6 +85,12 @@ class Norms:
     def hidden(self) -> bool:
         """Whether rows are clearly beyond the last edge: the scales are of no use."""
         return bool(self.above[-1] > _CLEARLY * self.noise)
+
+    @property
+    def unseen(self) -> float:
+        """About how many rows may be far out and not stand out of the noise."""
+        cells = np.count_nonzero(self.edges > _FAR_OUT * self.typical)
+        return _SURELY * self.noise * float(np.sqrt(cells + 1.0))
 
     def averaged(self, again: Norms) -> Norms:
         """Return the average with a second histogram of the same rows; that, if edges differ."""

@@ -222,6 +222,7 @@ def clipped_mean(
         "hidden": norms.hidden,
         "stretch": allowed.stretch,
         "variation": variation.over_spread(allowed.stretch),
+        "unseen_rows": norms.unseen,
         "clipping_std": allowed.clipping_std,
         "guessed": allowed.guessed,
         "radius": second.radius,

@@ -114,6 +114,7 @@ def one_pass_mean(
     details = {
         "stretch": allowed.stretch,
         "variation": variation.over_spread(allowed.stretch),
+        "unseen_rows": norms.unseen,
         "clipping_std": allowed.clipping_std,
         "guessed": allowed.guessed,
         "radius": (1.0 - weight) * radius + weight * outer,
