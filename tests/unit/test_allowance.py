@@ -72,11 +72,12 @@ def test_what_normal_rows_lose(spread: np.ndarray) -> None:
     beyond = np.sort(length)
     norms = histogram(lambda r: 1.0 - np.searchsorted(beyond, r) / length.size, edges)
     found = Beyond.of(norms, ROWS)
+    off = 0.015 * size  # cube roots of few squares are not quite normal
     for radius in size * np.array([1.0, 1.5]):
         lost = float(np.mean(np.maximum(length - radius, 0.0)))
-        assert normal_loss(found, spread**2, radius) == pytest.approx(lost, abs=0.01 * size)
+        assert normal_loss(found, spread**2, radius) == pytest.approx(lost, abs=off)
         # Spreads that are wrong by a common factor do not matter.
-        assert normal_loss(found, 4.0 * spread**2, radius) == pytest.approx(lost, abs=0.01 * size)
+        assert normal_loss(found, 4.0 * spread**2, radius) == pytest.approx(lost, abs=off)
 
 
 def test_a_variance_that_cannot_be_is_not_said_to_be_known() -> None:
