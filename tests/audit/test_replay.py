@@ -90,7 +90,11 @@ def test_replay_from_files_and_tables(name, relation, source, tmp_path, monkeypa
 
 
 def test_what_is_spent_is_nearly_all_that_may_be(monkeypatch) -> None:
-    """The replay is not blind: for these, rows are known that take what the proof allows."""
+    """The replay is not blind: for these, rows are known that take what the proof allows.
+
+    Noise decides what is asked, and one run in forty asks what they take less of: of eight,
+    one is enough (false alarm below 1e-12).
+    """
     for name, relation, pair, least in (
         ("sum, plain", "replace", "corners", 0.9999),
         ("sum, ellipse", "add-remove", "corners", 0.9999),
@@ -102,8 +106,15 @@ def test_what_is_spent_is_nearly_all_that_may_be(monkeypatch) -> None:
         ("analyze gauss", "replace", "across", 0.98),
         ("gradient descent", "replace", "target flips", 0.99),
     ):
-        tape = taped(name, relation, pair, monkeypatch)
-        assert least < float(tape.spent) / tape.release.budget.mu**2 <= 1.0, name
+        most = 0.0
+        for _ in range(8):
+            tape = taped(name, relation, pair, monkeypatch)
+            spent = float(tape.spent) / tape.release.budget.mu**2
+            assert spent <= 1.0, name
+            most = max(most, spent)
+            if most > least:
+                break
+        assert most > least, name
 
 
 @pytest.mark.parametrize("name", ["mean, baskets", "mean, sparse baskets"])
