@@ -10,15 +10,10 @@ import click
 import numpy as np
 
 from prolate import terminal
-from prolate._cli_options import (
-    budget_options,
-    clip_option,
-    norm_option,
-    numbers,
-    read_budget,
-    read_range,
-)
+from prolate._cli_help import examples
+from prolate._cli_options import budget_options, clip_option, norm_option
 from prolate._cli_reproduce import _write_whole
+from prolate._cli_values import read_budget, read_numbers, read_range
 from prolate._release_json import check_writable
 from prolate.forecast import METHODS, expected_error, views
 from prolate.papers.style import axes_grid, need_matplotlib, png, tidy
@@ -27,18 +22,17 @@ __all__ = ["error"]
 
 
 @click.command(
-    epilog=(
-        "\b\nExamples:\n"
-        "  prolate error --rows 20000 --columns 100 --epsilon 1 --delta 1e-6\n"
-        "  prolate error --rows 20000 --columns 100 --skew 1.5 --delta 1e-6 --target 0.01\n"
-        "  prolate error --rows 5000 --scale 15,30,2.5 --rho 0.5 --plot error.png"
+    epilog=examples(
+        "prolate error --rows 20000 --columns 100 --epsilon 1 --delta 1e-6",
+        "prolate error --rows 20000 --columns 100 --skew 1.5 --delta 1e-6 --target 0.01",
+        "prolate error --rows 5000 --scale 15,30,2.5 --rho 0.5 --plot error.png",
     )
 )
 @click.option("--rows", type=int, required=True, metavar="N", help="Number of rows.")
 @click.option("--columns", type=int, metavar="D", help="Number of columns.")
 @click.option(
     "--scale",
-    callback=numbers,
+    callback=read_numbers,
     metavar="S[,S,...]",
     help="Standard deviations: of all columns, or of each (default: 1).",
 )
@@ -66,13 +60,13 @@ __all__ = ["error"]
 @clip_option
 @click.option(
     "--center",
-    callback=numbers,
+    callback=read_numbers,
     metavar="C[,C,...]",
     help="Where the means lie (default: ten standard deviations from 0).",
 )
 @click.option(
     "--offset",
-    callback=numbers,
+    callback=read_numbers,
     metavar="T[,T,...]",
     help="For gaussian-ellipse: how far its public centers are from the means.",
 )

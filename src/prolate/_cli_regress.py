@@ -6,20 +6,21 @@ from typing import Any
 
 import click
 
-from prolate._cli_options import _columns, group_options, release_options, unit_options
+from prolate._cli_help import examples
+from prolate._cli_options import group_options, release_options, unit_options
 from prolate._cli_release import release_and_print
+from prolate._cli_values import read_columns
 
 __all__ = ["regress"]
 
 
 @click.command(
-    epilog=(
-        "\b\nExamples:\n"
-        "  prolate regress patients.parquet --target cost --epsilon 1 --delta 1e-6\n"
-        "  prolate regress patients.parquet --target cost --features age,weight --rho 0.5\n"
-        "  prolate regress 'year-*.csv' --target cost --mu 1 --ledger patients.ledger -o fit.json\n"
-        "  prolate regress unit.csv --target y --method adassp --bounds 0:1 --mu 1\n"
-        "  prolate regress visits.csv --target cost -f age --by ward --epsilon 1 --delta 1e-6"
+    epilog=examples(
+        "prolate regress patients.parquet --target cost --epsilon 1 --delta 1e-6",
+        "prolate regress patients.parquet --target cost --features age,weight --rho 0.5",
+        "prolate regress 'year-*.csv' --target cost --mu 1 --ledger patients.ledger -o fit.json",
+        "prolate regress unit.csv --target y --method adassp --bounds 0:1 --mu 1",
+        "prolate regress visits.csv --target cost -f age --by ward --epsilon 1 --delta 1e-6",
     )
 )
 @click.option("--target", required=True, metavar="COLUMN", help="The column to explain.")
@@ -27,7 +28,7 @@ __all__ = ["regress"]
     "-f",
     "--features",
     multiple=True,
-    callback=_columns,
+    callback=read_columns,
     metavar="A,B,...",
     help="Columns to explain it by (default: all others); may be repeated.",
 )

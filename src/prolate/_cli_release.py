@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from prolate._cli_options import read_budget, read_keys
+from prolate._cli_values import read_budget, read_keys
 from prolate._cli_words import in_options
 from prolate._release_groups import GroupedRelease
 from prolate._release_json import check_writable

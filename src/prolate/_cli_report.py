@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from prolate._cli_help import examples
 from prolate._cli_options import level_option, show_options
 from prolate._cli_release import print_whole
 from prolate._release_groups import SCHEMA, GroupedRelease
@@ -19,10 +20,9 @@ __all__ = ["report", "show"]
 
 
 @click.command(
-    epilog=(
-        "\b\nExamples:\n"
-        "  prolate show mean.json --receipt\n"
-        "  prolate mean patients.parquet --mu 1 --json | prolate show -"
+    epilog=examples(
+        "prolate show mean.json --receipt",
+        "prolate mean patients.parquet --mu 1 --json | prolate show -",
     )
 )
 @click.argument("release", type=click.Path(), metavar="RELEASE.json")
@@ -33,11 +33,10 @@ def show(release: str, level: float, receipt: bool, as_json: bool) -> None:
 
 
 @click.command(
-    epilog=(
-        "\b\nExamples:\n"
-        "  prolate report mean.json -o mean.html\n"
-        "  prolate report mean.json -o mean.html --level 0.99\n"
-        "  prolate mean patients.parquet --mu 1 --json | prolate report - -o mean.html"
+    epilog=examples(
+        "prolate report mean.json -o mean.html",
+        "prolate report mean.json -o mean.html --level 0.99",
+        "prolate mean patients.parquet --mu 1 --json | prolate report - -o mean.html",
     )
 )
 @click.argument("release", type=click.Path(), metavar="RELEASE.json")

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from prolate import papers, terminal
+from prolate._cli_help import examples
 from prolate._release_json import check_writable
 from prolate.errors import InputError
 
@@ -22,10 +23,11 @@ _ANCHORS, _DATA = Path("../shared/anchors"), Path("../shared/data")
 
 
 @click.command(
-    epilog=(
-        "\b\nExamples:\n  prolate reproduce --list\n  prolate reproduce plan-3a --quick\n"
-        "  prolate reproduce plan-5b --kosarak kosarak.dat --output-dir figures\n"
-        "  prolate reproduce kalaja-4.2 --data uci"
+    epilog=examples(
+        "prolate reproduce --list",
+        "prolate reproduce plan-3a --quick",
+        "prolate reproduce plan-5b --kosarak kosarak.dat --output-dir figures",
+        "prolate reproduce kalaja-4.2 --data uci",
     )
 )
 @click.argument("name", required=False, metavar="NAME")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import click
 
+from prolate._cli_help import examples
+
 __all__ = ["ui"]
 
 
 @click.command(
-    epilog=(
-        "\b\nExamples:\n"
-        "  prolate ui patients.parquet --ledger patients.ledger\n"
-        "  prolate ui sales.csv --port 8000 --no-browser"
+    epilog=examples(
+        "prolate ui patients.parquet --ledger patients.ledger",
+        "prolate ui sales.csv --port 8000 --no-browser",
     )
 )
 @click.argument("file", type=click.Path(), metavar="FILE")

@@ -133,15 +133,6 @@ def _read_array_or_none(value: Any, where: str) -> NDArray[np.float64] | None:
 
 
 BUDGET_FIELDS = {"mu": read_number, "composition": read_text, "stated": read_mapping}
-RECEIPT_FIELDS = {
-    "label": read_text,
-    "query": read_text,
-    "size": read_integer,
-    "share": read_number,
-    "mu": read_number,
-    "sensitivity": read_number,
-    "noise_std": read_number,
-}
 RELEASE_FIELDS = {
     "statistic": read_text,
     "estimate": read_array,

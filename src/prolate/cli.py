@@ -1,79 +1,51 @@
 """The command `prolate`: arguments in, a release out, one plain sentence when it cannot be.
 
-Everything goes through the public face.  All that can be wrong is checked
-before a release is made, because a release that cannot be shown has still been
-paid for.
+Its commands are in the modules `_cli_*`, and go through the public face.  All that can be
+wrong is checked before a release is made, because a release that cannot be shown has still
+been paid for.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import click
 
-from prolate._cli_covariance import covariance
+from prolate._cli_demo import demo
 from prolate._cli_error import error
-from prolate._cli_options import (
-    budget_options,
-    exchangeable_option,
-    group_options,
-    norm_option,
-    quantile_option,
-    read_budget,
-    release_options,
-    shape_options,
-    unit_options,
-)
+from prolate._cli_help import Group, examples
+from prolate._cli_ledger import ledger
 from prolate._cli_regress import regress
-from prolate._cli_release import release_and_print
 from prolate._cli_report import report, show
 from prolate._cli_reproduce import reproduce
+from prolate._cli_statistics import count, covariance, mean, quantile, sum_, variance
 from prolate._cli_ui import ui
 from prolate._cli_words import in_options
-from prolate._release_groups import GroupedRelease
 from prolate._release_words import printable
-from prolate.budget import Budget
 from prolate.errors import ProlateError
-from prolate.ledger import Ledger
 from prolate.ledger.address import hide_passwords
-from prolate.release import Release, installed_version
+from prolate.release import installed_version
 
 __all__ = ["main"]
 
 _BAD_INPUT, _INTERNAL, _INTERRUPTED = 2, 1, 130
-_ENTRY_FIELDS = ("id", "label", "mu", "rho", "composition", "time", "delta")
-
-
-def _examples(*lines: str) -> str:
-    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
-
 
 _COMPLETION = """\b
 For completion with the tab key, add to ~/.bashrc (in ~/.zshrc: zsh_source):
   eval "$(_PROLATE_COMPLETE=bash_source prolate)\""""
 
 
-class _Group(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)  # in the order in which they are taught
-
-
-# --- commands ----------------------------------------------------------------------------------
-
-
 @click.group(
-    cls=_Group,
+    cls=Group,
     invoke_without_command=True,
     context_settings={"max_content_width": 96, "help_option_names": ["-h", "--help"]},
-    epilog=_examples(
+    epilog=examples(
         "prolate demo",
         "prolate mean patients.parquet --epsilon 1 --delta 1e-6",
         "prolate sum sales.csv --bounds price=0:500 --rho 0.5 -c price",
@@ -100,280 +72,23 @@ def cli(ctx: click.Context, version: bool) -> None:
         click.echo(ctx.get_help())
 
 
-@cli.command(
-    epilog=_examples(
-        "prolate mean patients.parquet --epsilon 1 --delta 1e-6",
-        "prolate mean patients.parquet --rho 0.5 -c age,income --bounds age=0:120",
-        "prolate mean 'year-*.csv' --mu 1 --ledger patients.ledger -o mean.json",
-        "prolate mean tests.csv --mu 1 --method gaussian-ellipse --center 500 --scale 100",
-        "prolate mean visits.csv --mu 1 --unit patient_id --by region --key north,south",
-    )
-)
-@release_options
-@unit_options
-@group_options
-@exchangeable_option
-@norm_option
-@click.option(
-    "--method",
-    default="auto",
-    show_default=True,
-    help="auto, plan, gaussian, gaussian-ellipse, ...",
-)
-@shape_options
-def mean(**options: Any) -> None:
-    """Release the private mean of each column.
-
-    No bounds, no center and no scale are needed; bounds that are public help.
-    """
-    _release("mean", options)
-
-
-@cli.command(
-    "sum",
-    epilog=_examples(
-        "prolate sum sales.csv --bounds 0:500 --rho 0.5",
-        "prolate sum sales.csv -c price,items --bounds price=0:500 --bounds items=0:20 --mu 1",
-    ),
-)
-@release_options
-@unit_options
-@group_options
-@norm_option
-@click.option(
-    "--method",
-    type=click.Choice(["auto", "gaussian", "gaussian-ellipse"]),
-    default="auto",
-    show_default=True,
-)
-@shape_options
-def sum_(**options: Any) -> None:
-    """Release the private sum of each column.
-
-    Values outside their bounds are moved to the nearer one. The method gaussian-ellipse takes
-    public centers and scales instead, and clips rows.
-    """
-    if options["bounds"] is None and options["method"] != "gaussian-ellipse":
-        raise click.UsageError(
-            "A sum needs public bounds: --bounds LOW:HIGH, or --bounds COLUMN=LOW:HIGH "
-            "for every column."
-        )
-    _release("sum", options)
-
-
-@cli.command(
-    epilog=_examples(
-        "prolate quantile patients.parquet -q 0.5 --epsilon 1 --delta 1e-6",
-        "prolate quantile patients.parquet -q 0.25,0.5,0.75 -c income --mu 1",
-    )
-)
-@release_options
-@unit_options
-@group_options
-@quantile_option
-def quantile(q: tuple[float, ...], **options: Any) -> None:
-    """Release private quantiles of each column."""
-    _release("quantile", options, q[0] if len(q) == 1 else list(q))
-
-
-@cli.command(
-    epilog=_examples(
-        "prolate variance patients.parquet --epsilon 1 --delta 1e-6",
-        "prolate variance patients.parquet --rho 0.5 -c age,income",
-    )
-)
-@release_options
-@unit_options
-@group_options
-@exchangeable_option
-@norm_option
-def variance(**options: Any) -> None:
-    """Release the private variance of each column."""
-    _release("variance", options)
-
-
-@cli.command(
-    epilog=_examples(
-        "prolate count visits.csv --by region --epsilon 1 --delta 1e-6",
-        "prolate count visits.csv --by region --key north,south --mu 1",
-        "prolate count visits.csv --by region,sex --key north,f --key north,m --mu 1",
-        "prolate count visits.csv --unit patient_id --neighbors add-remove --mu 1",
-    )
-)
-@release_options
-@unit_options
-@group_options
-def count(**options: Any) -> None:
-    """Release the private number of rows or persons, in each group.
-
-    Without groups and with neighbors replace, the number is public, and printed as it is.
-    """
-    _release("count", options)
-
-
-# Rows have no bounds.
-count.params = [option for option in count.params if option.name != "bounds"]
-
-
-@cli.command(epilog=_examples("prolate demo", "prolate demo --epsilon 0.5 --json"))
-@click.option("--epsilon", type=float, default=1.0, show_default=True, help="Budget: epsilon.")
-@click.option("--delta", type=float, default=1e-6, show_default=True, help="Budget: delta.")
-@click.option("--json", "as_json", is_flag=True, help="Print the release as JSON, no table.")
-def demo(epsilon: float, delta: float, as_json: bool) -> None:
-    """Release the means of real health records."""
-    from prolate import demo as work
-    from prolate import terminal
-
-    budget = Budget(epsilon=epsilon, delta=delta)
-    with terminal.progress_bar() as progress:
-        release = work.run(budget, progress)
-    if as_json:
-        click.echo(release.to_json(), nl=False)
-    else:
-        terminal.print_demo(release, work.true_means(), epsilon=epsilon, delta=delta)
-
-
-@cli.group(
-    cls=_Group,
-    invoke_without_command=True,
-    epilog=_examples(
-        "prolate ledger create patients.ledger --epsilon 1 --delta 1e-6 --dataset patients",
-        "prolate mean patients.parquet --rho 0.005 --ledger patients.ledger",
-        "prolate ledger show patients.ledger",
-        "prolate ledger create postgresql://ann@db.example.org/privacy --rho 1",
-    ),
-)
-@click.pass_context
-def ledger(ctx: click.Context) -> None:
-    """Keep account of what a data set has spent.
-
-    PATH is a file on this machine, or postgresql://user@host/database for a team; add #name
-    where a database has several ledgers. Passwords are best kept in ~/.pgpass or PGPASSWORD.
-    """
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
-
-
-_keys_delta = click.option(
-    "--keys-delta",
-    type=float,
-    metavar="PART",
-    help="The part of --delta for finding out which groups there are (--by without --key).",
-)
-
-
-@ledger.command(
-    "create",
-    epilog=_examples(
-        "prolate ledger create patients.ledger --epsilon 1 --delta 1e-6 --dataset patients",
-        "prolate ledger create visits.ledger --epsilon 1 --delta 1e-6 --keys-delta 5e-7",
-    ),
-)
-@click.argument("path")
-@budget_options
-@_keys_delta
-@click.option("--dataset", default="", help="A name for the data set.")
-def ledger_create(
-    path: str, dataset: str, keys_delta: float | None, **budget: float | None
-) -> None:
-    """Make a new ledger; none is ever replaced."""
-    limit = read_budget(**budget)
-    book = Ledger.create(path, limit=limit, dataset=dataset, keys_delta=keys_delta or 0.0)
-    click.echo(f"Made the ledger {_shown(book)} with the limit {limit}{_aside(book)}.")
-
-
-@ledger.command(
-    "show",
-    epilog=_examples(
-        "prolate ledger show patients.ledger", "prolate ledger show patients.ledger --json"
-    ),
-)
-@click.argument("path")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON, no table.")
-def ledger_show(path: str, as_json: bool) -> None:
-    """Print what is spent, what is left and why."""
-    book = Ledger(path)
-    if not as_json:
-        from prolate import terminal
-
-        terminal.print_ledger(book)
-        return
-    spent, remaining = book.spent, book.remaining
-    entries = [{name: getattr(e, name) for name in _ENTRY_FIELDS} for e in book.entries()]
-    fields = {
-        "dataset": book.dataset,
-        "limit": book.limit.to_dict(),
-        "keys_delta": book.keys_delta,
-        "spent": spent.to_dict() if spent else None,
-        "spent_delta": book.spent_delta,
-        "remaining": remaining.to_dict() if remaining else None,
-        "entries": entries,
-    }
-    click.echo(json.dumps(fields, indent=2, allow_nan=False))
-
-
-@ledger.command(
-    "limit", epilog=_examples("prolate ledger limit patients.ledger --epsilon 2 --delta 1e-6")
-)
-@click.argument("path")
-@budget_options
-@_keys_delta
-def ledger_limit(path: str, keys_delta: float | None, **budget: float | None) -> None:
-    """Set another limit, not below what is spent.
-
-    It must not be chosen by what was released.
-    """
-    limit = read_budget(**budget)
-    book = Ledger(path)
-    book.set_limit(limit, keys_delta=keys_delta)
-    click.echo(f"The limit of {_shown(book)} is now {limit}{_aside(book)}.")
-
-
-@ledger.command("adopt", epilog=_examples("prolate ledger adopt patients.ledger"))
-@click.argument("path")
-def ledger_adopt(path: str) -> None:
-    """Let this machine, and no other, use a file that was moved here.
-
-    Only do so when no other machine has the file any more: each copy would be spent anew.
-    """
-    click.echo(f"The ledger {_shown(Ledger.adopt(path))} belongs to this machine now.")
-
-
-def _aside(book: Ledger) -> str:
-    part = book.keys_delta
-    return f", of which delta = {part:g} is for finding groups" if part else ""
-
-
-def _shown(book: Ledger) -> str:
-    return printable(str(book.path))
-
-
-cli.add_command(covariance)
-cli.add_command(regress)
-cli.add_command(show)
-cli.add_command(report)
-cli.add_command(error)
-cli.add_command(reproduce)
-cli.add_command(ui)
-
-
-# --- work --------------------------------------------------------------------------------------
-
-
-def _release(statistic: str, options: dict[str, Any], *positional: Any) -> None:
-    import prolate
-
-    face: Callable[..., Release | GroupedRelease] = getattr(prolate, statistic)
-    for name, usual in (("clip", "auto"), ("center", None), ("scale", None)):
-        if name in options and options[name] == usual:
-            del options[name]
-    release_and_print(
-        lambda data, **given: face(data, *positional, **given),
-        options,
-    )
-
-
-# --- the way out -------------------------------------------------------------------------------
+for _command in (
+    mean,
+    sum_,
+    quantile,
+    variance,
+    count,
+    demo,
+    ledger,
+    covariance,
+    regress,
+    show,
+    report,
+    error,
+    reproduce,
+    ui,
+):
+    cli.add_command(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

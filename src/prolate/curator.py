@@ -15,65 +15,35 @@ rounding error in the accounting.
 `Curator.select` is the exponential mechanism instead, and asks for a budget in zCDP
 (`Budget.for_zcdp`): its share is one of rho = mu**2 / 2, which adds up in the same way, and
 the release is then rho-zCDP, not mu-GDP.
+
+Beside it: `_curator_account` adds up the shares, `_curator_rows` the rows, all or a sample,
+and `_curator_choice` looks for what `select` chooses.
 """
 
 from __future__ import annotations
 
 import copy
 import math
-import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate._curator_account import Account, check_share
+from prolate._curator_choice import choose, first_counts
+from prolate._curator_rows import Rows
 from prolate.budget import Budget, Neighbors
 from prolate.errors import BudgetError, InputError
 from prolate.measurement import Measurement, Measurer, Progress, Searcher
-from prolate.noise import (
-    MAX_SCALE,
-    Cell,
-    NumberedBits,
-    choose_cell,
-    choose_cells,
-    falling_weights,
-    random_bits,
-    rounded_gaussian,
-)
-from prolate.queries import Count, Cut, Query, Ranks, Together
-from prolate.sources import Source, Thinning
+from prolate.noise import MAX_SCALE, NumberedBits, random_bits, rounded_gaussian
+from prolate.queries import Query, Ranks, Together
+from prolate.sources import Source
 from prolate.sources.threads import thread_count
 
 __all__ = ["Curator", "Measurement", "Measurer", "Progress", "Searcher"]
 
 _FINE = 34  # steps of 2**-33, or noise of about 2**33 steps: far below anything that matters
-
-
-@dataclass
-class _Account:
-    """What a curator, its samples and its copies have spent together, from whichever thread."""
-
-    spent: Fraction
-    receipt: list[Measurement]
-    charge: Callable[[], object] | None
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def __deepcopy__(self, _memo: object) -> _Account:
-        """Return itself: two accounts would spend one budget twice."""
-        return self
-
-    def __reduce__(self) -> NoReturn:
-        """Refuse to be pickled, for the same reason."""
-        raise BudgetError("A curator cannot be pickled: its copy would spend the budget again.")
-
-    def book(self) -> None:
-        """Charge the whole budget elsewhere, once; whoever calls holds the lock."""
-        if self.charge is not None:
-            self.charge()
-            self.charge = None
 
 
 class Curator:
@@ -116,33 +86,38 @@ class Curator:
     ) -> None:
         if neighbors not in ("replace", "add-remove"):
             raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
-        self._source = source
+        self._account = Account(charge)
+        self._rows = Rows(source, neighbors, bounds, progress)
+        self._exchangeable = exchangeable
         self._bits = random_bits(seed)
-        self._progress = progress
         self._threads = thread_count()
         self._mu_squared = Fraction(budget.mu) ** 2
-        self._account = _Account(Fraction(0), [], charge)
-        self._rows: int | None = None
-        self._fraction = 1.0
-        self._exchangeable, self._leading = exchangeable, False
-        self._bounds = bounds
         self.budget = budget
-        self.neighbors: Neighbors = neighbors
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return self._source.columns
+        return self._rows.source.columns
 
     @property
     def dimension(self) -> int:
         """Number of columns d."""
-        return len(self._source.columns)
+        return len(self.columns)
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """What may happen to one row."""
+        return self._rows.neighbors
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Public bounds, float64 arrays of shape (d,), if there are any."""
-        return self._bounds
+        return self._rows.bounds
+
+    @property
+    def fraction(self) -> float:
+        """The probability with which each row was kept: 1 but for samples."""
+        return self._rows.fraction
 
     @property
     def private(self) -> bool:
@@ -152,9 +127,7 @@ class Curator:
     @property
     def remaining(self) -> float:
         """The share of mu**2 that is left, rounded down."""
-        left = 1 - self._account.spent
-        value = float(left)
-        return value if Fraction(value) <= left else math.nextafter(value, 0.0)
+        return self._account.remaining
 
     @property
     def receipt(self) -> tuple[Measurement, ...]:
@@ -163,12 +136,9 @@ class Curator:
 
     def public_rows(self) -> int:
         """Return the number of rows, which is public under ``"replace"`` only."""
-        if self.neighbors != "replace" or self._leading:
+        if self.neighbors != "replace" or self._rows.leading:
             raise InputError("The number of rows is private under neighbors='add-remove'.")
-        if self._rows is None:
-            rows = self._source.n_rows
-            self._rows = int(self._sum(Count(self.dimension), "rows")[0]) if rows is None else rows
-        return self._rows
+        return self._rows.count
 
     def mu_of(self, share: float) -> float:
         """Return the mu that `share` of the budget makes."""
@@ -217,19 +187,20 @@ class Curator:
         BudgetError, InputError
             As for `measure`; then nothing is measured.
         """
-        queries = [self._fit(query) for query, _, _ in wanted]
-        squares = [self._sensitivity_squared(query) for query in queries]
+        rows = self._rows
+        queries = [rows.fit(query) for query, _, _ in wanted]
+        squares = [rows.sensitivity_squared(query) for query in queries]
         shares = [share for _, share, _ in wanted]
         scales = [
             self._noise_scale(square, share) for square, share in zip(squares, shares, strict=True)
         ]
-        self._spend(*shares)
+        self._account.spend(*shares)
         together = Together(tuple(queries))
         alone = len(queries) == 1
-        total = self._sum(queries[0] if alone else together, wanted[0][2])
+        total = rows.sum(queries[0] if alone else together, wanted[0][2])
+        parts = zip(wanted, queries, squares, scales, together.parts(total), strict=True)
         found = []
-        for k, part in enumerate(together.parts(total)):
-            scale, shift = scales[k]
+        for (_, share, label), query, square, (scale, shift), part in parts:
             noise = rounded_gaussian(scale, part.size, self._bits, threads=self._threads)
             # The sum, in steps of 2**-shift, plus the noise, exactly; rounding that to a
             # double is post-processing.
@@ -240,20 +211,15 @@ class Curator:
                 Measurement(
                     values=values,
                     std=math.ldexp(scale, -shift),
-                    label=wanted[k][2],
-                    query=queries[k].describe() + self._sampled_words(),
-                    share=shares[k],
-                    mu=self.mu_of(shares[k]),
-                    sensitivity=math.sqrt(squares[k]),
+                    label=label,
+                    query=rows.describe(query),
+                    share=share,
+                    mu=self.mu_of(share),
+                    sensitivity=math.sqrt(square),
                 )
             )
         self._account.receipt.extend(found)
         return tuple(found)
-
-    @property
-    def fraction(self) -> float:
-        """The probability with which each row was kept: 1 but for samples."""
-        return self._fraction
 
     def sampled(self, wanted: float, rows: float) -> Curator:
         """Return a curator of a random sample of the rows, with the same account.
@@ -275,44 +241,21 @@ class Curator:
 
         Notes
         -----
-        Each row is kept with probability 2**-j by secret fair bits of its own
-        (`prolate.noise.NumberedBits`: fair for whoever does not know the key). Given the
-        bits of all rows, neighbors have samples that are neighbors or equal, so that a
-        measurement of the sample is as private as one of all rows with the same
-        sensitivity; and a mixture over bits that do not depend on the rows is no less
-        private (hockey-stick divergences are jointly convex). This holds for any order of
-        the rows: the bits can be assigned to a row wherever it stands. No amplification
-        is claimed. The size of the sample is not looked at.
-
-        The first m rows are the sample where rows were said to be exchangeable. Replacing a
-        row replaces one of them, or none. Adding or removing a row shifts others, so that
-        one of the first m is replaced; or, if there are fewer than m, added or removed. So
-        `neighbors` of such a sample is always ``"replace"``, each sensitivity is the larger
-        of both, and its number of rows is private.
+        What is measured on a sample costs as much as on all rows, and is as private: the
+        proof is in `prolate._curator_rows`. Where rows were said to be exchangeable, the
+        sample is the first of them, and the number of its rows is private.
         """
         steps = math.floor(math.log2(rows / wanted)) if rows > wanted > 0.0 else 0
         if steps < 1:
             return self
-        with self._account.lock:
-            self._account.book()
+        self._account.book()
         sample = copy.copy(self)
         if self._exchangeable:
-            sample._source = self._source.leading(math.ceil(wanted), self._report("sample"))
-            sample._leading, sample.neighbors = True, "replace"
-            part = math.ceil(wanted) / rows
+            sample._rows = self._rows.first(math.ceil(wanted), rows)
         else:
-            keep = Thinning(NumberedBits.from_bits(self._bits), min(steps, 16))
-            sample._source = self._source.thinned(keep, self._report("sample"))
-            part = 2.0 ** -min(steps, 16)
-        sample._rows = None
-        sample._fraction = self._fraction * part
+            secret = NumberedBits.from_bits(self._bits)
+            sample._rows = self._rows.thinned(secret, min(steps, 16))
         return sample
-
-    def _sampled_words(self) -> str:
-        if self._fraction == 1.0:
-            return ""
-        kind = "the first rows," if self._leading else "a random sample of"
-        return f", of {kind} one row in {round(1.0 / self._fraction)}"
 
     def select(self, ranks: Ranks, *, share: float, label: str) -> Measurement:
         """Charge `share` of rho, then choose values of given ranks: the exponential mechanism.
@@ -351,32 +294,18 @@ class Curator:
                 "The exponential mechanism is not Gaussian, so it can only be charged in rho; "
                 "give the curator budget.for_zcdp()."
             )
-
-        def ask(numbers: Sequence[int], nodes: Sequence[Cell]) -> NDArray[np.int64]:
-            query = self._fit(ranks.histogram(numbers, nodes))
-            return self._sum(query, label).reshape(len(nodes), -1)
-
-        def distance(
-            below: NDArray[np.int64], upto: NDArray[np.int64], rows: int
-        ) -> NDArray[np.int64]:
-            return ranks.distance(below, upto, rows, self.neighbors)
-
-        root = self._fit(ranks.histogram(range(ranks.count), [(0, 0)] * ranks.count))
-        cells_changed = 2 if self.neighbors == "replace" else 1
-        if root.sensitivity_squared(self.neighbors) != cells_changed * ranks.count:
-            raise InputError("The ranks must be of something that one row enters only once.")
-        _check_share(share)
-        self._spend(share)
-        weights = falling_weights(Fraction(share) * self._mu_squared / ranks.count)
-        searches = [choose_cell(weights, distance, self._bits) for _ in range(ranks.count)]
-        cells = choose_cells(searches, ask)
+        first = first_counts(self._rows, ranks)
+        check_share(share)
+        self._account.spend(share)
+        fall_squared = Fraction(share) * self._mu_squared / ranks.count
+        cells = choose(self._rows, ranks, fall_squared, self._bits, label)
         sensitivity = ranks.sensitivity(self.neighbors) * math.sqrt(ranks.count)
         mu = self.mu_of(share)
         measurement = Measurement(
             values=ranks.values(cells),
             std=sensitivity / mu,
             label=label,
-            query=f"{ranks.describe()} ({root.describe()})",
+            query=f"{ranks.describe()} ({first.describe()})",
             share=share,
             mu=mu,
             sensitivity=sensitivity,
@@ -384,29 +313,9 @@ class Curator:
         self._account.receipt.append(measurement)
         return measurement
 
-    def _fit(self, query: Query) -> Query:
-        """Return the query on values cut to the public bounds, if it fits the columns."""
-        if self.bounds is not None:
-            query = Cut(query, *self.bounds)
-        if query.columns != self.dimension:
-            raise InputError(
-                f"The query is made for {query.columns} columns; the data has {self.dimension}."
-            )
-        if query.pairs_rows and not self._source.ordered:
-            raise InputError(
-                "This method pairs neighboring rows, and rows on Spark have no places of their "
-                "own; use method='auto'."
-            )
-        return query
-
-    def _sensitivity_squared(self, query: Query) -> int:
-        """Return the squared sensitivity, for what neighbors do to these rows; see `sampled`."""
-        square = query.sensitivity_squared(self.neighbors)
-        return max(square, query.sensitivity_squared("add-remove")) if self._leading else square
-
     def _noise_scale(self, sensitivity_squared: int, share: float) -> tuple[int, int]:
         """Return the smallest fine enough integer scale, in steps of 2**-shift."""
-        _check_share(share)
+        check_share(share)
         variance = Fraction(sensitivity_squared) / (Fraction(share) * self._mu_squared)
         shift = max(0, _FINE - (math.ceil(variance).bit_length() + 1) // 2)
         steps = math.ceil(variance * 4**shift)
@@ -417,32 +326,3 @@ class Curator:
                 "anything; use a larger budget."
             )
         return scale, shift
-
-    def _spend(self, *shares: float) -> None:
-        account, price = self._account, sum(map(Fraction, shares), Fraction(0))
-        with account.lock:
-            if account.spent + price > 1:
-                raise BudgetError(
-                    f"This measurement wants {float(price):.6g} of the budget and only "
-                    f"{self.remaining:.6g} is left."
-                )
-            account.spent += price
-            account.book()
-
-    def _sum(self, query: Query, label: str) -> NDArray[np.int64]:
-        return self._source.collect(query, query.size, self._report(label))
-
-    def _report(self, label: str) -> Callable[[int], None] | None:
-        if self._progress is None:
-            return None
-        progress, rows = self._progress, self._source.n_rows
-
-        def report(done: int) -> None:
-            progress(label, done, rows)
-
-        return report
-
-
-def _check_share(share: float) -> None:
-    if not 0.0 < share <= 1.0:
-        raise BudgetError(f"A share must lie in (0, 1]; got {share:g}.")

@@ -16,16 +16,13 @@ from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from prolate import _release_views, _release_words
-from prolate._release_json import (
-    OPTIONAL_FIELDS,
-    RECEIPT_FIELDS,
-    RELEASE_FIELDS,
-    plain,
-    read_fields,
-)
+from prolate._release_arrays import check_arrays, frozen
+from prolate._release_intervals import normal_interval
+from prolate._release_json import OPTIONAL_FIELDS, RELEASE_FIELDS, plain
+from prolate._release_receipt import ReceiptEntry, check_paid
 from prolate._release_shown import Shown
 from prolate._release_unit import Unit
 from prolate.budget import Budget, Neighbors
@@ -47,9 +44,7 @@ STATISTICS = (
     "covariance",
     "correlation",
 )
-MATRICES = ("covariance", "correlation")
-
-_OVERSPENT = 1e-9  # rounding allowed when the receipt is held against the budget
+_MATRICES = ("covariance", "correlation")
 
 
 def installed_version() -> str:
@@ -60,45 +55,6 @@ def installed_version() -> str:
         return version("prolate")
     except PackageNotFoundError:
         return "unknown"
-
-
-@dataclass(frozen=True)
-class ReceiptEntry:
-    """One measurement: what was asked, and what it cost.
-
-    Attributes
-    ----------
-    label : str
-        What the measurement was for, such as ``"radius"``.
-    query : str
-        The query in one line, with its public parameters.
-    size : int
-        How many integers it returned.
-    share : float
-        Its part of the budget, as a fraction of ``mu**2``.
-    mu : float
-        The same part as Gaussian differential privacy: ``sensitivity / noise_std``.
-    sensitivity, noise_std : float
-        The l2 sensitivity and the standard deviation of the noise, both in the
-        integer units of the query.
-    """
-
-    label: str
-    query: str
-    size: int
-    share: float
-    mu: float
-    sensitivity: float
-    noise_std: float
-
-    def __post_init__(self) -> None:
-        for name in ("share", "mu", "sensitivity", "noise_std"):
-            value = float(getattr(self, name))
-            object.__setattr__(self, name, value)
-            if not (math.isfinite(value) and value >= 0.0):
-                raise ReleaseError(
-                    f"{name} of measurement {self.label!r} must be finite and not negative."
-                )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -184,7 +140,7 @@ class Release(Shown):
 
         for name in ("estimate", "noise_std", "sampling_std", "clipping_std", "error_covariance"):
             if getattr(self, name) is not None:
-                put(name, _frozen(name, getattr(self, name)))
+                put(name, frozen(name, getattr(self, name)))
         for name in ("columns", "receipt", "warnings"):
             put(name, tuple(getattr(self, name)))
         for name in ("n", "error_norm"):
@@ -194,7 +150,6 @@ class Release(Shown):
         self._check()
 
     def _check(self) -> None:
-        shape = self.estimate.shape
         if self.statistic not in STATISTICS:
             raise ReleaseError(
                 f"statistic must be one of {', '.join(STATISTICS)}; got {self.statistic!r}."
@@ -203,53 +158,18 @@ class Release(Shown):
             raise ReleaseError(
                 f"neighbors must be 'replace' or 'add-remove'; got {self.neighbors!r}."
             )
-        if len(shape) not in (1, 2) or shape[-1] != len(self.columns):
-            raise ReleaseError(
-                f"estimate must have one value per column, shape (d,) or (q, d) with "
-                f"d = {len(self.columns)}; got shape {shape}."
-            )
-        if self.is_matrix and shape != (len(self.columns),) * 2:
-            raise ReleaseError(f"The estimate of a {self.statistic} must be a square matrix.")
-        for name in ("noise_std", "sampling_std", "clipping_std"):
-            std = getattr(self, name)
-            if std is not None and (std.shape != shape or np.any(std < 0.0)):
-                raise ReleaseError(f"{name} must have shape {shape} and no negative value.")
-        self._check_regression()
+        check_arrays(self)
         if not math.isfinite(self.n) or not self.error_norm >= 1.0:
             raise ReleaseError("n must be finite and error_norm at least 1.")
-        spent = math.hypot(*(entry.mu for entry in self.receipt))
-        if spent > self.budget.mu * (1.0 + _OVERSPENT):
-            raise ReleaseError(
-                f"The receipt adds up to mu = {spent:.6g}, more than the budget's "
-                f"mu = {self.budget.mu:.6g}; do not use this release."
-            )
-
-    def _check_regression(self) -> None:
-        d = len(self.columns)
-        if self.statistic != "regression":
-            if self.noise_std is None or self.error_covariance is not None:
-                raise ReleaseError(
-                    f"A release of a {self.statistic} has a noise_std and no error_covariance."
-                )
-            return
-        if self.estimate.ndim != 1:
-            raise ReleaseError(f"A regression has one estimate for each of its {d} columns.")
-        covariance = self.error_covariance
-        if covariance is not None and (
-            covariance.shape != (d, d) or np.any(np.diagonal(covariance) < 0.0)
-        ):
-            raise ReleaseError(
-                f"error_covariance must have shape ({d}, {d}) and no negative number on its "
-                "diagonal."
-            )
+        check_paid(self.receipt, self.budget)
 
     def interval(self, level: float = 0.95) -> NDArray[np.float64]:
         """Return a normal interval for each column by itself, at confidence `level`.
 
-        It is ``estimate -+ z sqrt(noise_std**2 + sampling_std**2)``. For a sum, or
-        where `sampling_std` is None, it holds the privacy noise only;
-        `interval_covers` says in words what that covers. For a regression it is
-        ``estimate -+ z sqrt(diagonal of error_covariance)``.
+        It is ``estimate -+ z sqrt(noise_std**2 + sampling_std**2 + clipping_std**2)``, or
+        without the last where it is None. For a sum, or where `sampling_std` is None, it
+        holds the privacy noise only; `interval_covers` says in words what that covers. For a
+        regression it is ``estimate -+ z sqrt(diagonal of error_covariance)``.
 
         Parameters
         ----------
@@ -268,29 +188,7 @@ class Release(Shown):
         ReleaseError
             If this is a regression by a method that states no errors.
         """
-        from statistics import NormalDist
-
-        z = -NormalDist().inv_cdf((1.0 - _release_views.confidence(level)) / 2.0)
-        std = self._total_std()
-        with np.errstate(over="ignore"):
-            return np.stack([self.estimate - z * std, self.estimate + z * std], axis=-1)
-
-    def _total_std(self) -> NDArray[np.float64]:
-        if self.error_covariance is not None:
-            return np.asarray(np.sqrt(np.diagonal(self.error_covariance)))
-        if self.noise_std is None or not self.has_intervals:
-            other = "" if self.method == "auto" else " Use method='auto'."
-            raise ReleaseError(
-                f"This regression by method {self.method!r} does not state the errors of its "
-                f"coefficients, so it has no intervals.{other}"
-            )
-        if self.noise_only or self.sampling_std is None:
-            return self.noise_std
-        with np.errstate(over="ignore"):
-            both = np.hypot(self.noise_std, self.sampling_std)
-            if self.clipping_std is not None:
-                both = np.hypot(both, self.clipping_std)
-        return np.asarray(np.minimum(both, np.finfo(np.float64).max))
+        return normal_interval(self, level)
 
     @property
     def has_intervals(self) -> bool:
@@ -360,7 +258,7 @@ class Release(Shown):
     @property
     def is_matrix(self) -> bool:
         """Whether `estimate` has one row and one column for each of the columns."""
-        return self.statistic in MATRICES
+        return self.statistic in _MATRICES
 
     @property
     def second_label(self) -> str | None:
@@ -401,7 +299,7 @@ class Release(Shown):
         """Return the release that `to_dict` described, or raise `ReleaseError`."""
         known = cls._read(fields, RELEASE_FIELDS, OPTIONAL_FIELDS)
         known["receipt"] = tuple(
-            ReceiptEntry(**read_fields(entry, f"receipt[{i}]", RECEIPT_FIELDS))
+            ReceiptEntry.from_dict(entry, f"receipt[{i}]")
             for i, entry in enumerate(known["receipt"])
         )
         return cls(**known)
@@ -418,11 +316,3 @@ class Release(Shown):
 
     def __repr__(self) -> str:
         return _release_views.text(self)
-
-
-def _frozen(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    array = np.array(values, dtype=np.float64)
-    if not np.all(np.isfinite(array)):
-        raise ReleaseError(f"{name} holds a value that is not finite; this is no release.")
-    array.flags.writeable = False
-    return array

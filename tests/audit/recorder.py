@@ -1,6 +1,6 @@
 """Record a release on a tape, see `audit.tape`.
 
-The door between rows and results has two sides. On the inner one is `Curator._sum`, which
+The door between rows and results has two sides. On the inner one is `Rows.sum`, which
 alone asks a query of rows; on the outer one is the noise, `rounded_gaussian`, and the choices
 of the exponential mechanism. Both are written down while a release is made as always.
 """
@@ -16,10 +16,12 @@ import numpy as np
 import pytest
 from audit.tape import Chosen, Make, Measured, Sum, Tape, released
 
+from prolate import _curator_choice, _curator_rows
 from prolate import curator as door
+from prolate._curator_rows import Rows
 from prolate.curator import Curator, Measurement
 from prolate.queries import Query, Ranks, Together
-from prolate.sources import Thinning, open_source
+from prolate.sources import Source, Thinning, open_source
 
 __all__ = ["record"]
 
@@ -77,31 +79,33 @@ class _Recorder:
 
     def listen(self, patch: pytest.MonkeyPatch) -> None:
         """Put `begin` around `Curator.__init__`, and so on."""
-        for name, method in (
-            ("__init__", self.begin),
-            ("_sum", self.sum),
-            ("sampled", self.sampled),
-            ("measure_together", self.measure),
-            ("select", self.select),
+        for place, name, method in (
+            (Curator, "__init__", self.begin),
+            (Rows, "sum", self.sum),
+            (Curator, "sampled", self.sampled),
+            (Curator, "measure_together", self.measure),
+            (Curator, "select", self.select),
+            (_curator_rows, "Thinning", self.thinning),
+            (door, "rounded_gaussian", self.noise),
+            (_curator_choice, "choose_cells", self.choose),
+            (_curator_choice, "falling_weights", self.weights),
         ):
-            patch.setattr(Curator, name, _around(getattr(Curator, name), method))
-        for name, function in (
-            ("Thinning", self.thinning),
-            ("rounded_gaussian", self.noise),
-            ("choose_cells", self.choose),
-            ("falling_weights", self.weights),
-        ):
-            patch.setattr(door, name, _around(getattr(door, name), function))
+            patch.setattr(place, name, _around(getattr(place, name), method))
 
     # Of the curator.
 
     def begin(self, honest: Any, curator: Curator, *arguments: Any, **options: Any) -> None:
         honest(curator, *arguments, **options)
-        curator._neighbor = open_source(self.other)
+        self.put(curator, open_source(self.other))
 
-    def sum(self, honest: Any, curator: Curator, query: Query, label: str) -> np.ndarray:
-        here = honest(curator, query, label)
-        there = curator._neighbor.collect(query, query.size)
+    @staticmethod
+    def put(curator: Curator, neighbor: Source) -> None:
+        """Lay the neighbor beside the rows of a curator."""
+        vars(curator._rows)["neighbor"] = neighbor
+
+    def sum(self, honest: Any, rows: Any, query: Query, label: str) -> np.ndarray:
+        here = honest(rows, query, label)
+        there = rows.neighbor.collect(query, query.size)
         self.tape.sums.append(Sum(query, label, here.copy(), there))
         return here
 
@@ -109,10 +113,11 @@ class _Recorder:
         sample = honest(curator, wanted, rows)
         if sample is curator:
             return sample
+        all_rows = curator._rows.neighbor
         if curator._exchangeable:
-            sample._neighbor = curator._neighbor.leading(math.ceil(wanted))
+            self.put(sample, all_rows.leading(math.ceil(wanted)))
         else:
-            sample._neighbor = curator._neighbor.thinned(Without(self.keeps.pop(), self.gone))
+            self.put(sample, all_rows.thinned(Without(self.keeps.pop(), self.gone)))
         return sample
 
     def measure(self, honest: Any, curator: Curator, wanted: Any) -> tuple[Measurement, ...]:
@@ -120,10 +125,10 @@ class _Recorder:
         found = honest(curator, wanted)
         one = self.tape.sums[before]  # one pass over the rows; what else is asked is not measured
         one.measured = True
-        queries = tuple(curator._fit(query) for query, _, _ in wanted)
+        queries = tuple(curator._rows.fit(query) for query, _, _ in wanted)
         sides = (Together(queries).parts(side) for side in (one.here, one.there))
         steps = zip(queries, found, *sides, strict=True)
-        self.tape.steps.extend(Measured(*step, leading=curator._leading) for step in steps)
+        self.tape.steps.extend(Measured(*step, leading=curator._rows.leading) for step in steps)
         return found
 
     def select(self, honest: Any, curator: Curator, ranks: Ranks, **options: Any) -> Measurement:

@@ -30,7 +30,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from prolate import _curator_choice
 from prolate import curator as door
+from prolate._curator_rows import Rows
 from prolate.budget import Budget
 from prolate.curator import Curator, Measurement
 from prolate.queries import Query, Ranks
@@ -208,11 +210,11 @@ class Tape:
         """Raise unless the release on `rows`, with everything measured frozen, is the same."""
         sums, noise, cells = iter(self.sums), iter(self.noise), iter(self.cells)
 
-        def total(curator: Curator, query: Query, label: str) -> np.ndarray:
+        def total(rows: Rows, query: Query, label: str) -> np.ndarray:
             one = next(sums)
             assert query.describe() == one.query.describe(), "another question was asked"
             assert (query.size, label) == (one.here.size, one.label)
-            report = curator._report(label)
+            report = rows.report(label)
             if report is not None and label in self.shown:  # Spark tells of long sums only
                 report(0)
             return one.here.copy()
@@ -232,16 +234,16 @@ class Tape:
         honest = Curator.select
 
         def select(curator: Curator, ranks: Ranks, *, share: float, label: str) -> Measurement:
-            report = curator._report(label)
+            report = curator._rows.report(label)
             if report is not None:
                 report(0)
             return honest(curator, ranks, share=share, label=label)
 
         with patch.context() as inner:
-            inner.setattr(Curator, "_sum", total)
+            inner.setattr(Rows, "sum", total)
             inner.setattr(Curator, "select", select)
             inner.setattr(door, "rounded_gaussian", gaussian)
-            inner.setattr(door, "choose_cells", choose)
+            inner.setattr(_curator_choice, "choose_cells", choose)
             again, shown = released(self.make, rows, self.options)
         assert next(sums, None) is None
         assert next(noise, None) is None

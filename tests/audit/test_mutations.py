@@ -25,8 +25,9 @@ from audit.subjects import CASES, EXTREMES, PLACE, SUBJECTS
 from audit.tape import Measured, Tape
 
 import prolate
-from prolate import Budget, queries
+from prolate import Budget, _curator_choice, queries
 from prolate import curator as door
+from prolate._curator_account import Account
 from prolate.curator import Curator
 from prolate.errors import InputError, ReleaseError
 from prolate.queries import ClippedSum, Query
@@ -192,13 +193,13 @@ def noise_after_the_draw_is_halved(patch: pytest.MonkeyPatch) -> None:
 
 
 def weights_fall_twice_as_fast(patch: pytest.MonkeyPatch) -> None:
-    honest = door.falling_weights
-    patch.setattr(door, "falling_weights", lambda fall: honest(4 * fall))
+    honest = _curator_choice.falling_weights
+    patch.setattr(_curator_choice, "falling_weights", lambda fall: honest(4 * fall))
 
 
 def nothing_is_spent(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Curator, "_spend", lambda self, *shares: None)
-    patch.setattr(Curator, "remaining", 1.0)
+    patch.setattr(Account, "spend", lambda self, *shares: None)
+    patch.setattr(Account, "remaining", 1.0)
 
 
 def a_sum_leaves_without_noise(patch: pytest.MonkeyPatch) -> None:
@@ -206,7 +207,7 @@ def a_sum_leaves_without_noise(patch: pytest.MonkeyPatch) -> None:
 
     def peek(self: Curator, wanted: Any) -> Any:
         found = honest(self, wanted)
-        self._sum(self._fit(wanted[0][0]), "peek")
+        self._rows.sum(self._rows.fit(wanted[0][0]), "peek")
         return found
 
     patch.setattr(Curator, "measure_together", peek)
@@ -217,7 +218,7 @@ def the_first_rows_take_the_relation_of_all(patch: pytest.MonkeyPatch) -> None:
 
     def sampled(self: Curator, wanted: float, rows: float) -> Curator:
         sample = honest(self, wanted, rows)
-        sample.neighbors, sample._leading = self.neighbors, False
+        sample._rows = replace(sample._rows, neighbors=self.neighbors, leading=False)
         return sample
 
     patch.setattr(Curator, "sampled", sampled)

@@ -323,7 +323,7 @@ def test_an_error_that_nobody_foresaw(data, kept, capsys, monkeypatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ValueError(f"cannot digest {NUMBERS[0, 0]!r}")
 
-    monkeypatch.setattr(prolate.curator.Curator, "_sum", broken)
+    monkeypatch.setattr(prolate._curator_rows.Rows, "sum", broken)
     assert main(["mean", str(data / "rows.csv"), *BUDGET, "-c", "age"]) == 1
     written = capsys.readouterr()
     assert "may show data" in written.err
@@ -366,6 +366,7 @@ def test_reprs_of_what_holds_rows(source, tmp_path) -> None:
     sample = opened.thinned(Thinning(NumberedBits.from_bits(SeededBits(1)), 1))
     pair = open_pair(NUMBERS[:, :2], NUMBERS[:, 2])
     entries = SparseRows.from_csr(sparse.csr_array(np.nan_to_num(NUMBERS[:3])))
-    for thing in (opened, curator, curator._account, sample, pair, entries):
+    held = (curator, curator._account, curator._rows)
+    for thing in (opened, *held, sample, pair, entries):
         for text in (repr(thing), str(thing), f"{thing}"):
             assert not secrets_in(text, rows_are_private=True), type(thing).__name__

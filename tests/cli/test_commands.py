@@ -93,7 +93,7 @@ def table_rows(text: str) -> dict[str, list[str]]:
 
 NOT_ASKED = {
     "engine": None, "exchangeable": False, "unit": None, "contribution": "mean", "max_rows": None,
-    "by": None, "keys": None,
+    "by": None, "keys": None, "clip": "auto", "center": None, "scale": None,
 }  # fmt: skip
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import prolate
+from prolate._curator_rows import Rows
 from prolate.budget import Budget
-from prolate.curator import Curator
 from prolate.errors import BudgetError, InputError, LedgerError
 from prolate.ledger import Entry, Ledger, store
 from prolate.ledger import ledger as module
@@ -156,13 +156,13 @@ def test_nothing_is_measured_before_the_charge_is_kept(
 ) -> None:
     ledger = Ledger.create(path, limit=Budget(mu=1))
     happened: list[object] = []
-    read = Curator._report  # asked for whenever rows are read
+    read = Rows.report  # asked for whenever rows are read
 
-    def watched(curator: Curator, label: str) -> object:
+    def watched(rows: Rows, label: str) -> object:
         happened.append(Ledger(path).spent)
-        return read(curator, label)
+        return read(rows, label)
 
-    monkeypatch.setattr(Curator, "_report", watched)
+    monkeypatch.setattr(Rows, "report", watched)
     release(ledger=ledger)
     assert happened
     assert set(happened) == {Budget(mu=1)}

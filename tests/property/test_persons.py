@@ -121,9 +121,10 @@ class Spent:
 
         def measure(curator: Curator, wanted: Any) -> Any:
             found = honest_measure(curator, wanted)
-            queries: list[Query] = [curator._fit(query) for query, _, _ in wanted]
+            queries: list[Query] = [curator._rows.fit(query) for query, _, _ in wanted]
             both = Together(tuple(queries))
-            sides = [both.parts(s.collect(both, both.size)) for s in (curator._source, now[0])]
+            here = curator._rows.source
+            sides = [both.parts(s.collect(both, both.size)) for s in (here, now[0])]
             for m, a, b in zip(found, *sides, strict=True):
                 self.total += float(np.sum((a - b).astype(np.float64) ** 2)) / m.std**2
             return found

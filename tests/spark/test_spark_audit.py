@@ -71,8 +71,8 @@ def rows_that_are_looked_at(patch: pytest.MonkeyPatch) -> None:
 
     def peek(self: Any, wanted: Any) -> Any:
         found = honest(self, wanted)
-        self._source.collect(wanted[0][0], wanted[0][0].size)
-        self._sum(self._fit(wanted[0][0]), "peek")
+        self._rows.source.collect(wanted[0][0], wanted[0][0].size)
+        self._rows.sum(self._rows.fit(wanted[0][0]), "peek")
         return found
 
     patch.setattr(prolate.curator.Curator, "measure_together", peek)

@@ -495,7 +495,7 @@ def test_a_sample_is_fair_and_does_not_depend_on_blocks() -> None:
     source.rows_per_block = 997
 
     def kept(one: Curator) -> np.ndarray:
-        return np.concatenate([np.array(block) for block in one._source.blocks()])[:, 0]
+        return np.concatenate([np.array(block) for block in one._rows.source.blocks()])[:, 0]
 
     first = kept(Curator(source, Budget(mu=1.0), seed=5).sampled(9000, 40_000))
     again = kept(curator(rows, seed=5).sampled(9000, 40_000))
@@ -521,8 +521,8 @@ def test_samples_of_neighbors_are_neighbors(neighbors) -> None:
     other[777] = [-1e9, 1e9]
     here = curator(rows, neighbors=neighbors, seed=2).sampled(400, 2000)
     there = curator(other, neighbors=neighbors, seed=2).sampled(400, 2000)
-    first = np.concatenate(list(here._source.blocks()))
-    second = np.concatenate(list(there._source.blocks()))
+    first = np.concatenate(list(here._rows.source.blocks()))
+    second = np.concatenate(list(there._rows.source.blocks()))
     assert first.shape == second.shape
     assert np.count_nonzero(np.any(first != second, axis=1)) <= 1
 
@@ -537,7 +537,7 @@ def leading(rows: np.ndarray, neighbors="add-remove", size: float = 30) -> Curat
 def test_the_first_rows_are_the_sample_of_exchangeable_ones() -> None:
     rows = np.arange(200.0).reshape(-1, 2)
     sample = leading(rows, "replace")
-    assert np.array_equal(np.concatenate(list(sample._source.blocks())), rows[:30])
+    assert np.array_equal(np.concatenate(list(sample._rows.source.blocks())), rows[:30])
     assert sample.fraction == 0.3
     sample.measure(Count(2), share=0.5, label="rows")
     assert sample.receipt[0].query.endswith("of the first rows, one row in 3")
@@ -553,7 +553,7 @@ def test_no_block_is_read_beyond_the_first_rows() -> None:
         progress=lambda label, done, rows: reported.append(done),
         exchangeable=True,
     )
-    door._source.rows_per_block = 1000
+    door._rows.source.rows_per_block = 1000
     door.sampled(2500, 100_000)
     assert reported == [1000, 2000, 3000]
 
@@ -566,8 +566,8 @@ def test_a_neighbor_of_the_first_rows_stays_within_the_sensitivity(neighbors, n)
     query = ClippedSum(np.zeros(2), np.ones(2), 1.0)
 
     def answer(data: np.ndarray) -> tuple[np.ndarray, int]:
-        sample = leading(data, neighbors)
-        return sample._sum(query, ""), sample._sensitivity_squared(query)
+        sample = leading(data, neighbors)._rows
+        return sample.sum(query, ""), sample.sensitivity_squared(query)
 
     here, square = answer(rows)
     farthest = 0.0

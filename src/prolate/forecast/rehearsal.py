@@ -68,7 +68,7 @@ class _Again(Curator):
     script: Iterator[Measurement]
 
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
-        self._spend(share)
+        self._account.spend(share)
         return next(self.script)
 
 

@@ -1,0 +1,129 @@
+"""The rows behind a curator, all of them or a sample, and exact sums over them.
+
+Nothing here is private: what comes out is for the curator alone, which adds the noise.
+
+Why a sample is no less private. Measurements of a sample are charged as those of all rows
+are, with the same sensitivities; no amplification is claimed, and the size of a sample is
+not looked at.
+
+- **Random rows.** Each row is kept with probability 2**-j by secret fair bits of its own
+  (`prolate.noise.NumberedBits`: fair for whoever does not know the key). Given the bits of
+  all rows, neighbors have samples that are neighbors or equal, so that a measurement of the
+  sample is as private as one of all rows with the same sensitivity; and a mixture over bits
+  that do not depend on the rows is no less private (hockey-stick divergences are jointly
+  convex). This holds for any order of the rows: the bits can be assigned to a row wherever
+  it stands.
+- **The first m rows.** Replacing a row replaces one of them, or none. Adding or removing a
+  row shifts others, so that one of the first m is replaced; or, if there are fewer than m,
+  added or removed. So `neighbors` of such a sample is always ``"replace"``, each sensitivity
+  is the larger of both, and its number of rows is private.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Neighbors
+from prolate.errors import InputError
+from prolate.measurement import Progress
+from prolate.noise import NumberedBits
+from prolate.queries import Count, Cut, Query
+from prolate.sources import Source, Thinning
+
+__all__ = ["Rows"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows:
+    """All rows of a source, or a sample of them.
+
+    Attributes
+    ----------
+    source : Source
+    neighbors : {"replace", "add-remove"}
+        What may happen to one of these rows.
+    bounds : (lower, upper) or None
+        Public bounds, float64 arrays of shape (d,); every query sees values cut to them.
+    progress : callable or None
+        Called as rows are read.
+    fraction : float
+        The probability with which each row was kept: 1 but for samples.
+    leading : bool
+        Whether these are the first rows of others; see the module.
+    """
+
+    source: Source
+    neighbors: Neighbors
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    progress: Progress | None = None
+    fraction: float = 1.0
+    leading: bool = False
+
+    def fit(self, query: Query) -> Query:
+        """Return the query on values cut to the bounds, if it can be asked of these rows."""
+        if self.bounds is not None:
+            query = Cut(query, *self.bounds)
+        columns = len(self.source.columns)
+        if query.columns != columns:
+            raise InputError(
+                f"The query is made for {query.columns} columns; the data has {columns}."
+            )
+        if query.pairs_rows and not self.source.ordered:
+            raise InputError(
+                "This method pairs neighboring rows, and rows on Spark have no places of their "
+                "own; use method='auto'."
+            )
+        return query
+
+    def sensitivity_squared(self, query: Query) -> int:
+        """Return the squared sensitivity of a query on these rows; see the module."""
+        square = query.sensitivity_squared(self.neighbors)
+        return max(square, query.sensitivity_squared("add-remove")) if self.leading else square
+
+    def sum(self, query: Query, label: str) -> NDArray[np.int64]:
+        """Return the sum of a query over the rows: exact, so not to be shown."""
+        return self.source.collect(query, query.size, self.report(label))
+
+    @cached_property
+    def count(self) -> int:
+        """The number of rows; only the curator knows whether it is public."""
+        known = self.source.n_rows
+        return int(self.sum(Count(len(self.source.columns)), "rows")[0]) if known is None else known
+
+    def describe(self, query: Query) -> str:
+        """Return one line: what is asked, and of which part of the rows."""
+        if self.fraction == 1.0:
+            return query.describe()
+        kind = "the first rows," if self.leading else "a random sample of"
+        return f"{query.describe()}, of {kind} one row in {round(1.0 / self.fraction)}"
+
+    def thinned(self, bits: NumberedBits, steps: int) -> Rows:
+        """Return a random sample, which has each row with probability 2**-steps."""
+        source = self.source.thinned(Thinning(bits, steps), self.report("sample"))
+        return replace(self, source=source, fraction=self.fraction * 2.0**-steps)
+
+    def first(self, count: int, rows: float) -> Rows:
+        """Return the first `count` of about so many rows."""
+        return replace(
+            self,
+            source=self.source.leading(count, self.report("sample")),
+            neighbors="replace",
+            fraction=self.fraction * (count / rows),
+            leading=True,
+        )
+
+    def report(self, label: str) -> Callable[[int], None] | None:
+        """Return what tells `progress` how many rows are read."""
+        if self.progress is None:
+            return None
+        progress, rows = self.progress, self.source.n_rows
+
+        def report(done: int) -> None:
+            progress(label, done, rows)
+
+        return report
