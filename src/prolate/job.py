@@ -26,6 +26,7 @@ from prolate.measurement import Measurement
 from prolate.noise import NumberedBits, random_bits
 from prolate.release import Release
 from prolate.sources import open_source
+from prolate.sources.threads import one_blas_thread
 from prolate.terms import Terms
 
 __all__ = ["Columns", "Engine", "Job", "Statistic", "typed"]
@@ -93,6 +94,7 @@ class Job:
 
     # Noise, and what is made of it, may be too large for a float: `_finite` is for that.
     @np.errstate(all="ignore")
+    @one_blas_thread
     def release(
         self,
         data: object,

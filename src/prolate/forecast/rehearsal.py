@@ -22,6 +22,7 @@ from prolate.curator import Curator, Measurement
 from prolate.estimators import Estimate
 from prolate.forecast.imagined import ImaginedRows
 from prolate.queries import Query
+from prolate.sources.threads import one_blas_thread
 
 __all__ = ["Expectation", "moment", "rehearse"]
 
@@ -72,6 +73,7 @@ class _Again(Curator):
         return next(self.script)
 
 
+@one_blas_thread
 def rehearse(
     estimator: Estimator,
     *,

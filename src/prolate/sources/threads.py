@@ -1,8 +1,9 @@
 """A query added up over blocks by several threads.
 
 Integers add up to the same vector in any order, so neither the number of threads nor
-which of them reads a block makes a difference. The thread that asks reads the blocks and
-reports the progress; the others run the query, whose kernels leave Python's lock alone.
+which of them adds a block makes a difference. The thread that asks reads the blocks and
+reports the progress; the others run the query, whose kernels leave Python's lock alone, and
+so does the one that asks while the others have enough to do.
 
 How many threads. `PROLATE_NUM_THREADS`, if it is set. Otherwise one for each core that
 this process may use, but no more than `OMP_NUM_THREADS`, which joblib and Spark set for
@@ -15,22 +16,26 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ContextDecorator, suppress
 from itertools import accumulate, chain
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
 
-__all__ = ["add_up", "thread_count"]
+__all__ = ["add_up", "one_blas_thread", "thread_count"]
 
 Block = NDArray[np.number | np.bool_]
 Total = NDArray[np.int64]
+Task = list[Block]
 
 _PIECES = 1 << 17, 1 << 19  # cells that a thread takes at a time: less than a millisecond
+_STOCK = 2  # tasks for each other thread
 _COPIES = 1 << 28  # bytes that the threads' own totals may take
 
 
@@ -93,43 +98,130 @@ def add_up(
     return total
 
 
+class _OneBlasThread(ContextDecorator):
+    """A limit on the whole process, which goes when the last that needs it has ended."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        from threadpoolctl import threadpool_limits
+
+        with self._lock:
+            if self._users == 0:
+                self._limit = threadpool_limits(1, user_api="blas")
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
+
+
+one_blas_thread = _OneBlasThread()
+"""Matrix products of NumPy run in the thread that asks for them, as long as this lasts.
+
+Threads of their own spin while they wait for the next product, on the cores that the threads
+here need: small private means took twice as long.
+"""
+
+
 def _rows_done(
-    tasks: Iterable[list[Block]],
+    tasks: Iterable[Task],
     add: Callable[[Block, Total], None],
     total: Total,
     count: int,
 ) -> Iterator[int]:
     """Do all tasks, with `count` threads; yield numbers of rows as they are done."""
-    if count == 1:
-        for block in chain.from_iterable(tasks):
-            add(block, total)
-            yield block.shape[0]
-        return
-    others = [np.zeros_like(total) for _ in range(count - 1)]
-    free = deque([total, *others])
-
-    def work(task: list[Block]) -> int:
-        own = free.pop()
-        for block in task:
-            add(block, own)
-        free.append(own)
-        return sum(block.shape[0] for block in task)
-
-    with ThreadPoolExecutor(count, "prolate") as pool:
-        waiting: deque[Future[int]] = deque()
+    with _Crew(add, [np.zeros_like(total) for _ in range(count - 1)]) as crew:
         for task in tasks:
-            if len(waiting) == 2 * count:
-                yield waiting.popleft().result()
-            waiting.append(pool.submit(work, task))
-        for future in waiting:
-            yield future.result()
-    for other in others:
+            crew.stock.put(task)
+            while crew.has_enough() and crew.help(total):
+                pass
+            yield from crew.rows_done()
+        while crew.help(total):
+            yield from crew.rows_done()
+    yield from crew.rows_done()
+    for other in crew.totals:
         total += other
 
 
-def _tasks(blocks: Iterable[Block], wanted: int) -> Iterator[list[Block]]:
+class _Crew:
+    """Threads that do the tasks in stock, each adding to a total of its own.
+
+    A thread that sleeps until another wakes it loses more time than a task takes. So the
+    thread that fills the stock helps with a task whenever the others have enough.
+    """
+
+    def __init__(self, add: Callable[[Block, Total], None], totals: list[Total]) -> None:
+        self.totals = totals
+        self.stock: SimpleQueue[Task | None] = SimpleQueue()
+        self._add = add
+        self._rows: SimpleQueue[int] = SimpleQueue()
+        self._faults: list[BaseException] = []
+        self._threads = [
+            Thread(target=self._work, args=(own,), name="prolate", daemon=True) for own in totals
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, _type: object, fault: BaseException | None, _trace: object) -> None:
+        if fault is not None:
+            self._faults.append(fault)  # so that nobody begins another task
+        for _ in self._threads:
+            self.stock.put(None)
+        for thread in self._threads:
+            thread.join()
+        if fault is None:
+            self._check()
+
+    def has_enough(self) -> bool:
+        """Return whether there are tasks for all others while one thread helps."""
+        return self.stock.qsize() > _STOCK * len(self._threads)
+
+    def help(self, total: Total) -> bool:
+        """Do a task; return whether there was one."""
+        try:
+            task = self.stock.get_nowait()
+        except Empty:
+            return False
+        if task is not None:
+            self._do(task, total)
+        return True
+
+    def rows_done(self) -> Iterator[int]:
+        """Yield the numbers of rows that were done since; raise what another thread raised."""
+        self._check()
+        with suppress(Empty):
+            while True:
+                yield self._rows.get_nowait()
+
+    def _work(self, own: Total) -> None:
+        try:
+            while (task := self.stock.get()) is not None and not self._faults:
+                self._do(task, own)
+        except BaseException as fault:  # noqa: BLE001 - the thread that asks raises it again
+            self._faults.append(fault)
+
+    def _do(self, task: Task, total: Total) -> None:
+        for block in task:
+            self._add(block, total)
+        self._rows.put(sum(block.shape[0] for block in task))
+
+    def _check(self) -> None:
+        if self._faults:
+            raise self._faults[0]
+
+
+def _tasks(blocks: Iterable[Block], wanted: int) -> Iterator[Task]:
     """Cut large blocks, and put small ones together, to lists of about so many cells."""
-    task: list[Block] = []
+    task: Task = []
     cells = 0
     for block in blocks:
         rows = max(2, wanted // block.shape[1] // 2 * 2)
