@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 from prolate.errors import InputError
-from prolate.sources import Source, open_source
+from prolate.sources import Source, delimited, open_source
 from prolate.sources.delimited import numbers
+from prolate.sources.utf8 import Utf8
 
 NAN = np.nan
 
@@ -175,12 +177,53 @@ def test_the_lenient_reading_agrees_with_the_quick_one() -> None:
     np.testing.assert_array_equal(quick.to_numpy(), slow.to_numpy())
 
 
-def test_an_endless_line_is_an_error_that_does_not_quote_it(tmp_path: Path) -> None:
+def test_an_endless_line_is_an_error_that_does_not_quote_it(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "rows.csv"
     good = "1,2\n" * 300_000  # more than the first stretch
     path.write_text(f"a,b\n{good}" + "secret" * 600_000 + f",2\n{good}")
     source = open_source(path)
+    assert sum(len(block) for block in source.blocks()) == 600_001
+    monkeypatch.setattr(delimited, "_LONGEST", 1 << 20)
     with pytest.raises(InputError, match=r"rows\.csv cannot be read as CSV") as caught:
         list(source.blocks())
     assert "secret" not in str(caught.value)
-    assert caught.value.__suppress_context__
+    assert caught.value.__context__ is None
+
+
+NASTY = (
+    "1", "-3e2", " 7 ", "x", "", "NA", '"4"', '"a""b"', '5"', '"q\nr"', '"\r\n"', '","', "\ufeff9",
+    "true", '"8"z', 'a"b"c', "é", '"',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("stretch", [40, 100, 1000])
+def test_where_stretches_end_makes_no_difference(ending, stretch, tmp_path, monkeypatch) -> None:
+    rng = np.random.default_rng(stretch)
+    path = tmp_path / "rows.csv"
+    for columns in (1, 2, 3):
+        sizes = rng.choice([columns, 1, 4], p=[0.9, 0.05, 0.05], size=300)
+        lines = [",".join(rng.choice(NASTY, size)) for size in sizes]
+        names = ["a", "b", "c"][:columns]
+        plain = [",".join(["1"] * columns)] * 400
+        path.write_text(ending.join([",".join(names), *plain, *lines]), newline="")
+        whole = rows_of(open_source(path, columns=names))
+        with monkeypatch.context() as smaller:
+            smaller.setattr(delimited, "_STRETCH", stretch)
+            np.testing.assert_array_equal(rows_of(open_source(path, columns=names)), whole)
+
+
+def test_only_the_thread_that_asks_reads(tmp_path, monkeypatch) -> None:
+    """Arrow's reader ahead kept one process in five from ending, or killed it."""
+    readers: set[int] = set()
+    read = Utf8.read
+
+    def noted(self: Utf8, size: int = -1) -> bytes:
+        readers.add(threading.get_ident())
+        return read(self, size)
+
+    monkeypatch.setattr(Utf8, "read", noted)
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n" + "1,2\n" * 600_000)
+    next(open_source(path).blocks())
+    assert readers == {threading.get_ident()}

@@ -24,16 +24,21 @@ read of another one:
 Two things remain that one row can do. A quote that is opened and not closed swallows
 the lines up to the next quote: there, the file itself does not say what its rows are.
 And a line (or a swallowed part) much longer than a stretch is an error.
+
+Arrow parses the text, but stretch by stretch, each of whole lines. Its own reader of streams
+reads ahead in another thread: where it was left in the middle, or the file was damaged, it
+now and then kept the process from ending.
 """
 
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from prolate.errors import InputError
 from prolate.sources.files import DataFile
@@ -51,7 +56,7 @@ _MISSING = [
     "", "?", ".", "-", "NA", "N/A", "#N/A", "n/a", "na", "NaN", "nan", "-nan", "NULL", "Null",
     "null", "None", "none",
 ]  # fmt: skip
-_STRETCHES = (1 << 20, 1 << 22, 1 << 24, 1 << 26)  # bytes; the first in which a line fits
+_STRETCH, _LONGEST = 1 << 20, 1 << 26  # bytes read at a time, and of a line at most
 
 
 def numbers(cells: pa.Array) -> pa.Array:
@@ -92,19 +97,28 @@ class DelimitedFile(DataFile):
         self.path = path
         with readable(path, self.kind):
             header = self._header()
-        if not header.strip():
-            raise InputError(f"{path} is empty; its first line must hold column names.")
-        self._delimiter = _delimiter(header)
-        with readable(path, self.kind):
-            self._stretch, names = self._names()
+            if not header.strip():
+                raise InputError(f"{path} is empty; its first line must hold column names.")
+            self._delimiter = _delimiter(header)
+            first = next(self._stretches())
+            top, malformed = self._parsed(first, None)
+        names = top.column_names
         if all(number.is_valid for number in _numbers_of(names)):
             raise InputError(
                 f"The first line of {path} must hold the names of the columns; it holds only "
                 "numbers. Add a line of names, or pass the rows as a table."
             )
+        if len(malformed) > top.num_rows:
+            raise InputError(
+                f"Most lines of {path} do not have as many fields as its first line, "
+                "which must hold the names of the columns."
+            )
         super().__init__(path, names, {}, None)
         if len(set(names)) == len(names):
-            self.unusable = self._unusable()
+            cells, _ = self._parsed(first, names)
+            self.unusable = {
+                name: "text" for name in names if not _mostly_numbers(cells.column(name))
+            }
 
     def _bytes(self) -> pa.NativeFile:
         import pyarrow as pa
@@ -115,22 +129,44 @@ class DelimitedFile(DataFile):
     def _header(self) -> str:
         """Return the first line, as far as the first stretch of the file goes."""
         with self._bytes() as stream:
-            top = re.split(rb"[\r\n]", stream.read(_STRETCHES[0]), maxsplit=1)[0]
+            top = re.split(rb"[\r\n]", stream.read(_STRETCH), maxsplit=1)[0]
         return top.decode("utf-8-sig")
 
-    @contextmanager
-    def _reader(
-        self, stretch: int, columns: Sequence[str] | None, malformed: deque[int]
-    ) -> Iterator[pa.RecordBatchReader]:
-        """Open the file, `columns` as text; collect the positions of malformed rows."""
+    def _stretches(self) -> Iterator[bytes]:
+        """Yield the file as UTF-8, in stretches of whole lines; the first holds the names."""
+        rest = b""
+        with self._bytes() as stream:
+            text = Utf8(stream)
+            while more := text.read(max(_STRETCH, len(rest))):
+                rest += more
+                end = _end_of_lines(rest, self._delimiter or ",")
+                if end:
+                    yield rest[:end]
+                    rest = rest[end:]
+                if len(rest) > _LONGEST:
+                    raise InputError(
+                        f"{self.path} cannot be read as {self.kind}: a line, or what stands in "
+                        f"quotes, has more than {_LONGEST:,} bytes."
+                    )
+        if rest:
+            yield rest
+
+    def _parsed(self, text: bytes, columns: Sequence[str] | None) -> tuple[pa.Table, list[int]]:
+        """Return the rows of a stretch that begins with names, and the places of malformed ones.
+
+        Of some columns, as text; or of all, of whatever type.
+        """
+        import pyarrow as pa
         from pyarrow import csv
+
+        malformed: list[int] = []
 
         def skip(row: Any) -> str:
             malformed.append(row.number - 2)  # row 1 is the header; blank lines do not count
             return "skip"
 
         # With threads, Arrow does not tell the numbers of malformed rows.
-        reading = csv.ReadOptions(block_size=stretch, use_threads=False)
+        reading = csv.ReadOptions(block_size=len(text) + 1, use_threads=False)
         parsing = csv.ParseOptions(
             delimiter=self._delimiter or ",",
             newlines_in_values=True,
@@ -144,81 +180,70 @@ class DelimitedFile(DataFile):
             strings_can_be_null=True,
             check_utf8=False,
         )
-        with (
-            self._bytes() as stream,
-            csv.open_csv(Utf8(stream), reading, parsing, converting) as reader,
-        ):
-            yield reader
-
-    def _names(self) -> tuple[int, list[str]]:
-        """Return the names, and the length of stretch that the first lines fit in.
-
-        Arrow reads up to 32 stretches ahead, so the shortest one is best.
-        """
-        import pyarrow as pa
-
-        for stretch in _STRETCHES:
-            try:
-                with self._reader(stretch, None, deque()) as reader:
-                    return stretch, list(reader.schema.names)
-            except pa.ArrowInvalid:
-                if stretch == _STRETCHES[-1]:
-                    raise
-        raise AssertionError  # not reached
-
-    def _unusable(self) -> dict[str, str]:
-        """Return the columns of the first stretch that are not numeric."""
-        malformed: deque[int] = deque()
-        cells: dict[str, pa.Array] = {}
-        rows = 0
-        with (
-            readable(self.path, self.kind),
-            self._reader(self._stretch, self.names, malformed) as reader,
-        ):
-            first = next(iter(reader), None)
-            if first is not None:
-                rows = first.num_rows
-                cells = dict(zip(self.names, first.columns, strict=True))
-        # The reader may be ahead: only malformed rows before the last good one are in
-        # the first stretch for sure.
-        early = sum(1 for good, at in enumerate(malformed) if rows == 0 or at - good < rows)
-        if early > rows:
-            raise InputError(
-                f"Most lines of {self.path} do not have as many fields as its first line, "
-                "which must hold the names of the columns."
-            )
-        return {name: "text" for name, column in cells.items() if not _mostly_numbers(column)}
+        table = csv.read_csv(pa.BufferReader(text), reading, parsing, converting)
+        return table, malformed
 
     def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
         """Yield batches of numbers, and labels as text; a malformed row is one of nulls."""
         import pyarrow as pa
 
-        malformed: deque[int] = deque()
-        missing = pa.record_batch([pa.nulls(1)] * len(columns), names=list(columns))
-        position = 0
-        with (
-            readable(self.path, self.kind),
-            self._reader(self._stretch, columns, malformed) as reader,
-        ):
-            for text in reader:
-                cells = zip(columns, text.columns, strict=True)
-                read = [part if name in self.labels else numbers(part) for name, part in cells]
-                batch = pa.record_batch(read, list(columns))
-                start = 0
-                while start < batch.num_rows:
-                    if malformed and malformed[0] == position:
-                        malformed.popleft()
-                        yield missing
-                        position += 1
-                        continue
-                    take = batch.num_rows - start
-                    if malformed:
-                        take = min(take, malformed[0] - position)
-                    yield batch.slice(start, take)
-                    start += take
-                    position += take
-            for _ in malformed:
-                yield missing
+        separator = self._delimiter or ","
+        quoted = ('"' + name.replace('"', '""') + '"' for name in self.names)
+        names = (separator.join(quoted) + "\n").encode()
+        top = b""
+        with readable(self.path, self.kind):
+            for stretch in self._stretches():
+                table, malformed = self._parsed(top + stretch, columns)
+                top = names  # of all stretches but the first, which has them
+                for text in _with_missing(table, malformed).combine_chunks().to_batches():
+                    cells = zip(columns, text.columns, strict=True)
+                    read = [part if name in self.labels else numbers(part) for name, part in cells]
+                    yield pa.record_batch(read, list(columns))
+
+
+def _end_of_lines(text: bytes, delimiter: str) -> int:
+    """Return how many bytes the whole lines at the beginning of `text` are, as Arrow tells them.
+
+    A quote counts where a field begins, up to the next one that is not doubled. If no quote
+    opens anything elsewhere, every second one closes what the one before it has opened.
+    """
+    values = np.frombuffer(text, dtype=np.uint8)
+    quotes = np.flatnonzero(values == ord('"'))
+    opening = quotes[::2]
+    before = values[opening[opening > 0] - 1]
+    if not np.all(np.isin(before, np.frombuffer(f'{delimiter}\r\n"'.encode(), dtype=np.uint8))):
+        found = _whole_lines(delimiter).match(text)
+        return found.end() if found else 0
+    end = len(text)
+    while True:
+        # A carriage return at the end may be the first half of a line's end.
+        last = max(text.rfind(b"\n", 0, end), text.rfind(b"\r", 0, min(end, len(text) - 1)))
+        inside = int(np.searchsorted(quotes, last))
+        if last < 0 or inside % 2 == 0:
+            return last + 1
+        end = int(quotes[inside - 1])
+
+
+@cache
+def _whole_lines(delimiter: str) -> re.Pattern[bytes]:
+    """Return a pattern of lines that are whole, where quotes may also stand inside a field."""
+    between = re.escape(delimiter.encode())
+    plain = rb"[^" + between + rb"\r\n]*+"
+    field = rb'(?:"(?:[^"]|"")*+"' + plain + rb'|(?!")' + plain + rb")"
+    line = field + rb"(?:" + between + field + rb")*+(?:\r\n|\n|\r(?!\Z))"
+    return re.compile(rb"(?:" + line + rb")*+")
+
+
+def _with_missing(table: pa.Table, places: Sequence[int]) -> pa.Table:
+    """Return the table with rows of nulls, so that they are at `places`, which rise."""
+    import pyarrow as pa
+
+    if not places:
+        return table
+    missing = np.zeros(table.num_rows + len(places), dtype=np.bool_)
+    missing[list(places)] = True
+    index = np.cumsum(~missing) - 1
+    return table.take(pa.array(index, pa.int64(), mask=missing))
 
 
 def _delimiter(header: str) -> str | None:

@@ -91,7 +91,7 @@ def add_up(
     first, second = next(tasks, []), next(tasks, [])
     total = np.zeros(size, dtype=np.int64)
     count = min(thread_count(), max(1, _COPIES // max(1, 8 * size))) if second else 1
-    steps = _rows_done(chain([first, second], tasks), add, total, count)
+    steps = _rows_done(chain(filter(None, [first, second]), tasks), add, total, count)
     for done in accumulate(steps):
         if progress is not None:
             progress(done)
