@@ -14,6 +14,7 @@ from prolate._cli_values import (
     read_columns,
     read_labels,
     read_level,
+    read_norm,
     read_quantiles,
 )
 
@@ -152,11 +153,11 @@ exchangeable_option = click.option(
 )
 norm_option = click.option(
     "--error-norm",
-    type=float,
-    default=2.0,
+    default="2",
     show_default=True,
+    callback=read_norm,
     metavar="P",
-    help="Shape the noise for the l_P error, P >= 1.",
+    help="Shape the noise for the l_P error, P >= 1; or 'relative', for columns of many units.",
 )
 quantile_option = click.option(
     "-q",

@@ -23,6 +23,7 @@ __all__ = [
     "read_keys",
     "read_labels",
     "read_level",
+    "read_norm",
     "read_numbers",
     "read_quantiles",
     "read_range",
@@ -133,6 +134,11 @@ def _number(text: str, whole: str) -> float:
 def read_clip(_context: click.Context, _parameter: click.Parameter, value: str) -> float | str:
     """Return a number, or one of two words."""
     return value if value in ("auto", "optimal") else _number(value, value)
+
+
+def read_norm(_context: click.Context, _parameter: click.Parameter, value: str) -> float | str:
+    """Return a number, or one word."""
+    return value if value == "relative" else _number(value, value)
 
 
 def read_labels(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> Any:

@@ -5,9 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from prolate._release_groups import GroupedRelease
     from prolate.release import Release
+
+UNEVEN = (
+    "The noise is shaped for the error of all columns in their own units, which favors columns of "
+    "large numbers. If small ones matter as much, ask for error_norm='relative' (on the command "
+    "line, --error-norm relative)."
+)
+"""Advice where `is_uneven`."""
+
+_UNEVEN = 10.0  # noise over sampling error, between columns
 
 NOT_PRIVATE = "NOT PRIVATE: made with a seed. For tests only; do not publish."
 
@@ -41,6 +52,29 @@ def subject(release: Release) -> str:
     return f"{what} of {d:,} column{'' if d == 1 else 's'}"
 
 
+def error_in_words(p: float, letter: str = "l") -> str:
+    """Return which error the noise is shaped for.
+
+    Examples
+    --------
+    >>> error_in_words(2.0), error_in_words(0.0)
+    ('the l2 error', 'errors relative to spreads')
+    """
+    return f"the {letter}{p:g} error" if p else "errors relative to spreads"
+
+
+def is_uneven(release: Release) -> bool:
+    """Return whether the noise is large beside some columns and small beside others."""
+    if release.statistic != "mean" or release.error_norm == 0.0:
+        return False
+    if release.sampling_std is None or release.noise_std is None:
+        return False
+    known = (release.noise_std > 0.0) & (release.sampling_std > 0.0)
+    with np.errstate(over="ignore"):
+        ratio = release.noise_std[known] / release.sampling_std[known]
+    return bool(ratio.size > 1 and ratio.max() > max(_UNEVEN * ratio.min(), 1.0))
+
+
 def headline(release: Release) -> str:
     """Return the first line: what, of how much, at what budget, for which neighbors."""
     private = "Private" if release.private else "NOT PRIVATE (seeded)"
@@ -72,6 +106,8 @@ def interval_covers(release: Release) -> str:
             "(privacy noise only: sampling error is not included)"
         )
     what = "privacy noise and sampling error together"
+    if release.statistic == "quantile":
+        what += "; where rows share values, as rounded ones do, it may end short of the next value"
     if release.clipping_std is not None:
         what = "privacy noise, sampling error and what clipping may have taken off, together"
     return (

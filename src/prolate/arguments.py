@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from prolate._release_unit import Contribution
 from prolate.budget import Budget, Neighbors
 from prolate.errors import BudgetError, InputError, did_you_mean
+from prolate.theory import RELATIVE
 
 __all__ = [
     "Bounds",
@@ -60,13 +61,17 @@ def check_neighbors(neighbors: object) -> Neighbors:
 
 
 def check_norm(error_norm: object) -> float:
-    """Return the p of an l_p error: finite and at least 1."""
+    """Return the p of an l_p error: finite and at least 1, or `RELATIVE`."""
+    if isinstance(error_norm, str) and error_norm == "relative":
+        return RELATIVE
     try:
         p = float(error_norm)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         p = math.nan
     if not (1.0 <= p < math.inf):
-        raise InputError(f"error_norm must be a number p >= 1, finite; got {error_norm!r}.")
+        raise InputError(
+            f"error_norm must be a number p >= 1, finite, or 'relative'; got {error_norm!r}."
+        )
     return p
 
 

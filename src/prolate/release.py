@@ -85,7 +85,7 @@ class Release(Shown):
     method : str
         How the estimate was computed.
     error_norm : float
-        The p of the l_p error that the noise was shaped for.
+        The p of the l_p error that the noise was shaped for; 0 for errors over spreads.
     receipt : tuple of ReceiptEntry
         Every measurement that was made.
     warnings : tuple of str
@@ -159,8 +159,8 @@ class Release(Shown):
                 f"neighbors must be 'replace' or 'add-remove'; got {self.neighbors!r}."
             )
         check_arrays(self)
-        if not math.isfinite(self.n) or not self.error_norm >= 1.0:
-            raise ReleaseError("n must be finite and error_norm at least 1.")
+        if not math.isfinite(self.n) or not (self.error_norm >= 1.0 or self.error_norm == 0.0):
+            raise ReleaseError("n must be finite, and error_norm at least 1 or (relative) 0.")
         check_paid(self.receipt, self.budget)
 
     def interval(self, level: float = 0.95) -> NDArray[np.float64]:

@@ -258,8 +258,8 @@ class PrivateScaler(_Affine):
     """
 
     def _learn(self, source: Source, **options: Any) -> None:
-        # Features of small numbers count as well: the l1 error has more regard for them.
-        self.release_ = api.variance(source, error_norm=1.0, **options)
+        # What is divided by counts in proportion, whatever a feature's unit.
+        self.release_ = api.variance(source, error_norm="relative", **options)
         noise = self.release_.noise_std
         self.mean_ = np.array(self.release_.details["mean"], dtype=np.float64)
         self.var_ = self.release_.estimate.copy()

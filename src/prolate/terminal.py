@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, TextIO
 from prolate import demo
 from prolate._release_key import parts
 from prolate._release_views import aligned, cells, middle_out, round_to, shown_as_matrix
-from prolate._release_words import NOT_PRIVATE, headline, printable
+from prolate._release_words import (
+    NOT_PRIVATE,
+    UNEVEN,
+    error_in_words,
+    headline,
+    is_uneven,
+    printable,
+)
 from prolate.budget import Budget
 from prolate.ledger import Ledger
 from prolate.ledger.account import Account
@@ -120,7 +127,7 @@ def print_groups(
 def _notes(release: Release, level: float, *, intervals: bool) -> list[tuple[str, str]]:
     method = release.method
     if not release.is_matrix and release.statistic not in ("quantile", "regression", "count"):
-        method += f", noise shaped for the l{release.error_norm:g} error"
+        method += f", noise shaped for {error_in_words(release.error_norm)}"
     notes = []
     if release.noise_std is not None:
         notes.append(("± noise", "standard deviation of the privacy noise alone"))
@@ -139,6 +146,7 @@ def _notes(release: Release, level: float, *, intervals: bool) -> list[tuple[str
         ("guarantee", release.guarantee),
         *[("unit", str(unit)) for unit in [release.unit] if unit is not None],
         ("method", method),
+        *([("advice", UNEVEN)] if is_uneven(release) else []),
         *[("warning", warning) for warning in release.warnings],
     ]
 
@@ -201,6 +209,7 @@ def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delt
         ("± noise", "standard deviation of the privacy noise alone"),
         ("± sampling", "that of drawing the rows from their population, from private scales"),
         ("guarantee", f"{release.guarantee} A row is one person in one year."),
+        *([("advice", UNEVEN)] if is_uneven(release) else []),
         *[("warning", warning) for warning in release.warnings],
     ]
     _print_notes(out, notes)

@@ -61,7 +61,8 @@ ARGUMENTS: dict[str, Any] = {
              [b"a"], [10**40], [object()], ["\ud800"], np.array([1, 2])],
 }  # fmt: skip
 SHAPES: dict[str, Any] = {
-    "error_norm": [2, 1, 1.5, 50, 1e6, 1e308, math.inf, math.nan, "2", 0.5, None, [2], 10**400, 2j],
+    "error_norm": [2, 1, 1.5, 50, "relative", 1e6, 1e308, math.inf, math.nan, "2", 0.5, None,
+                   [2], 10**400, 2j],
     "method": ["auto", "plan", "plan-noscale", "plan-exponential", "gaussian", "gaussian-ellipse",
                "iome", "coinpress", "", None, 3, ["auto"]],
     "clip": ["auto", "optimal", 0.1, 0.0, 1.0, 1e-300, math.nan, "x", None, True, [0.1]],

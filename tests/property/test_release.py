@@ -57,7 +57,7 @@ def releases(draw: st.DrawFn) -> Release:
         budget=budget,
         neighbors=draw(st.sampled_from(["replace", "add-remove"])),
         method=draw(st.text()),
-        error_norm=draw(st.floats(min_value=1.0)),
+        error_norm=draw(st.just(0.0) | st.floats(min_value=1.0)),
         receipt=(entry,),
         warnings=tuple(draw(st.lists(st.text(), max_size=2))),
         private=draw(st.booleans()),

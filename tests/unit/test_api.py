@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import prolate
-from prolate import Budget, BudgetError, InputError, Ledger, LedgerError
+from prolate import Budget, BudgetError, InputError, Ledger, LedgerError, Release
+from prolate.terminal import print_release
 
 BUDGET = Budget(rho=0.5)
 ROWS = np.random.default_rng(5).normal([20.0, -3.0, 1e6], [4.0, 0.1, 30.0], size=(6000, 3))
@@ -176,6 +177,29 @@ def test_bad_data_is_refused_with_a_sentence(name):
     for function in (prolate.mean, prolate.variance):
         with pytest.raises(InputError, match=text):
             function(data, budget=BUDGET)
+
+
+def test_relative_errors_are_alike_whatever_the_units(capsys) -> None:
+    size = np.array([1e-3, 1.0, 100.0, 1e5])
+    rows = np.random.default_rng(3).normal(2.0 * size, size, size=(20_000, 4))
+    budget = Budget(epsilon=1, delta=1e-6)
+    shaped = prolate.mean(rows, budget=budget, seed=0)
+    release = prolate.mean(rows, budget=budget, error_norm="relative", seed=0)
+    noise, usual = release.noise_std / size, shaped.noise_std / size
+    assert noise.max() < 1.5 * noise.min()
+    assert usual.max() > 100.0 * usual.min()
+    assert np.abs(release.estimate - rows.mean(axis=0)) / size == pytest.approx(0.0, abs=0.02)
+    assert release.error_norm == 0.0
+    assert Release.from_json(release.to_json()).error_norm == 0.0
+    print_release(shaped, level=0.95, receipt=False)
+    assert "error_norm='relative'" in " ".join(capsys.readouterr().out.split())
+    print_release(release, level=0.95, receipt=False)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "errors relative to spreads" in said
+    assert "error_norm='relative'" not in said
+    baskets = np.random.default_rng(0).random((20_000, 40)) < 0.05
+    rare = prolate.mean(baskets, budget=budget, error_norm="relative", seed=0)
+    assert rare.estimate == pytest.approx(baskets.mean(axis=0), abs=0.02)
 
 
 BAD_ARGUMENTS = {

@@ -284,6 +284,15 @@ BAD = {
 }  # fmt: skip
 
 
+def test_relative_errors_are_those_of_columns_of_spread_one():
+    options = {"n": 20_000, "budget": BUDGET, "error_norm": "relative"}
+    one = expected_error(scale=[1e-3, 1.0, 100.0], **options)
+    other = expected_error(d=3, **options)
+    assert one.noise == pytest.approx(other.noise, rel=0.05)
+    assert one.sampling == pytest.approx((3 / 20_000) ** 0.5)
+    assert "errors relative to spreads" in str(one)
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_bad_arguments_are_refused_with_a_sentence(name):
     options, error, text = BAD[name]

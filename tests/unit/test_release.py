@@ -78,7 +78,7 @@ def test_it_does_not_share_the_arrays_it_was_given() -> None:
         ({"noise_std": [-1.0, 1.0]}, "no negative value"),
         ({"sampling_std": [1.0]}, "sampling_std must have shape"),
         ({"n": math.nan}, "n must be finite"),
-        ({"error_norm": 0.5}, "error_norm at least 1"),
+        ({"error_norm": 0.5}, "error_norm at least 1 or"),
         ({"budget": Budget(mu=0.49)}, "more than the budget"),
         ({"details": {"a": math.inf}}, "details.a is not finite"),
         ({"details": {"a": [object()]}}, r"details.a\[0\] is of type object"),

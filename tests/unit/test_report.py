@@ -341,7 +341,7 @@ def test_words_about_errors_are_true() -> None:
     assert "not stated" in words.sureness(release(sampling_std=None))
     assert "says how sure" in words.sureness(RELEASES["regression without errors"])
     assert "round" in words.shape(release(noise_std=[1.0, 1.0]))
-    assert "similar units" in words.shape(release(noise_std=[20.0, 40.0]))
+    assert "error_norm='relative'" in words.shape(release(noise_std=[20.0, 40.0]))
     assert "similar units" not in words.shape(release())
 
 
@@ -400,7 +400,7 @@ def test_the_profile_falls() -> None:
 CALLS = {
     "mean": {"columns": ["a b", "it's"], "error_norm": 1, "neighbors": "add-remove"},
     "sum": {"bounds": {"a b": (0, 5), "it's": (-1, 1)}},
-    "variance": {"bounds": (-5, 5)},
+    "variance": {"bounds": (-5, 5), "error_norm": "relative"},
     "covariance": {"correlation": True},
 }
 

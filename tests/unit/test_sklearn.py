@@ -51,6 +51,14 @@ def test_they_find_centers_and_scales() -> None:
         assert back == pytest.approx(ROWS)
 
 
+def test_scales_are_good_whatever_the_units_of_the_features() -> None:
+    size = np.array([1e-4, 1.0, 1e4])
+    rows = np.random.default_rng(1).normal(3.0 * size, size, size=(20_000, 3))
+    scaler = PrivateScaler(epsilon=1, delta=1e-6, seed=0).fit(rows)
+    assert scaler.scale_ == pytest.approx(rows.std(axis=0), rel=0.05)
+    assert scaler.mean_ == pytest.approx(rows.mean(axis=0), rel=0.05)
+
+
 @pytest.mark.parametrize("kind", BOTH)
 def test_a_fit_is_one_private_release(kind: Any, tmp_path: Path) -> None:
     book = Ledger.create(tmp_path / "rows.ledger", limit=Budget(mu=1))

@@ -40,7 +40,7 @@ def mean(
     budget: Budget,
     columns: Columns | None = None,
     bounds: Bounds | None = None,
-    error_norm: float = 2,
+    error_norm: float | Literal["relative"] = 2,
     neighbors: Neighbors = "replace",
     method: str = "auto",
     clip: float | Literal["auto", "optimal"] = "auto",
@@ -72,8 +72,10 @@ def mean(
         The columns to use; all by default.
     bounds : (lower, upper) or {column: (lower, upper)}, optional
         Public bounds, known without looking at the data. Values are cut to them.
-    error_norm : float
-        The p >= 1 of the l_p error that is to be small.
+    error_norm : float or "relative"
+        The p >= 1 of the l_p error that is to be small, in the columns' own units: large
+        numbers count most. ``"relative"`` makes errors over the columns' spreads alike,
+        which is for columns of different units.
     neighbors : {"replace", "add-remove"}
         ``"replace"``: one row takes another value, and the number of rows is public.
         ``"add-remove"``: one row is there or not, and the number of rows is private.

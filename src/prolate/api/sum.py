@@ -29,7 +29,7 @@ def sum(  # noqa: A001  the name that users look for
     budget: Budget,
     bounds: Bounds | None = None,
     columns: Columns | None = None,
-    error_norm: float = 2,
+    error_norm: float | Literal["relative"] = 2,
     neighbors: Neighbors = "replace",
     method: str = "auto",
     clip: float | Literal["auto", "optimal"] = "auto",

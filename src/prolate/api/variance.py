@@ -26,7 +26,7 @@ def variance(
     budget: Budget,
     columns: Columns | None = None,
     bounds: Bounds | None = None,
-    error_norm: float = 2,
+    error_norm: float | Literal["relative"] = 2,
     neighbors: Neighbors = "replace",
     seed: int | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,

@@ -30,6 +30,7 @@ from prolate.estimators.first_mean import FirstMean, measure_lengths
 from prolate.estimators.gains import Gains
 from prolate.estimators.shape import Shape
 from prolate.estimators.shrink import shrink
+from prolate.theory import RELATIVE
 
 __all__ = ["UNSURE", "rare_mean"]
 
@@ -43,6 +44,7 @@ UNSURE = (
 
 _DIFFER = 0.5  # part of what clipping takes from a column by which that is in doubt
 _ALLOWED = 4.0  # times that, in intervals: what the gains leave is alike in many columns
+_NEARLY_RELATIVE = 0.1  # a p whose error nearly is the product of all errors
 _DROWNED = 3.0  # times more, where a column's mean is far below its noise
 
 
@@ -82,6 +84,7 @@ def rare_mean(
     drowned = _DROWNED / (1.0 + (away / first.noise) ** 2)
     doubted = _DIFFER * np.abs(away) * (1.0 + drowned)
     before = _weight(first.noise, 0.0)
+    p = _NEARLY_RELATIVE if error_norm == RELATIVE else error_norm
     known = before + np.where(rare, _weight(away, 0.0), 0.0)  # by shrinking
 
     def bias(gain: Floats, even: float) -> Floats:
@@ -93,7 +96,7 @@ def rare_mean(
         even, most = expected.mean_factor(radius), expected.long_factor(radius)
         noise = expected.noise * radius / even * scale
         weight = known + _weight(noise, bias(gains.at(even, most), even))
-        return float(np.sum((1.0 / (np.sqrt(weight) * expected.unit)) ** error_norm))
+        return float(np.sum((1.0 / (np.sqrt(weight) * expected.unit)) ** p))
 
     radius = float(min(norms.edges[: expected.cell + 1], key=error))
     total, noise = clipped_sum(curator, center, scale, radius, share=share, label="mean", side=side)

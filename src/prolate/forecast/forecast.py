@@ -51,7 +51,7 @@ class Forecast:
     budget : Budget
     method, neighbors : str
     error_norm : float
-        The p.
+        The p; 0 for "relative": errors are then lengths (l_2) over the columns' `scale`.
     noise : float
         Expected distance of the private mean to the rows' own mean: what privacy costs, noise
         and clipping together.
@@ -134,7 +134,7 @@ def expected_error(
     scale: ArrayLike | None = None,
     budget: Budget | None = None,
     method: str = "auto",
-    error_norm: float = 2,
+    error_norm: float | Literal["relative"] = 2,
     neighbors: Neighbors = "replace",
     clip: float | Literal["auto", "optimal"] = "auto",
     center: ArrayLike | None = None,
@@ -239,7 +239,7 @@ def _question(
     d: int | None,
     scale: ArrayLike | None,
     method: str,
-    error_norm: float,
+    error_norm: float | str,
     neighbors: Neighbors,
     clip: float | str,
     center: ArrayLike | None,

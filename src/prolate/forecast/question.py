@@ -16,7 +16,7 @@ from prolate.errors import InputError
 from prolate.estimators import Estimate
 from prolate.estimators.gaussian_ellipse import Clipping, scaling
 from prolate.estimators.shares import _ROWS
-from prolate.forecast.rehearsal import Expectation, moment, rehearse
+from prolate.forecast.rehearsal import Expectation, length, power, rehearse
 from prolate.rivals import plan
 
 __all__ = ["MOST_ROWS", "Question"]
@@ -80,8 +80,8 @@ class Question:
 
     def length(self, std: Floats) -> float:
         """Return the expected l_p length of normal numbers around 0."""
-        p = self.error_norm
-        return float(np.sum(moment(np.zeros_like(std), std, p)) ** (1.0 / p))
+        zeros = np.zeros_like(std)
+        return length(power(zeros, std, self.scale, self.error_norm), self.error_norm)
 
     def rows_needed(self, n: int, noise: float, budget: Budget) -> int | None:
         """Return the n from which noise is below sampling; None if it is more than `MOST_ROWS`.
@@ -150,10 +150,9 @@ class Question:
             radius = ClippedMean(at.sigma, n=n, mu=at.mu, b=at.b).radius(part)
         bias, variance = at.clipping(radius)
         std = np.sqrt(at.noise_std(radius) ** 2 + variance)
-        moments = moment(bias, std, self.error_norm)
         shares = {"sum": 1.0 - count}
         return Expectation(
-            noise=float(np.sum(moments) ** (1.0 / self.error_norm)),
+            noise=length(power(bias, std, self.scale, self.error_norm), self.error_norm),
             noise_std=np.hypot(bias, std),
             shares=shares if count == 0.0 else {"rows": count, **shares},
             radius=radius,

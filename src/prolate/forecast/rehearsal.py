@@ -23,8 +23,9 @@ from prolate.estimators import Estimate
 from prolate.forecast.imagined import ImaginedRows
 from prolate.queries import Query
 from prolate.sources.threads import one_blas_thread
+from prolate.theory import RELATIVE
 
-__all__ = ["Expectation", "moment", "rehearse"]
+__all__ = ["Expectation", "length", "moment", "power", "rehearse"]
 
 Floats = NDArray[np.float64]
 Estimator = Callable[[Curator], Estimate]
@@ -125,10 +126,10 @@ def rehearse(
         per_column = (-1, spread.size)
         off.append(values[-1] - center - np.sum((per_step * other).reshape(per_column), axis=0))
         noise.append(np.linalg.norm((per_step * last.std).reshape(per_column), axis=0))
-    moments = np.array([moment(*each, error_norm) for each in zip(off, noise, strict=True)])
+    lengths = [power(*each, spread, error_norm) for each in zip(off, noise, strict=True)]
     squares = np.array([moment(*each, 2.0) for each in zip(off, noise, strict=True)])
     return Expectation(
-        noise=float(np.mean(np.sum(moments, axis=1)) ** (1.0 / error_norm)),
+        noise=length(float(np.mean(lengths)), error_norm),
         noise_std=np.sqrt(np.mean(squares, axis=0)),
         shares={name: float(np.mean([s.get(name, 0.0) for s in shares])) for name in shares[0]},
         radius=_median(e.details.get("radius") for e in estimates),
@@ -141,6 +142,18 @@ def _run(estimator: Estimator, curator: Curator) -> Estimate:
     with np.errstate(all="ignore"):  # far too few rows: whatever comes out is the forecast
         found = estimator(curator)
     return replace(found, value=np.clip(np.nan_to_num(found.value), -_HUGE, _HUGE))
+
+
+def power(off: Floats, std: Floats, spread: Floats, error_norm: float) -> float:
+    """Return the expected p-th power of an l_p length; of numbers over `spread` if relative."""
+    if error_norm == RELATIVE:
+        off, std, error_norm = off / spread, std / spread, 2.0
+    return float(np.sum(moment(off, std, error_norm)))
+
+
+def length(power: float, error_norm: float) -> float:
+    """Return the length whose p-th power that is."""
+    return float(power ** (1.0 / (error_norm or 2.0)))
 
 
 def moment(off: Floats, std: Floats, p: float) -> Floats:

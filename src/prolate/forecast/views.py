@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prolate._release_views import aligned
+from prolate._release_words import error_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ def headline(forecast: Forecast) -> str:
 
 def cells(forecast: Forecast) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of the printed table, as text."""
-    per_column = forecast.columns ** (-1.0 / forecast.error_norm)
+    per_column = forecast.columns ** (-1.0 / (forecast.error_norm or 2.0))
     parts = (
         ("noise", forecast.noise, "private mean to the mean of these rows"),
         ("sampling", forecast.sampling, "mean of these rows to that of the population"),
@@ -42,7 +43,11 @@ def cells(forecast: Forecast) -> tuple[list[str], list[list[str]]]:
         [name, f"{value:.3g}", f"{value * per_column:.3g}", meaning]
         for name, value, meaning in parts
     ]
-    return ["", f"l{forecast.error_norm:g} error", "per column", "distance of"], rows
+    return ["", _error(forecast), "per column", "distance of"], rows
+
+
+def _error(forecast: Forecast) -> str:
+    return error_in_words(forecast.error_norm).removeprefix("the ")
 
 
 def notes(forecast: Forecast) -> list[tuple[str, str]]:
@@ -125,7 +130,7 @@ def plot(forecast: Forecast, ax: Axes | None) -> Axes:
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("rows")
-    ax.set_ylabel(f"expected l{forecast.error_norm:g} error")
+    ax.set_ylabel(f"expected {_error(forecast)}")
     ax.set_title(f"{forecast.method}, {forecast.columns:,} columns, {forecast.budget}", size=10)
     ax.legend()
     return ax

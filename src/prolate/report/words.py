@@ -11,7 +11,15 @@ import numpy as np
 from prolate._release_groups import GroupedRelease
 from prolate._release_key import in_words
 from prolate._release_views import each, round_to
-from prolate._release_words import keys_delta_of, printable, rows_in_words, subject
+from prolate._release_words import (
+    UNEVEN,
+    error_in_words,
+    is_uneven,
+    keys_delta_of,
+    printable,
+    rows_in_words,
+    subject,
+)
 from prolate.budget import Budget
 from prolate.release import Release
 
@@ -28,7 +36,6 @@ __all__ = [
 ]
 
 _DELTAS = (1e-5, 1e-6, 1e-9)  # where epsilon is stated as well
-_UNEVEN = 10.0  # noise over sampling error, between columns
 _LONGEST = 300  # characters of a detail
 
 
@@ -204,23 +211,7 @@ def shape(release: Release) -> str:
         f"The largest noise, {round_to(known.max(), known.max())}, is {_times(ratio)} the "
         f"smallest, {round_to(known.min(), known.min())}: it is stretched to the columns."
     )
-    return f"{words}{_uneven(release)}"
-
-
-def _uneven(release: Release) -> str:
-    """Return advice where the noise favors columns of large numbers, else nothing."""
-    if release.statistic != "mean" or release.sampling_std is None or release.noise_std is None:
-        return ""
-    known = (release.noise_std > 0.0) & (release.sampling_std > 0.0)
-    with np.errstate(over="ignore"):
-        ratio = release.noise_std[known] / release.sampling_std[known]
-    if ratio.size < 2 or ratio.max() < _UNEVEN * ratio.min() or ratio.max() < 1.0:
-        return ""
-    return (
-        f" It is shaped for the ℓ{release.error_norm:g} error of all columns in their own units, "
-        "which favors columns of large numbers. If small ones matter as much, bring the columns "
-        "to similar units before a release, or release them apart."
-    )
+    return f"{words} {UNEVEN}" if is_uneven(release) else words
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
@@ -241,7 +232,7 @@ def group_facts(groups: GroupedRelease) -> list[tuple[str, str]]:
 def _making(release: Release) -> list[tuple[str, str]]:
     found = [("method", release.method)]
     if not release.is_matrix and release.statistic not in ("quantile", "regression", "count"):
-        found.append(("noise shaped for", f"the ℓ{release.error_norm:g} error"))
+        found.append(("noise shaped for", error_in_words(release.error_norm, "ℓ")))
     if release.has_intervals:
         found.append(("intervals", f"for {release.interval_covers}"))
     return [*found, _maker(release)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from prolate.theory.shape import effective_columns, noise_moment, optimal_scale
+from prolate.theory.shape import RELATIVE, effective_columns, noise_moment, optimal_scale
 
 if TYPE_CHECKING:
     from prolate.theory import chi2_mixture, clipping, constraint, radii
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from prolate.theory.radii import exact_radius, optimal_b, radius_table
 
 __all__ = [
+    "RELATIVE",
     "ChiSquareMixture",
     "ClippedMean",
     "ball_scaling",

@@ -3,6 +3,9 @@
 Rows are divided by s_j in coordinate j before a Gaussian is added that is the same in
 every coordinate, and multiplied by s_j afterwards. For coordinates of sensitivity (or
 spread) Delta_j, the p-th moment of the error is least for s_j = Delta_j**(2 / (p + 2)).
+
+As p falls to 0 that becomes Delta_j itself: noise in proportion to each coordinate's spread,
+which makes the product of all errors least, and so the relative ones alike, whatever the units.
 """
 
 from __future__ import annotations
@@ -12,7 +15,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["effective_columns", "noise_moment", "optimal_scale"]
+__all__ = ["RELATIVE", "effective_columns", "noise_moment", "optimal_scale"]
+
+RELATIVE = 0.0
+"""In place of a p >= 1: errors count over the spread of their column."""
 
 
 def optimal_scale(spread: NDArray[np.float64], error_norm: float) -> NDArray[np.float64]:
@@ -23,7 +29,7 @@ def optimal_scale(spread: NDArray[np.float64], error_norm: float) -> NDArray[np.
     spread : float64 array of shape (d,)
         Sensitivity, range or standard deviation of each coordinate, positive.
     error_norm : float
-        The p >= 1 of the l_p error that is to be small.
+        The p >= 1 of the l_p error that is to be small, or `RELATIVE`.
 
     Returns
     -------
@@ -33,6 +39,8 @@ def optimal_scale(spread: NDArray[np.float64], error_norm: float) -> NDArray[np.
     --------
     >>> optimal_scale(np.array([1.0, 16.0]), 2).tolist()
     [1.0, 4.0]
+    >>> optimal_scale(np.array([1.0, 16.0]), RELATIVE).tolist()
+    [1.0, 16.0]
     """
     return np.asarray(spread ** (2.0 / (error_norm + 2.0)))
 
