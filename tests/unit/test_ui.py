@@ -343,6 +343,11 @@ def test_lines_and_rows_of_persons_are_put_in_words(page: Served) -> None:
     assert "at most 1 row per person" in said(ROWS_OF | {"max_rows": 1})
     assert "Count of rows, at most 3" in said(ROWS_OF | {"statistic": "count"})
     assert "Count of persons, one per person" in said({"statistic": "count", "unit": "person"})
+    free = "That number is public: this spends nothing."
+    assert said({"statistic": "count", "unit": "person"}).endswith(free)
+    assert said({"statistic": "count"}).endswith(free)
+    assert "This spends" in said({"statistic": "count", "neighbors": "add-remove"})
+    assert "This spends" in said(ROWS_OF | {"statistic": "count"})
 
 
 def test_what_no_forecast_is_made_for_says_so(page: Served) -> None:

@@ -133,6 +133,12 @@ class Plan:
         return Terms(self.budget, self.neighbors, self.unit, grouped="by" in self.keywords)
 
     @property
+    def is_free(self) -> bool:
+        """Whether all that it tells is public."""
+        grouped = "by" in self.keywords
+        return self.statistic == "count" and self.terms.relation == "replace" and not grouped
+
+    @property
     def charge(self) -> tuple[Budget, float]:
         """What a ledger is charged: a budget, and a delta for finding groups."""
         if not self.finds_keys:

@@ -54,6 +54,8 @@ def spending(plan: Plan, ledger: Ledger | None, before: int) -> list[str]:
     LedgerError
         If it does not fit.
     """
+    if plan.is_free:
+        return [f"{plan_in_words(plan)}.", "That number is public: this spends nothing."]
     said = [f"{plan_in_words(plan)}.", f"This spends {plan.budget}, for good."]
     if ledger is None:
         said.append(
@@ -114,7 +116,7 @@ def _hidden(plan: Plan) -> str:
 
 def room(ledger: Ledger | None, plan: Plan) -> str:
     """Return whether the ledger has room for a plan, and what is left."""
-    if ledger is None:
+    if ledger is None or plan.is_free:
         return ""
     books = ledger._read()
     left = books.remaining
