@@ -19,6 +19,7 @@ So tilt and G2 have a prior each, and a first mean, which is clipped far less, t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,8 +99,12 @@ class Gains:
 
     def _unlike(self, tilt: float) -> Floats:
         """Return what columns lose, over the average."""
-        unlike = np.where(self.weight > 0.0, self.part, 1.0) ** -tilt
+        unlike = np.exp(-tilt * self._log_part)
         return np.asarray(unlike * (np.sum(self.weight) / float(self.weight @ unlike)))
+
+    @cached_property
+    def _log_part(self) -> Floats:
+        return np.log(np.where(self.weight > 0.0, self.part, 1.0))
 
     def _gains(self, unlike: Floats, even: float, lost: float) -> Floats:
         gain = np.clip(1.0 - lost * unlike, _LEAST, even)

@@ -13,6 +13,7 @@ _EXACT = 2.0**53
 _PART = 1 << 13  # squares below 2**48 that sum within 2**61
 _BITS = 48
 _MASK = (1 << _BITS) - 1
+_BITS_OF_ROW = 62
 _DOUBT = 2.0**-51
 _LARGEST = float(np.finfo(np.float64).max)
 _ROUND = 1.5 * _EXACT / 2.0  # adding it rounds smaller numbers to the nearest integer
@@ -67,14 +68,15 @@ def clipped_sum(
         for start in range(starts[i], starts[i + 1], _PART):
             part = 0
             for k in range(start, min(start + _PART, starts[i + 1])):
-                part += square_more[pairs[k]]
+                part += square_more[np.uint64(pairs[np.uint64(k)])]
             low += part
             high += low >> _BITS
             low &= _MASK
         square = float((high << _BITS) + low) if high < 32 else _EXACT
         if half <= 0.0 and square <= radius * radius:
             for k in range(starts[i], starts[i + 1]):
-                total[columns[k]] += more[pairs[k]]
+                here = np.uint64(k)  # unsigned: not from the end
+                total[np.uint64(columns[here])] += more[np.uint64(pairs[here])]
             continue
         weight = min(max((square - middle) / half, -1.0), 1.0) if half > 0.0 else 1.0
         if square >= _EXACT:
@@ -83,8 +85,9 @@ def clipped_sum(
         factors[used] = factor
         used += 1
         for k in range(starts[i], starts[i + 1]):
-            j = columns[k]
-            step = np.rint(steps[pairs[k]] * factor) - np.rint(rest[j] * factor)
+            here = np.uint64(k)
+            j = np.uint64(columns[here])
+            step = np.rint(steps[np.uint64(pairs[here])] * factor) - np.rint(rest[j] * factor)
             total[j] += np.int64(step)
     return used
 
@@ -196,17 +199,26 @@ def farthest(starts: Any, columns: Any, pairs: Any, values: Any, rest: Any, desc
     """Return each row's largest value, of `values` and of the rest where none is stored."""
     out = np.empty(starts.size - 1)
     stored = np.full(rest.size, -1)
+    # Which of the columns with the largest rest are stored, a bit for each.
+    first = min(_BITS_OF_ROW, rest.size)
+    bits = np.zeros(rest.size, np.int64)
+    for place in range(first):
+        bits[descending[place]] = np.int64(1) << place
     for i in range(out.size):
-        largest = 0.0
+        largest, found = 0.0, np.int64(0)
         for k in range(starts[i], starts[i + 1]):
-            largest = max(largest, values[pairs[k]])
-        if largest < rest[descending[0]]:
+            value = values[np.uint64(pairs[np.uint64(k)])]
+            largest = max(largest, value)
+            found |= bits[np.uint64(columns[np.uint64(k)])]
+        place = 0
+        while place < first and (found >> place) & 1:
+            place += 1
+        if place == first and first < rest.size:
             for k in range(starts[i], starts[i + 1]):
                 stored[columns[k]] = i
-            place = 0
             while place < rest.size and stored[descending[place]] == i:
                 place += 1
-            if place < rest.size:
-                largest = max(largest, rest[descending[place]])
+        if place < rest.size:
+            largest = max(largest, rest[descending[place]])
         out[i] = largest
     return out

@@ -13,7 +13,6 @@ reads dense rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.compiled import WORK
+from prolate.parallel import in_threads
 from prolate.sources.sparse_rows import Entries, SparseRows
 from prolate.sources.threads import thread_count
 
@@ -241,9 +241,8 @@ def _in_parts(
         return [ask(starts, columns, pairs)]
     cuts = np.searchsorted(starts, np.linspace(0, columns.size, threads + 1)[1:-1])
     ends = [0, *cuts.tolist(), starts.size - 1]
-    with ThreadPoolExecutor(threads, "prolate") as pool:
-        stretches = [starts[a : b + 1] for a, b in pairwise(ends)]
-        return list(pool.map(lambda some: ask(some, columns, pairs), stretches))
+    stretches = [starts[a : b + 1] for a, b in pairwise(ends)]
+    return in_threads(lambda some: ask(some, columns, pairs), stretches, threads)
 
 
 @cache
