@@ -219,7 +219,7 @@ class PrivateMean(_Affine):
     """
 
     def _learn(self, source: Source, **options: Any) -> None:
-        self.release_ = api.mean(source, **options)
+        self.release_ = api.mean(source, error_norm="relative", **options)
         self.mean_ = self.release_.estimate.copy()
 
 

@@ -430,7 +430,11 @@ def test_an_unforeseen_error_quotes_no_value(page: Served, monkeypatch: pytest.M
 def test_what_is_expected_is_what_is_then_stated(page: Served) -> None:
     found = page.post("expected", PLAN)
     release = prolate.sum(
-        [[1.0, 1.0]], budget=Budget(epsilon=1, delta=1e-6), bounds=([0, 0], [120, 20]), seed=1
+        [[1.0, 1.0]],
+        budget=Budget(epsilon=1, delta=1e-6),
+        bounds=([0, 0], [120, 20]),
+        error_norm="relative",
+        seed=1,
     )
     assert release.noise_std is not None
     assert [float(found["columns"][name]["noise"]) for name in ("age", "visits")] == pytest.approx(

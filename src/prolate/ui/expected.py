@@ -75,6 +75,7 @@ def expect(plan: Plan, guesses: Mapping[str, Any], schema: Schema) -> dict[str, 
         scale=spread,
         budget=budget,
         neighbors=neighbors,
+        error_norm="relative",
         bounds=(low, high) if len(bounds) == len(plan.columns) else None,
     )
     sampling = spread / np.sqrt(rows)
@@ -113,7 +114,12 @@ def _exact(plan: Plan) -> dict[str, Any]:
         return _said(f"The noise of a count follows from the budget: ± {noise:.3g}.")
     bounds = np.array([plan.keywords["bounds"][name] for name in plan.columns])
     made = prolate.sum(
-        rows, budget=budget, bounds=(bounds[:, 0], bounds[:, 1]), neighbors=neighbors, seed=0
+        rows,
+        budget=budget,
+        bounds=(bounds[:, 0], bounds[:, 1]),
+        error_norm=plan.keywords.get("error_norm", 2),
+        neighbors=neighbors,
+        seed=0,
     )
     stds = np.zeros(len(plan.columns)) if made.noise_std is None else made.noise_std
     return {

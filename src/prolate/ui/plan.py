@@ -76,7 +76,7 @@ class Plan:
         keywords: dict[str, Any] = {"target": target[0], "features": columns} if target else {}
         if columns and not target:
             keywords["columns"] = columns
-        keywords["neighbors"] = fields["neighbors"]
+        keywords |= {"neighbors": fields["neighbors"], **_shape(statistic, columns)}
         columns = [*columns, *target]
         bounds = _bounds(fields.get("bounds"), columns)
         if bounds:
@@ -207,6 +207,12 @@ def _target(fields: Mapping[str, Any], columns: list[str], schema: Schema) -> li
     if target in columns:
         raise InputError(f"{target!r} is the target; it cannot be a feature, too.")
     return [target]
+
+
+def _shape(statistic: str, columns: list[str]) -> dict[str, Any]:
+    """Return noise in proportion to spreads: the page's guesses and errors are over these."""
+    shaped = statistic in ("mean", "sum", "variance") and len(columns) > 1
+    return {"error_norm": "relative"} if shaped else {}
 
 
 def _people(fields: Mapping[str, Any], columns: list[str], schema: Schema) -> dict[str, Any]:
