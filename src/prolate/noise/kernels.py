@@ -51,7 +51,8 @@ def propose(control: Words, fraction: Words, guard: float) -> tuple[Integers, Bo
         return propose_numpy(control, fraction, guard)
     whole = np.empty(control.size, dtype=np.int64)
     accepted, undecided = np.empty((2, control.size), dtype=np.bool_)
-    module.propose(control, fraction, *_tables(), guard, whole, accepted, undecided)
+    words = map(_read_only, (control, fraction))
+    module.propose(*words, *_tables(), guard, whole, accepted, undecided)
     return whole, accepted, np.flatnonzero(undecided)
 
 
@@ -94,7 +95,8 @@ def rounded(
     if module is None:
         return rounded_numpy(scale, whole, control, fraction, kept)
     result, undecided = np.empty_like(kept), np.empty(kept.size, dtype=np.bool_)
-    module.rounded(scale, whole, control, fraction, kept, result, undecided)
+    words = map(_read_only, (control, fraction))
+    module.rounded(scale, whole, *words, kept, result, undecided)
     return result, np.flatnonzero(undecided)
 
 
@@ -128,6 +130,13 @@ def _tables() -> tuple[Integers, Integers]:
     falling = np.array(floors(CHOICE), dtype=np.int64)
     ends = np.arange(1, 2**_FIRST + 1) << (CHOICE - _FIRST)
     return falling, np.array([np.count_nonzero(falling >= end) for end in ends])
+
+
+def _read_only(words: Words) -> Words:
+    """Return a read-only view, or numba would compile for both kinds of arrays."""
+    view = words.view()
+    view.flags.writeable = False
+    return view
 
 
 def compiled(samples: int) -> Any | None:
