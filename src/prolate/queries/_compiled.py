@@ -13,8 +13,10 @@ from numba import njit
 __all__ = [
     "clipped_steps",
     "key_histogram",
-    "linear_histogram",
-    "magnitude_histogram",
+    "linear_histogram_columns",
+    "linear_histogram_rows",
+    "magnitude_histogram_columns",
+    "magnitude_histogram_rows",
     "pooled_histogram",
     "products",
     "turn",
@@ -83,90 +85,101 @@ def _magnitude_cell(x: Any, pattern: int, first: int, shift: int, last: int) -> 
 
 
 @njit(nogil=True)
-def _tally(cells: Any, count: int, by_row: bool, total: Any) -> None:
-    """Count cells, laid out as the values are, into their columns' tables.
+def _tally_rows(cells: Any, count: int, total: Any) -> None:
+    """Count cells, row after row, into their columns' tables.
 
     A few tables at a time stay in the cache.
     """
     d, size = total.shape
     table = total.reshape(-1)
-    down, across = (d, 1) if by_row else (1, count)
-    some = _TABLES if by_row else 1
-    for first in range(0, d, some):
-        last = min(first + some, d)
+    for first in range(0, d, _TABLES):
+        last = min(first + _TABLES, d)
         for i in range(count):
             for j in range(first, last):
-                cell = cells[np.uint64(i * down + j * across)]  # unsigned: not from the end
+                cell = cells[np.uint64(i * d + j)]  # unsigned: not from the end
                 if cell >= 0:
                     table[np.uint64(j * size + cell)] += 1
 
 
+@njit(nogil=True)
+def _tally_column(cells: Any, count: int, table: Any) -> None:
+    """Count the cells of a column into its table."""
+    for i in range(count):
+        cell = cells[np.uint64(i)]
+        if cell >= 0:
+            table[np.uint64(cell)] += 1
+
+
 @njit(nogil=True, cache=True)
-def linear_histogram(
-    flat: Any,
-    stride: int,
-    count: int,
-    by_row: bool,
-    low: Any,
-    width: Any,
-    cells: int,
-    total: Any,
+def linear_histogram_rows(
+    flat: Any, stride: int, count: int, low: Any, width: Any, cells: int, total: Any
 ) -> None:
     d, top = low.size, float(cells)
     height = max(1, min(count, _CELLS // d))
     found = np.empty(height * d, dtype=np.int32)
     for first in range(0, count, height):
         rows = min(height, count - first)
-        if by_row:
-            for i in range(rows):
-                row = flat[(first + i) * stride : (first + i) * stride + d]
-                out = found[i * d : i * d + d]
-                for j in range(d):
-                    out[j] = _linear_cell(row[j], low[j], width[j], top)
-        else:
+        for i in range(rows):
+            row = flat[(first + i) * stride : (first + i) * stride + d]
+            out = found[i * d : i * d + d]
             for j in range(d):
-                column = flat[j * stride + first : j * stride + first + rows]
-                out = found[j * rows : j * rows + rows]
-                for i in range(rows):
-                    out[i] = _linear_cell(column[i], low[j], width[j], top)
-        _tally(found, rows, by_row, total)
+                out[j] = _linear_cell(row[j], low[j], width[j], top)
+        _tally_rows(found, rows, total)
 
 
 @njit(nogil=True, cache=True)
-def magnitude_histogram(
-    flat: Any,
-    stride: int,
-    count: int,
-    by_row: bool,
-    center: Any,
-    start: Any,
-    shift: int,
-    total: Any,
+def linear_histogram_columns(
+    flat: Any, stride: int, count: int, low: Any, width: Any, cells: int, total: Any
+) -> None:
+    d, top = low.size, float(cells)
+    found = np.empty(min(count, _CELLS), dtype=np.int32)
+    for j in range(d):
+        for first in range(0, count, _CELLS):
+            rows = min(_CELLS, count - first)
+            column = flat[j * stride + first : j * stride + first + rows]
+            for i in range(rows):
+                found[i] = _linear_cell(column[i], low[j], width[j], top)
+            _tally_column(found, rows, total[j])
+
+
+@njit(nogil=True, cache=True)
+def magnitude_histogram_rows(
+    flat: Any, stride: int, count: int, center: Any, start: Any, shift: int, total: Any
 ) -> None:
     d, last = total.shape[0], total.shape[1] - 1
     height = max(1, min(count, _CELLS // d))
     found = np.empty(height * d, dtype=np.int32)
-    magnitudes = np.empty(max(d, height))
+    magnitudes = np.empty(d)
     patterns = magnitudes.view(np.int64)
     for first in range(0, count, height):
         rows = min(height, count - first)
-        if by_row:
-            for i in range(rows):
-                row = flat[(first + i) * stride : (first + i) * stride + d]
-                out = found[i * d : i * d + d]
-                for j in range(d):
-                    magnitudes[j] = abs(row[j] - center[j])
-                for j in range(d):
-                    out[j] = _magnitude_cell(row[j], patterns[j], start[j], shift, last)
-        else:
+        for i in range(rows):
+            row = flat[(first + i) * stride : (first + i) * stride + d]
+            out = found[i * d : i * d + d]
             for j in range(d):
-                column = flat[j * stride + first : j * stride + first + rows]
-                out = found[j * rows : j * rows + rows]
-                for i in range(rows):
-                    magnitudes[i] = abs(column[i] - center[j])
-                for i in range(rows):
-                    out[i] = _magnitude_cell(column[i], patterns[i], start[j], shift, last)
-        _tally(found, rows, by_row, total)
+                magnitudes[j] = abs(row[j] - center[j])
+            for j in range(d):
+                out[j] = _magnitude_cell(row[j], patterns[j], start[j], shift, last)
+        _tally_rows(found, rows, total)
+
+
+@njit(nogil=True, cache=True)
+def magnitude_histogram_columns(
+    flat: Any, stride: int, count: int, center: Any, start: Any, shift: int, total: Any
+) -> None:
+    d, last = total.shape[0], total.shape[1] - 1
+    found = np.empty(min(count, _CELLS), dtype=np.int32)
+    magnitudes = np.empty(found.size)
+    patterns = magnitudes.view(np.int64)
+    for j in range(d):
+        for first in range(0, count, _CELLS):
+            rows = min(_CELLS, count - first)
+            column = flat[j * stride + first : j * stride + first + rows]
+            for i in range(rows):
+                magnitudes[i] = abs(column[i] - center[j])
+            for i in range(rows):
+                found[i] = _magnitude_cell(column[i], patterns[i], start[j], shift, last)
+            _tally_column(found, rows, total[j])
 
 
 @njit(nogil=True, cache=True)

@@ -85,12 +85,12 @@ def norms(rows: Rows, center: Floats, gain: Floats, about: Floats | None) -> Flo
 def linear_histogram(rows: Rows, low: Floats, width: Floats, cells: int, total: Integers) -> None:
     """Count each column's values into `total`, (d, cells + 2); any layout. See `LinearGrid`."""
     by_row = _across(rows)
-    kernel = _compiled("linear_histogram", rows)
+    kernel = _compiled("linear_histogram_rows" if by_row else "linear_histogram_columns", rows)
     if kernel is None:
         twins.linear_histogram(_double(rows), low, width, cells, total)
     else:
         flat, stride = _flat(rows, by_row)
-        kernel(flat, stride, rows.shape[0], by_row, _fixed(low), _fixed(width), cells, total)
+        kernel(flat, stride, rows.shape[0], _fixed(low), _fixed(width), cells, total)
 
 
 def magnitude_histogram(
@@ -101,12 +101,13 @@ def magnitude_histogram(
     See `MagnitudeGrid`.
     """
     by_row = _across(rows)
-    kernel = _compiled("magnitude_histogram", rows)
+    name = "magnitude_histogram_rows" if by_row else "magnitude_histogram_columns"
+    kernel = _compiled(name, rows)
     if kernel is None:
         twins.magnitude_histogram(_double(rows), center, first, shift, total)
     else:
         flat, stride = _flat(rows, by_row)
-        kernel(flat, stride, rows.shape[0], by_row, _fixed(center), _fixed(first), shift, total)
+        kernel(flat, stride, rows.shape[0], _fixed(center), _fixed(first), shift, total)
 
 
 def pooled_histogram(
