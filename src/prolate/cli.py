@@ -10,10 +10,12 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import sys
+import threading
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -34,7 +36,7 @@ from prolate.release import installed_version
 
 __all__ = ["main"]
 
-_BAD_INPUT, _INTERNAL, _INTERRUPTED = 2, 1, 130
+_BAD_INPUT, _INTERNAL, _INTERRUPTED, _TERMINATED = 2, 1, 130, 143
 
 _COMPLETION = """\b
 For completion with the tab key, add to ~/.bashrc (in ~/.zshrc: zsh_source):
@@ -92,13 +94,17 @@ for _command in (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0, 1 (ours), 2 (yours) or 130 (Ctrl-C)."""
+    """Run the command and return its exit code.
+
+    0, 1 (the fault is ours), 2 (it is yours), 130 (Ctrl-C) or 143 (SIGTERM).
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name that the terminal cannot show
     debug = os.environ.get("PROLATE_DEBUG", "") not in {"", "0"}
+    terminated: list[int] = []
     try:
-        with warnings.catch_warnings():
+        with _stopped_by_sigterm(terminated), warnings.catch_warnings():
             if not debug:  # a library's warning may quote values of rows
                 warnings.simplefilter("ignore")
             code = cli.main(
@@ -123,7 +129,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
             click.echo(f"prolate: {printable(sentence)}", err=True)
             if isinstance(error, click.UsageError) and error.ctx is not None:
                 click.echo(f"Try '{error.ctx.command_path} --help'.", err=True)
-        return code
+        return _TERMINATED if code == _INTERRUPTED and terminated else code
+
+
+@contextlib.contextmanager
+def _stopped_by_sigterm(terminated: list[int]) -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl-C does, and note it: files and terminal are tidied."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # others may not say what a signal does
+        return
+
+    def stop(number: int, _frame: object) -> None:
+        terminated.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _explain(error: BaseException) -> tuple[int, str]:

@@ -127,7 +127,10 @@ def test_a_broken_pipe_is_silent(command: list[str]) -> None:
     assert process.wait(timeout=60) == 1
 
 
-def test_interrupting_leaves_no_file(command: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupting_leaves_no_file(
+    command: list[str], tmp_path: Path, sent: signal.Signals, code: int
+) -> None:
     output = tmp_path / "r.json"
     process = subprocess.Popen(
         [*command, "mean", "slow", "--mu", "1", "-o", str(output)],
@@ -135,9 +138,9 @@ def test_interrupting_leaves_no_file(command: list[str], tmp_path: Path) -> None
     )  # fmt: skip
     assert process.stderr is not None
     assert process.stderr.readline() == "started\n"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert out == ""
     assert err.strip().splitlines() == [
         "prolate: interrupted; no half-written file is left, and a charged ledger stays charged."

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from prolate import Budget, Ledger, Release
 from prolate.cli import main
+from prolate.ui import serve
+from prolate.ui.desk import Desk
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "src" / "prolate" / "data" / "rand_hie.parquet"
@@ -29,7 +34,10 @@ def ask(address: str, fields: Any = None) -> Any:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent in another way there")
-def test_a_release_that_nobody_fetched_is_printed_at_the_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_release_that_nobody_fetched_is_printed_at_the_end(
+    tmp_path: Path, sent: signal.Signals
+) -> None:
     Ledger.create(tmp_path / "p.ledger", limit=Budget(rho=1))
     words = [sys.executable, "-m", "prolate.cli", "ui", DATA, "--no-browser"]
     words += ["--ledger", tmp_path / "p.ledger"]
@@ -50,7 +58,7 @@ def test_a_release_that_nobody_fetched_is_printed_at_the_end(tmp_path: Path) -> 
             ask(address + "release", {"ticket": ticket})
             while ask(address + "state")["runs"][0]["state"] == "running":
                 time.sleep(0.1)
-            page.send_signal(signal.SIGINT)
+            page.send_signal(sent)
             out, err = page.communicate(timeout=60)
         finally:
             page.kill()
@@ -62,6 +70,34 @@ def test_a_release_that_nobody_fetched_is_printed_at_the_end(tmp_path: Path) -> 
     assert [entry.label for entry in Ledger(tmp_path / "p.ledger").entries()] == [
         "sum of 1 columns"
     ]
+
+
+def test_giving_a_release_up_prints_the_others_and_ends_at_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At its usual end, the interpreter aborts while a thread is reading a file."""
+
+    class Reading(threading.Thread):
+        def join(self, timeout: float | None = None) -> None:
+            raise KeyboardInterrupt
+
+    class Made:
+        def to_json(self) -> str:
+            return "paid for\n"
+
+    def leave(code: int) -> None:
+        raise SystemExit(code)
+
+    runs = [
+        SimpleNamespace(state="running", thread=Reading(), error="", release=None, fetched=False),
+        SimpleNamespace(state="done", thread=None, error="", release=Made(), fetched=False),
+    ]
+    monkeypatch.setattr(os, "_exit", leave)
+    with pytest.raises(SystemExit, match="130"):
+        serve._end(cast("Desk", SimpleNamespace(runs=lambda: runs)))
+    shown = capsys.readouterr()
+    assert shown.out.endswith("paid for\n")
+    assert "given up" in shown.err
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
+import prolate
 from prolate.errors import InputError
 from prolate.sources import Source, open_source
 
@@ -143,6 +146,47 @@ def test_the_same_file_twice_would_count_its_rows_twice(tmp_path: Path) -> None:
     for twice in ([path, path], tmp_path, [tmp_path / "." / "a.parquet", str(tmp_path / "a.*")]):
         with pytest.raises(InputError, match=r"is the same file as .*a\.parquet; give each"):
             open_source(twice)
+
+
+SHORTENED = """
+import os, sys
+from prolate.errors import InputError
+from prolate.sources import open_source
+source = open_source(sys.argv[1], block_bytes=1 << 16)
+try:
+    for block in source.blocks():
+        os.truncate(sys.argv[1], 1000)
+except InputError:
+    print("refused")
+"""
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.ipc"])
+def test_a_file_that_is_shortened_while_it_is_read_is_refused(name: str, tmp_path: Path) -> None:
+    """Where a file is mapped into memory, that ends the process: so it is not in this one."""
+    table = pa.table({"x": np.random.default_rng(1).normal(size=200_000)})
+    if name == "a.parquet":
+        pq.write_table(table, tmp_path / name, row_group_size=20_000)
+    else:
+        new = pa.ipc.new_stream if name == "a.arrow" else pa.ipc.new_file
+        with new(tmp_path / name, table.schema) as writer:
+            writer.write_table(table, max_chunksize=20_000)
+    done = subprocess.run(
+        [sys.executable, "-c", SHORTENED, tmp_path / name],
+        capture_output=True, text=True, timeout=60, cwd=Path(prolate.__file__).parents[1],
+        check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "refused\n")
+
+
+def test_arrow_files_of_huge_batches_are_mapped(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "a.arrow"
+    write_ipc(TABLE, path)
+    monkeypatch.setattr("prolate.sources.files._LARGE_BATCH", 1)
+    opened = []
+    monkeypatch.setattr(pa, "memory_map", lambda name: opened.append(name) or pa.OSFile(name))
+    np.testing.assert_array_equal(rows_of(open_source(path, ["income", "age"])), ROWS)
+    assert opened == [str(path)]
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.ipc", "a.csv"])

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from prolate.errors import InputError
 from prolate.queries import ClippedSum, Histogram, LinearGrid, NormHistogram, Pairs, Together
 from prolate.sources import Source, open_source
-from prolate.sources.threads import add_up, thread_count
+from prolate.sources.threads import add_up, one_blas_thread, thread_count
 
 COLUMNS = 8
 ROWS = np.random.default_rng(5).normal(size=(100_001, COLUMNS))  # four pieces, an odd last row
@@ -134,3 +137,59 @@ def test_the_number_of_threads(monkeypatch) -> None:
 def test_a_process_among_others_has_one_thread() -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.apply(thread_count) == 1
+
+
+def test_no_thread_outlives_a_progress_that_raises(monkeypatch) -> None:
+    """Kept until the interpreter ends, as that of a script is, the error kept them alive."""
+    monkeypatch.setenv("PROLATE_NUM_THREADS", "4")
+
+    def progress(rows: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as kept:
+        add_up([np.ones((1 << 16, 4))] * 8, lambda block, total: None, 4, progress)
+    assert kept.tb is not None
+    assert not [thread for thread in threading.enumerate() if thread.name == "prolate"]
+
+
+def test_threads_that_cannot_be_started_are_done_without(monkeypatch) -> None:
+    expected = open_source(ROWS).collect(together(), together().size)
+    monkeypatch.setenv("PROLATE_NUM_THREADS", "4")
+    start, started = threading.Thread.start, []
+
+    def only_one(thread: threading.Thread) -> None:
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", only_one)
+    np.testing.assert_array_equal(open_source(ROWS).collect(together(), together().size), expected)
+    assert len(started) == 1
+
+
+def test_matrix_products_keep_to_one_thread_whoever_asks_and_only_then() -> None:
+    def counts() -> set[int]:
+        return {found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(1) as other:
+        before = counts()
+        other.submit(one_blas_thread.__enter__).result()
+        with one_blas_thread:
+            assert counts() <= {1}
+            other.submit(one_blas_thread.__exit__).result()
+            assert counts() <= {1}
+        assert counts() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_waits_for_whoever_changes_the_threads_of_products() -> None:
+    with ThreadPoolExecutor(1) as other:
+        other.submit(one_blas_thread._lock.acquire).result()
+        release = threading.Timer(0.2, one_blas_thread._lock.release)
+        release.start()
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if one_blas_thread._lock.acquire(timeout=0) else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        release.join()

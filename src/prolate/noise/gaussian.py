@@ -47,7 +47,6 @@ not depend on the number of threads, either.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +56,7 @@ from prolate.errors import InputError
 from prolate.noise.exact import Uniform, accept_exactly, round_exactly, whole_exactly
 from prolate.noise.kernels import CHOICE, VARIATE, propose, rounded
 from prolate.noise.randomness import RandomBits
+from prolate.parallel import in_threads
 
 __all__ = ["MAX_SCALE", "rounded_gaussian"]
 
@@ -115,18 +115,13 @@ def rounded_gaussian(
         _fill(result, wide, bits, guard)
         return result
 
-    def fill(start: int, own: RandomBits) -> None:
+    def fill(batch: tuple[int, RandomBits]) -> None:
+        start, own = batch
         here = slice(start, start + _BATCH)
         _fill(result[here], wide[here], own, guard)
 
     starts = range(0, size, _BATCH)
-    streams = bits.split(len(starts))
-    if threads == 1:
-        for start, own in zip(starts, streams, strict=True):
-            fill(start, own)
-    else:
-        with ThreadPoolExecutor(threads, "prolate-noise") as pool:
-            list(pool.map(fill, starts, streams))
+    in_threads(fill, list(zip(starts, bits.split(len(starts)), strict=True)), threads)
     return result
 
 

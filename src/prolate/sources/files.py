@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ArrowFile", "DataFile", "FileSource", "ParquetDataFile", "parquet_batches"]
 
+_LARGE_BATCH = 1 << 28  # bytes of an Arrow file
 _BATCH_ROWS = 1 << 14  # a Parquet batch is copied into a block while still in the cache
 
 
@@ -122,19 +123,32 @@ class ArrowFile(DataFile):
     def __init__(self, path: str) -> None:
         import pyarrow as pa
 
-        with readable(path, self.kind), pa.memory_map(path) as mapped:
-            self._random_access = mapped.read(6) == b"ARROW1"
-            mapped.seek(0)
-            schema = self._open(mapped, None).schema
+        with readable(path, self.kind), pa.OSFile(path) as file:
+            self._random_access = file.read(6) == b"ARROW1"
+            file.seek(0)
+            reader = self._open(file, None)
+            self._mapped = self._random_access and file.size() > _LARGE_BATCH * max(
+                1, reader.num_record_batches
+            )
+            schema = reader.schema
             super().__init__(path, schema.names, unusable_columns(schema), self._count(path))
             self.nested = nested_columns(schema)
 
-    def _open(self, mapped: pa.MemoryMappedFile, fields: list[int] | None) -> pa.RecordBatchReader:
+    def _bytes(self) -> pa.NativeFile:
+        """Open the file; mapped only where a batch could take much memory.
+
+        Whoever shortens a mapped file, as writing it anew does, kills the process that reads it.
+        """
+        import pyarrow as pa
+
+        return pa.memory_map(self.path) if self._mapped else pa.OSFile(self.path)
+
+    def _open(self, file: pa.NativeFile, fields: list[int] | None) -> pa.RecordBatchReader:
         from pyarrow import ipc
 
         options = ipc.IpcReadOptions(included_fields=fields)
         opener = ipc.open_file if self._random_access else ipc.open_stream
-        return opener(mapped, options=options)
+        return opener(file, options=options)
 
     def _count(self, path: str) -> int | None:
         if not self._random_access:
@@ -145,11 +159,9 @@ class ArrowFile(DataFile):
 
     def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
         """Yield the record batches as they were written."""
-        import pyarrow as pa
-
         fields = sorted(self.names.index(name) for name in columns)
-        with readable(self.path, self.kind), pa.memory_map(self.path) as mapped:
-            reader = self._open(mapped, fields)
+        with readable(self.path, self.kind), self._bytes() as file:
+            reader = self._open(file, fields)
             if self._random_access:
                 for number in range(reader.num_record_batches):
                     yield _sound(reader.get_batch(number))

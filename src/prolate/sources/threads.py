@@ -16,8 +16,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ContextDecorator, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ContextDecorator, closing, suppress
 from itertools import accumulate, chain
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -91,10 +91,13 @@ def add_up(
     first, second = next(tasks, []), next(tasks, [])
     total = np.zeros(size, dtype=np.int64)
     count = min(thread_count(), max(1, _COPIES // max(1, 8 * size))) if second else 1
-    steps = _rows_done(chain(filter(None, [first, second]), tasks), add, total, count)
-    for done in accumulate(steps):
-        if progress is not None:
-            progress(done)
+    found = chain(filter(None, [first, second]), tasks)
+    # Whoever keeps what `progress` raises keeps the steps as well. So their threads end here: when
+    # the interpreter ends, nobody can wait for them any more.
+    with closing(_rows_done(found, add, total, count)) as steps:
+        for done in accumulate(steps):
+            if progress is not None:
+                progress(done)
     return total
 
 
@@ -104,21 +107,40 @@ class _OneBlasThread(ContextDecorator):
     def __init__(self) -> None:
         self._lock = Lock()
         self._users = 0
-        self._limit: Any = None
+        self._before: list[tuple[Any, int]] = []
+        if hasattr(os, "register_at_fork"):  # a lock that another thread holds would stay locked
+            os.register_at_fork(
+                before=self._lock.acquire,
+                after_in_parent=self._lock.release,
+                after_in_child=self._lock.release,
+            )
 
     def __enter__(self) -> None:
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import ThreadpoolController
 
         with self._lock:
-            if self._users == 0:
-                self._limit = threadpool_limits(1, user_api="blas")
+            if not self._before:
+                found = ThreadpoolController().select(user_api="blas").lib_controllers
+                self._before = [(library, library.num_threads) for library in found]
+                for library, _ in self._before:
+                    _limit(library, 1)
             self._users += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._users -= 1
             if self._users == 0:
-                self._limit.restore_original_limits()
+                for library, threads in self._before:
+                    _limit(library, threads)
+                self._before = []
+
+
+def _limit(library: Any, threads: int) -> None:
+    """Set the number of threads of a library, whichever thread has set it last.
+
+    From version 3.8 on, threadpoolctl lets a single thread set it, and ignores all others.
+    """
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(threads)
 
 
 one_blas_thread = _OneBlasThread()
@@ -134,9 +156,10 @@ def _rows_done(
     add: Callable[[Block, Total], None],
     total: Total,
     count: int,
-) -> Iterator[int]:
+) -> Generator[int]:
     """Do all tasks, with `count` threads; yield numbers of rows as they are done."""
     with _Crew(add, [np.zeros_like(total) for _ in range(count - 1)]) as crew:
+        crew.start()
         for task in tasks:
             crew.stock.put(task)
             while crew.has_enough() and crew.help(total):
@@ -162,24 +185,32 @@ class _Crew:
         self._add = add
         self._rows: SimpleQueue[int] = SimpleQueue()
         self._faults: list[BaseException] = []
-        self._threads = [
-            Thread(target=self._work, args=(own,), name="prolate", daemon=True) for own in totals
-        ]
+        self._threads: list[Thread] = []
 
     def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
         return self
 
     def __exit__(self, _type: object, fault: BaseException | None, _trace: object) -> None:
         if fault is not None:
             self._faults.append(fault)  # so that nobody begins another task
-        for _ in self._threads:
+        for _ in self.totals:
             self.stock.put(None)
         for thread in self._threads:
-            thread.join()
+            if thread.is_alive():
+                thread.join()
         if fault is None:
             self._check()
+
+    def start(self) -> None:
+        """Start the threads, or as many as there can be: the one that asks works as well."""
+        for own in self.totals:
+            thread = Thread(target=self._work, args=(own,), name="prolate", daemon=True)
+            self._threads.append(thread)
+            try:
+                thread.start()
+            except RuntimeError:  # at a limit of the system, or at the end of the interpreter
+                self._threads.pop()
+                break
 
     def has_enough(self) -> bool:
         """Return whether there are tasks for all others while one thread helps."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import socket
 import sys
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["listen", "serve", "server"]
 
+_INTERRUPTED = 130
+
 
 def serve(path: str, *, ledger: str | None, port: int, browser: bool) -> None:
-    """Serve the page until Ctrl-C, on the loopback address only.
+    """Serve the page until Ctrl-C (or SIGTERM, in `prolate.cli`), on the loopback address only.
 
     Parameters
     ----------
@@ -101,11 +104,16 @@ def listen(port: int) -> socket.socket:
 def _end(desk: Desk) -> None:
     """Wait for a release that is being made, and print those that nobody has fetched."""
     click.echo("The page has ended.")
+    given_up = False
     running = [run for run in desk.runs() if run.state == "running"]
     for run in running:
         click.echo("A release is being made; waiting for it. Ctrl-C once more gives it up.")
-        if run.thread is not None:
-            run.thread.join()
+        sys.stdout.flush()
+        try:
+            if run.thread is not None:
+                run.thread.join()
+        except KeyboardInterrupt:
+            given_up = True
         if run.error:
             click.echo(run.error, err=True)
     lost = [run.release for run in desk.runs() if run.release is not None and not run.fetched]
@@ -113,3 +121,8 @@ def _end(desk: Desk) -> None:
         click.echo("Here is what was released and never downloaded, because its budget is spent:")
     for release in lost:
         click.echo(release.to_json(), nl=False)
+    if given_up:
+        click.echo("The release was given up; if it was charged, it stays charged.", err=True)
+        sys.stdout.flush()
+        # A thread that Arrow is in when the interpreter ends makes it abort.
+        os._exit(_INTERRUPTED)
