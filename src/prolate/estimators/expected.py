@@ -22,7 +22,7 @@ from prolate.estimators.clip import Norms, clipped_sum, safe_cell
 from prolate.estimators.shares import radii_apart
 from prolate.theory import effective_columns
 
-__all__ = ["Expected", "Tilt", "expect", "measure_tilt"]
+__all__ = ["Expected", "Tilt", "expect", "measure_tilt", "tilt_share"]
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,10 @@ _FAR = 1.3  # rows beyond the safe radius count as this much longer where length
 _CAUTION = 4.0  # the bias may be twice what a line extrapolates
 _FACTOR = 0.9  # harder clipping gains little, and needs a better center
 _LEAST_GAIN = 1e-6  # of the tilted weight: rows that all seem equally long show nothing
+_STEP = 1e-3  # of a length, for a slope
 _DOUBT = 0.5  # standard deviations of noise that count as tilt
+_TILT = 0.3  # part of the tilted sum, over the effective number of columns, ...
+_LEAST_TILT, _MOST_TILT = 0.004, 0.06  # ... within these
 _SHOWN = 3.0  # standard deviations at which a column shows its own
 
 
@@ -128,6 +131,20 @@ class Expected:
         length, mass = self.lengths
         return float(mass @ (self.squares * _tilt_weight(length, between) ** 2)) / self.rows
 
+    def moved_tilt(self, between: tuple[float, float], effective: float) -> float:
+        """Return the same of any number of rows around a center that is off by all spreads.
+
+        A step of the center takes the same step off every row, and its part along the row off
+        the row's length: with w the weight, E w + E |y| w' / e of it for rows of e columns.
+        """
+        length, mass = self.lengths
+        longer, shorter = (
+            _tilt_weight(length * each, between) for each in (1.0 + _STEP, 1.0 - _STEP)
+        )
+        along = float(mass @ (longer - shorter)) / (2.0 * _STEP)
+        across = float(mass @ _tilt_weight(length, between))
+        return self.spread_square * (across + along / effective) ** 2
+
     @property
     def stretch(self) -> float:
         """The rows' root mean square length, over what their scales promise; at least 1."""
@@ -206,6 +223,11 @@ def expect(
     )
 
 
+def tilt_share(effective: float) -> float:
+    """Return the part of a sum's budget for the tilted one."""
+    return float(min(max(_TILT * effective**-0.75, _LEAST_TILT), _MOST_TILT))
+
+
 def _tilt_weight(length: Floats, between: tuple[float, float]) -> Floats:
     low, high = between[0] ** 2, between[1] ** 2
     return np.asarray(np.clip((2.0 * length**2 - high - low) / (high - low), -1.0, 1.0))
@@ -219,8 +241,14 @@ def measure_tilt(
     expected: Expected,
     *,
     share: float,
+    off_square: float | None = None,
 ) -> Tilt:
-    """Measure how direction goes with length around a good center, for a share of mu**2."""
+    """Measure how direction goes with length, for a share of mu**2.
+
+    Around a good center, and then a tilt that may be there counts; or around one that is off by
+    `off_square`, squared and in spreads, in every column. Rows around that seem tilted, too, so
+    a tilt must be clear: what is not shows when two radii are compared (`one_pass.py`).
+    """
     between = expected.norms.middle(expected.rows)
     radius = min(expected.safe, _BEYOND * between[1])
     total, noise = clipped_sum(
@@ -230,12 +258,18 @@ def measure_tilt(
     total, noise = total / row, noise / row
     sampled = expected.sampled_tilt(between)
     explained = float(np.sum(noise**2)) + sampled
-    surplus = float(np.sum(total**2)) - explained
     doubt = float(np.sqrt(2.0 * np.sum(noise**4)))
-    likely = max(surplus, 0.0) + _DOUBT * doubt
+    if off_square is not None:
+        effective = effective_columns(spread, scale)
+        moved = off_square * expected.moved_tilt(between, effective)
+        explained += moved
+        doubt += moved * np.sqrt(2.0 / effective)
+    surplus = float(np.sum(total**2)) - explained
+    clear = max(_CAUTION * (surplus - doubt), 0.0)
+    likely = max(surplus, 0.0) + _DOUBT * doubt if off_square is None else 0.0
     # Symmetric rows vary too: by as much in each column as their tilt, over the spreads.
     own = np.hypot(noise, spread / np.linalg.norm(spread) * np.sqrt(sampled))
     shown = np.where(np.abs(total) > _SHOWN * own, np.abs(total), 0.0)
     length = float(np.linalg.norm(shown))
     shown = shown / length if length > 0.0 else shown
-    return Tilt(between, max(likely, _CAUTION * (surplus - doubt)), shown)
+    return Tilt(between, max(likely, clear), shown)

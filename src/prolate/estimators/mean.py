@@ -35,7 +35,7 @@ from prolate.estimators.clip import (
 )
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.expected import Expected, expect, measure_tilt
+from prolate.estimators.expected import Expected, expect, measure_tilt, tilt_share
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.moments import MOMENTS, measure_variation
@@ -57,8 +57,6 @@ HIDDEN = (
     "not use its numbers. More rows, a larger budget or bounds would help."
 )
 _FIRST = 0.12  # part of the first mean
-_TILT = 0.3  # part of the tilted sum, over the effective number of columns, ...
-_LEAST_TILT, _MOST_TILT = 0.004, 0.06  # ... within these
 _MORE_LOOKS = 2  # at most, at how long rows are, ...
 _LEFT = 0.7  # ... that leave this part for the sum
 
@@ -180,7 +178,7 @@ def clipped_mean(
         return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip)
     effective = effective_columns(shape.spread, scale)
     for_radius = radius_share(curator, shape.rows, effective) * share
-    for_tilt = min(max(_TILT * effective**-0.75, _LEAST_TILT), _MOST_TILT) * share
+    for_tilt = tilt_share(effective) * share
     for_variation = MOMENTS * share
     expected, for_sum = _lengths(
         curator, shape, scale, for_radius=for_radius, share=share - for_tilt - for_variation

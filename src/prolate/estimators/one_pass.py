@@ -1,9 +1,9 @@
 """The mean of many rows in a single pass, with everything else learned from a sample.
 
 The sample shows how long rows are, but not the longest of all rows, and not what clipping
-would take off a mean of skewed rows. So the one pass over all rows measures two sums: of
-rows clipped to the radius C that would be the best for symmetric rows, and the *excess*, what
-clipping to a larger radius C' would leave on. Each gives a mean:
+would take off a mean of skewed rows: its center is rough, and a tilt must be clear to count.
+So the one pass over all rows measures two sums: of rows clipped to the radius C that seems the
+best, and the *excess*, what clipping to a larger radius C' would leave on. Each gives a mean:
 
     first  = center + sum / (n f(C)),    second = center + (sum + excess) / (n f(C')),
 
@@ -15,6 +15,7 @@ as much as the difference's size allows (positive-part James and Stein).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.estimators.allowance import allowance_of_difference
 from prolate.estimators.clip import Norms, fraction_radius, sampled_norms
-from prolate.estimators.expected import expect
+from prolate.estimators.expected import expect, measure_tilt, tilt_share
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.shape import Shape
 from prolate.estimators.shares import radius_share
@@ -50,26 +51,37 @@ def one_pass_mean(
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean, its noise, and what was found, for a share of mu**2."""
     sample, rows = shape.sample, shape.rows
+    few = rows * sample.fraction
     effective = effective_columns(shape.spread, scale)
-    for_radius = radius_share(sample, rows * sample.fraction, effective) * share
+    for_radius = radius_share(sample, few, effective) * share
     norms = sampled_norms(
         sample, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
     )
-    for_variation = MOMENTS * share
-    share = min(share - for_radius, curator.remaining) - for_variation
+    for_variation, for_tilt = MOMENTS * share, tilt_share(effective) * share
+    share = min(share - for_radius, curator.remaining) - for_variation - for_tilt
     expected = expect(curator, rows, shape.spread, scale, norms, share=share)
     outer = _farthest(norms, expected.clipped / rows, rows)
     # The center is off by a part of each column's spread, of which clipping takes some away:
     # along a row, where the columns share its square as they share that of all rows.
     length = (shape.spread / scale) ** 2
     off = shape.spread / expected.unit * length / float(np.sum(length))
-    rough = shape.roughness**2 + 1.0 / (rows * sample.fraction)
+    rough = shape.roughness**2 + 1.0 / few
     off_square = float(np.sum(off**2)) * rough
-    radius = expected.best_radius(lambda tried: off_square * expected.cut(tried) ** 2)
+    tilt = measure_tilt(
+        sample,
+        shape.center,
+        shape.spread,
+        scale,
+        replace(expected, rows=few),
+        share=for_tilt,
+        off_square=rough,
+    )
+    radius = expected.best_radius(
+        lambda tried: off_square * expected.cut(tried) ** 2 + expected.bias_square(tried, tilt)
+    )
     radius = max(radius, outer / _AT_MOST)
     outer = max(outer, _AT_LEAST * radius)
 
-    few = rows * sample.fraction
     variation = measure_variation(
         sample,
         few,
