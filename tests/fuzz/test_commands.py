@@ -70,7 +70,7 @@ usual = {
 }
 
 
-@cases(250)
+@cases(180)
 @given(st.sampled_from(COMMANDS), st.lists(st.sampled_from(FILES), min_size=1, max_size=2),
        some_options, st.booleans())  # fmt: skip
 def test_releases(folder, name, files, options, complete) -> None:
@@ -97,7 +97,7 @@ def test_columns_of_any_name(folder, name, file, as_json) -> None:
     assert as_json or "\x1b" not in out
 
 
-@cases(150)
+@cases(110)
 @given(st.sampled_from([
     ["ledger", "create"], ["ledger", "show"], ["ledger", "limit"], ["ledger", "adopt"], ["ledger"],
     ["show"], ["report"], ["error"], ["demo", "--epsilon"], ["reproduce"], ["ui", "--port"],

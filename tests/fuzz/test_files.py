@@ -111,7 +111,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("files")
 
 
-@cases(400)
+@cases(300)
 @given(st.sampled_from(sorted(whole())), wounds, st.sampled_from([None, ["a"], ["c", "b"]]))
 def test_damaged_files(folder, name, wounds, columns) -> None:
     path = folder / name
@@ -153,7 +153,7 @@ def text(rows: list[list[str]], ending: str) -> bytes:
     return whole.encode("utf-8", "surrogatepass").replace("ÿ".encode(), b"\xff")
 
 
-@cases(250)
+@cases(180)
 @given(lines, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
 def test_odd_text(folder, rows, ending, headed) -> None:
     path = folder / "odd.csv"

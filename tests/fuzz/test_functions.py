@@ -60,7 +60,7 @@ def call(statistic: str, data: Any, options: dict[str, Any]) -> Any:
     return getattr(prolate, statistic)(data, **options)
 
 
-@cases(500)
+@cases(350)
 @given(st.sampled_from(QUICK), tables, budgets, bounds, columns, arguments({**ARGUMENTS, **SHAPES}))
 def test_quick_functions(statistic, table, budget, limits, chosen, more) -> None:
     options = {"budget": budget, "bounds": limits, "columns": chosen, "seed": 1, **more}

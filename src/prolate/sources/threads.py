@@ -158,6 +158,11 @@ def _rows_done(
     count: int,
 ) -> Generator[int]:
     """Do all tasks, with `count` threads; yield numbers of rows as they are done."""
+    if count == 1:
+        for block in chain.from_iterable(tasks):
+            add(block, total)
+            yield block.shape[0]
+        return
     with _Crew(add, [np.zeros_like(total) for _ in range(count - 1)]) as crew:
         crew.start()
         for task in tasks:
