@@ -113,7 +113,7 @@ def audit(
         ("mean", "replace", "corners", 0.7, 80),
         ("mean", "add-remove", "corners", 0.7, 80),
         ("quantile", "replace", "corners", 0.7, 80),
-        ("regression", "replace", "features flip", 0.5, 60),
+        ("regression", "replace", "features flip", 0.5, 40),
     ],
 )
 def test_black_box(name, relation, pair, mu, runs, monkeypatch) -> None:

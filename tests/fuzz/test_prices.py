@@ -32,7 +32,7 @@ def answer(ask: Any) -> Any:
             return check_sentence(str(error))
 
 
-@cases(200)
+@cases(150)
 @given(
     st.fixed_dictionaries({}, optional=dict.fromkeys(["epsilon", "delta", "rho", "mu"], odd)), odd
 )

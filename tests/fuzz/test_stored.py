@@ -100,7 +100,7 @@ def show_all(text: str) -> None:
             release.table()
 
 
-@cases(300)
+@cases(200)
 @given(st.integers(0, 6), st.lists(st.tuples(
     st.integers(0, 10**6), st.sampled_from(["set", "set", "set", "drop", "twice", "rename", "add",
     "wrap"]),
@@ -113,7 +113,7 @@ def test_edited_releases(which, edits) -> None:
     show_all(json.dumps(fields))
 
 
-@cases(150)
+@cases(100)
 @given(st.integers(0, 6), st.floats(0, 1), st.integers(-1, 127))
 def test_releases_with_a_wrong_letter_or_cut_off(which, where, letter) -> None:
     text = texts()[which]
