@@ -35,7 +35,7 @@ from prolate.sources import open_source
 BUDGET = prolate.Budget(rho=0.5)
 USUAL = {  # ratios of processor times in the short form
     ("100000 x 100 float64", "mean"): 8.0,
-    ("300000 x 16 float64", "mean"): 6.0,
+    ("300000 x 16 float64", "mean"): 8.0,
     ("POS's shape, 103119 x 1657, 685627 ones", "sum"): 26.0,
     ("1e+06 x 20 Parquet, whole", "pass"): 2.1,
     ("1e+06 x 20 Parquet, exchangeable", "pass"): 1.2,

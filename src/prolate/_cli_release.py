@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -61,7 +62,19 @@ def release_and_print(
             raise ReleaseError(
                 f"{error} It is printed instead, because its budget is spent."
             ) from error
-    print_whole(release, intervals=intervals, **shown)
+    try:
+        print_whole(release, intervals=intervals, **shown)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if output is None:
+            click.echo(release.to_json(), nl=False, err=True)
+            raise ReleaseError(
+                f"The release cannot be printed ({error.strerror or 'standard output is closed'}). "
+                "It is above, on standard error, because its budget is spent."
+            ) from error
+        raise
 
 
 def print_whole(

@@ -27,7 +27,7 @@ from prolate.sources.paths import format_of
 Reader = Callable[[Any, str], Any]
 
 _LARGEST = sys.float_info.max
-_SQLITE = b"SQLite format 3\0"  # how ledgers begin
+_KEPT = (b"SQLite format 3\0", b"PAR1", b"ARROW1")  # how ledgers and files of rows begin
 
 
 def _wrong(where: str, expected: str, value: object) -> ReleaseError:
@@ -185,15 +185,16 @@ def read_json(path_or_text: str | os.PathLike[str]) -> Any:
     else:
         path = Path(path_or_text)
         name = f"The file {str(path)!r}"
-        if path.is_char_device() or path.is_block_device():
-            raise ReleaseError(f"{name} is a device, not a stored release.")
         try:
-            text = path.read_text(encoding="utf-8")
+            device = path.is_char_device() or path.is_block_device()
+            text = "" if device else path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             raise ReleaseError(f"{name} is not a stored release: it is not text.") from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise ReleaseError(f"{name} cannot be read: {reason}.") from error
+        if device:
+            raise ReleaseError(f"{name} is a device, not a stored release.")
     try:
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -225,19 +226,20 @@ def check_writable(path: str | os.PathLike[str], *, table: bool = False) -> Path
     such as ``/dev/null`` does no harm; and never a ledger, nor a file that ends like
     one of rows, unless a `table` is to be written.
     """
+    target = None
     try:
         target = Path(path).resolve()
         mode = target.stat().st_mode
-    except FileNotFoundError:
-        return _check_folder(path, target)
     except (OSError, RuntimeError, ValueError) as error:
+        if target is not None and isinstance(error, FileNotFoundError):
+            return _check_folder(path, target)
         reason = getattr(error, "strerror", None) or "it is not the name of a file"
         raise ReleaseError(f"Cannot write {str(path)!r}: {reason}.") from error
     if stat.S_ISDIR(mode):
         raise ReleaseError(f"Cannot write {str(path)!r}: it is a folder; name a file in it.")
     if not stat.S_ISREG(mode):
         raise ReleaseError(f"Cannot write {str(path)!r}: it is not an ordinary file.")
-    if (format_of(target.name) is not None and not table) or _is_database(target):
+    if (format_of(target.name) is not None and not table) or _is_kept(target):
         raise ReleaseError(
             f"Cannot write {str(path)!r}: it is a ledger or a file of rows, which nothing here "
             "ever replaces; choose another name."
@@ -245,15 +247,21 @@ def check_writable(path: str | os.PathLike[str], *, table: bool = False) -> Path
     return _check_folder(path, target)
 
 
-def _is_database(target: Path) -> bool:
+def _is_kept(target: Path) -> bool:
     try:
         with target.open("rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
+            return file.read(16).startswith(_KEPT)
     except OSError:
         return False  # it may be replaced without being read
 
 
 def _check_folder(path: str | os.PathLike[str], target: Path) -> Path:
+    whose = target.name.removesuffix("-journal")
+    if whose != target.name and _is_kept(target.with_name(whose)):
+        raise ReleaseError(
+            f"Cannot write {str(path)!r}: a ledger writes there what it is about to change, and "
+            "would delete the file; choose another name."
+        )
     if not target.parent.is_dir():
         raise ReleaseError(f"Cannot write {str(path)!r}: its folder does not exist.")
     if not os.access(target.parent, os.W_OK | os.X_OK):

@@ -98,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0, 1 (the fault is ours), 2 (it is yours), 130 (Ctrl-C) or 143 (SIGTERM).
     """
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name that the terminal cannot show
@@ -132,6 +133,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _TERMINATED if code == _INTERRUPTED and terminated else code
 
 
+def _open_streams() -> None:
+    """Put something in the place of streams that were closed, so that no file takes it.
+
+    Nothing can be written to the standard output then, and whoever tries is told.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            mode = "w" if name == "stderr" else "r"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
 @contextlib.contextmanager
 def _stopped_by_sigterm(terminated: list[int]) -> Iterator[None]:
     """Let SIGTERM end a command as Ctrl-C does, and note it: files and terminal are tidied."""
@@ -162,7 +174,8 @@ def _explain(error: BaseException) -> tuple[int, str]:
     if isinstance(error, ProlateError):
         return _BAD_INPUT, str(error)
     if isinstance(error, OSError):
-        reason = error.strerror or type(error).__name__
+        closed = isinstance(error, io.UnsupportedOperation)
+        reason = error.strerror or ("standard output is closed" if closed else type(error).__name__)
         if error.filename is None:
             return _BAD_INPUT, f"a file could not be read or written: {reason}."
         return _BAD_INPUT, f"{error.filename}: {reason}."

@@ -6,9 +6,12 @@ once on a machine. Both kinds of loops give the same integers, so small work doe
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["WORK", "Work"]
+__all__ = ["WORK", "Work", "forgiving"]
 
 
 @dataclass
@@ -33,3 +36,32 @@ class Work:
 
 
 WORK = Work()
+
+
+def forgiving(module: Any) -> Any:
+    """Return a module of compiled loops, which are compiled anew where what is stored is damaged.
+
+    numba stores them beside their source, or in a folder of the user. A power cut, a full disk
+    or another version may leave what it cannot read, and it would fail when a loop is first
+    called: after the charge, and in every run.
+    """
+    for loop in vars(module).values():
+        cache: Any = getattr(loop, "_cache", None)
+        if hasattr(cache, "load_overload") and "load_overload" not in vars(cache):
+            cache.load_overload = _or_none(cache.load_overload, cache.flush)
+            cache.save_overload = _or_none(cache.save_overload)
+    return module
+
+
+def _or_none(
+    function: Callable[..., Any], otherwise: Callable[[], object] = lambda: None
+) -> Callable[..., Any]:
+    def calm(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Exception:  # noqa: BLE001 - a pickle may raise anything
+            with contextlib.suppress(Exception):
+                otherwise()
+            return None
+
+    return calm

@@ -7,6 +7,7 @@ groups does not depend on how many columns make them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -89,7 +90,7 @@ def check_keys(columns: Sequence[str | int], keys: Keys | None, budget: Budget) 
     else:
         every = _listed(keys) if len(columns) > 1 else ((key,) for key in _listed(keys))
     texts = [_key_of(key, len(columns)) for key in every]
-    twice = next((text for text in texts if texts.count(text) > 1), None)
+    twice = next((text for text, count in Counter(texts).items() if count > 1), None)
     if twice is not None:
         raise InputError(f"keys has {twice!r} twice; name each group once.")
     if not texts:

@@ -6,6 +6,7 @@ exit codes and files only; `test_real.py` runs the whole of it.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import stat
@@ -211,6 +212,27 @@ def test_a_release_that_cannot_be_stored_is_printed(
     assert "No space left" in err
     assert Release.from_json(out).n == 20190
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_release_that_cannot_be_printed_is_on_standard_error(
+    face: Face, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(28, "No space left on device")
+
+    for words in ((), ("--json",)):
+        with monkeypatch.context() as patch:
+            patch.setattr("sys.stdout", Full())
+            code, _, err = run("mean", "a.csv", "--mu", "1", *words)
+        assert code == 2
+        assert Release.from_json(err[err.index("{") : err.rindex("}") + 1]).n == 20190
+        assert "prolate: The release cannot be printed (No space left on device)." in err
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stdout", Full())
+        code, _, err = run("mean", "a.csv", "--mu", "1", "-o", tmp_path / "r.json")
+    assert (code, "{" in err) == (2, False)  # it is in its file
+    assert Release.from_json(tmp_path / "r.json").n == 20190
 
 
 def test_in_a_pipe_every_column_is_printed(face: Face, run: Run) -> None:

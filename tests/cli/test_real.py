@@ -205,3 +205,31 @@ def test_as_a_process_without_a_terminal() -> None:
     assert done.stderr == ""
     assert "\x1b" not in done.stdout
     assert "doctor visits a year" in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("words", "closed", "code", "says"),
+    [
+        ("demo --json", ">&-", 2, "written: standard output is closed"),
+        ("show -", "<&-", 2, "Standard input holds no release"),
+        ("show -", "<&- >&- 2>&-", 2, ""),
+        ("mean nowhere.csv --mu 1", "2>&-", 2, ""),
+        ("count a.csv --mu 1", ">&-", 2, "prolate: The release cannot be printed (standard"),
+        ("count a.csv --mu 1 -o r.json", ">&-", 2, "standard output is closed"),
+    ],
+)
+def test_streams_that_are_closed(
+    words: str, closed: str, code: int, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("x\n" + "1\n2\n" * 50)
+    done = subprocess.run(
+        ["sh", "-c", f'"{sys.executable}" -m prolate.cli {words} {closed}'],
+        capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (code, "")
+    assert says in done.stderr
+    assert "internal error" not in done.stderr
+    assert ('"n": 100' in done.stderr) == says.startswith("prolate: The release")
+    assert (tmp_path / "r.json").exists() == ("-o" in words)

@@ -72,6 +72,25 @@ def test_a_release_that_nobody_fetched_is_printed_at_the_end(
     ]
 
 
+def test_a_browser_that_takes_its_time_is_served_meanwhile(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One for terminals returns only when its user leaves it."""
+    pages = []
+
+    def browse(address: str) -> None:
+        try:
+            with urllib.request.urlopen(address, timeout=30) as answer:
+                pages.append(answer.read().decode())
+        finally:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(serve.webbrowser, "open", browse)
+    assert main(["ui", str(DATA)]) == 0
+    assert "<html" in pages[0]
+    assert "The page has ended." in capsys.readouterr().out
+
+
 def test_giving_a_release_up_prints_the_others_and_ends_at_once(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from fuzz import harness
 from fuzz.harness import check_sentence, command, limit
 
 import prolate
-from prolate import Budget, InputError, Ledger, LedgerError, ReleaseError
+from prolate import Budget, InputError, Ledger, LedgerError, Release, ReleaseError
 from prolate.sources import open_source
 
 B = Budget(mu=1)
@@ -177,6 +177,42 @@ def test_nothing_replaces_a_ledger_or_rows(tmp_path) -> None:
     assert command("count", rows, "--mu", 1, "-o", kept)[0] == 0
     assert command("report", kept, "-o", kept)[0] == 2
     assert command("show", kept)[0] == 0
+
+
+def test_nothing_replaces_rows_behind_a_link_or_what_a_ledger_writes(tmp_path) -> None:
+    rows, book = tmp_path / "rows.parquet", tmp_path / "book"
+    store(rows).rename(tmp_path / "blob")
+    rows.symlink_to("blob")
+    Ledger.create(book, limit=Budget(mu=5))
+    for name, why in (("blob", "nothing here ever replaces"), ("book-journal", "would delete")):
+        code, _, said = command("count", rows, "--mu", 1, "-o", tmp_path / name)
+        assert code == 2
+        assert why in said
+    assert prolate.count(rows, budget=B).n == len(ROWS)
+    assert not (tmp_path / "book-journal").exists()
+    assert command("count", rows, "--mu", 1, "-o", tmp_path / "my-journal")[0] == 0
+
+
+def test_a_folder_that_is_gone(tmp_path) -> None:
+    rows, here = store(tmp_path / "rows.csv"), Path.cwd()
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    os.chdir(gone)
+    try:
+        gone.rmdir()
+        for words in (["-o", "r.json"], ["--ledger", "book"]):
+            assert command("count", rows, "--mu", 1, *words)[0] == 2
+        assert command("count", "rows.csv", "--mu", 1)[0] == 2
+        assert command("count", rows, "--mu", 1)[0] == 0
+    finally:
+        os.chdir(here)
+
+
+def test_what_no_file_can_be_called(tmp_path) -> None:
+    for name in ("x" * 300, "\ufeff{}" * 100):
+        with pytest.raises(ReleaseError, match="cannot be read: File name too long"):
+            Release.from_json(name)
+        assert command("show", tmp_path / name)[0] == 2
 
 
 def test_counts_of_several_columns(tmp_path) -> None:

@@ -53,6 +53,13 @@ def test_persons_do_not_depend_on_the_shuffle(spark: Any, unit: str) -> None:
     assert found[0] == found[1]
 
 
+def test_a_whole_number_is_one_person_however_it_is_written(spark: Any) -> None:
+    frame = spark.createDataFrame([("7", 1.0), (" 7.00", 3.0), ("7.5", 5.0)], ["who", "x"])
+    source = open_source(frame, ["x"], labels=["who"]).persons()
+    source.collect(lambda block: np.zeros(0, dtype=np.int64), 0)
+    assert source.n_rows == 2
+
+
 def test_releases_are_those_of_here(spark: Any) -> None:
     frame = spark.createDataFrame(ROWS)
     given: dict[str, Any] = {

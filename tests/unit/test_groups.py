@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import stats
@@ -17,6 +18,7 @@ import prolate
 from prolate import Budget, GroupedRelease, groups, terms
 from prolate._release_unit import Unit
 from prolate.errors import BudgetError, InputError, LedgerError, ReleaseError
+from prolate.group_columns import check_keys
 from prolate.measurement import Measurement
 from prolate.terms import Terms
 
@@ -453,6 +455,31 @@ def test_no_group_is_large_enough() -> None:
     assert g.table() == []
     assert GroupedRelease.from_json(g.to_json()) == g
     assert "0 groups" in repr(g)
+
+
+def test_groups_that_only_pandas_or_polars_know() -> None:
+    ages = np.arange(4000) % 90
+    months = pd.to_datetime(np.where(ages < 40, "2024-01-31", "2024-02-01"))
+    frame = pd.DataFrame({"band": pd.cut(ages, [-1, 39, 90]), "month": months.to_period("M")})
+    frame["day"] = months
+    frame.loc[0] = None
+    found = {"band": ["(-1, 39]", "(39, 90]"], "month": ["2024-01", "2024-02"]}
+    found["day"] = ["2024-01-31", "2024-02-01"]
+    given: dict[str, list[Any]] = {"band": list(frame["band"].cat.categories)}
+    given |= {name: list(frame[name].dropna().unique()) for name in ("month", "day")}
+    for name, keys in found.items():
+        assert list(prolate.count(frame, by=name, budget=D).groups) == keys
+        counts = prolate.count(frame, by=name, keys=given[name], budget=Budget(mu=1000), seed=1)
+        assert [round(float(counts[key].estimate[0])) for key in keys] == [1799, 2200]
+    words = pl.DataFrame({"ward": pl.Series(["n", "s"] * 2000).cast(pl.Categorical)})
+    assert list(prolate.count(words, by="ward", budget=D).groups) == ["n", "s"]
+
+
+def test_a_hundred_thousand_keys_are_looked_at_once() -> None:
+    keys = [str(i) for i in range(100_000)]
+    assert check_keys(["ward"], keys, B) == keys
+    with pytest.raises(InputError, match="keys has '7' twice"):
+        check_keys(["ward"], [*keys, 7], B)
 
 
 def test_labels_that_are_missing_or_no_text_are_no_keys() -> None:

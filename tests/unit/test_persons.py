@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse
 
@@ -101,6 +104,79 @@ def test_a_label_is_the_same_in_any_type(kind: pa.DataType) -> None:
     expected = ["true", "false"] if kind == pa.bool_() else ["7", "0"]
     assert [labels.number(text) for text in expected] == [0, 1]
     assert [labels.number(value) for value in values] == [0, 1]
+
+
+ID = 12_345_678_901  # of a person; as a float, Arrow writes it with an exponent
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([ID, 7, None]),
+        pa.array([float(ID), 7.0, None]),
+        pa.array([float(ID), 7.0, np.nan], pa.float64()),
+        pa.array([str(ID), "7", None]),
+        pa.array([f"{ID}.0", " 7.00 ", None]),  # a CSV file whose column lacks a number
+        pa.array([str(ID), "7", None], pa.string_view()).dictionary_encode(),
+        pa.array([b"%d" % ID, b"7", None], pa.binary_view()),
+        pa.array([Decimal(ID), Decimal(7), None], pa.decimal64(15, 2)),
+        pa.array([Decimal(ID), Decimal(7), None], pa.decimal128(20, 5)),
+        pa.array([Decimal(ID), Decimal(7), None], pa.decimal256(50, 0)).dictionary_encode(),
+    ],
+    ids=lambda values: f"{values.type}",
+)
+def test_a_number_is_one_label_in_any_type(values: pa.Array) -> None:
+    """Or a person whose rows are in two files would count twice."""
+    labels = Labels()
+    assert labels.numbers(pa.array([ID, 7, None])).tolist() == [0, 1, 2]
+    if pa.types.is_dictionary(values.type) and pa.types.is_string_view(values.type.value_type):
+        assert values.dictionary.type == pa.string_view()  # what polars calls categorical
+    assert labels.numbers(values).tolist() == [0, 1, 2]
+    assert labels.number(f"{ID}.0") == labels.number(float(ID)) == labels.number(Decimal(ID)) == 0
+
+
+def test_a_person_of_files_of_two_types_is_one(tmp_path: Path) -> None:
+    for name, kind in (("a", pa.int64()), ("b", pa.float64()), ("c", pa.decimal128(20, 2))):
+        ids = [Decimal(ID), Decimal(ID + 1)] if pa.types.is_decimal(kind) else [ID, ID + 1]
+        table = pa.table({"who": pa.array(ids, kind), "x": [1.0, 2.0]})
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    (tmp_path / "d.csv").write_text(f"who,x\n{ID}.0,1\n,5\n")
+    source = open_source(tmp_path, ["x"], labels=["who"])
+    assert rows_of(source.persons()) == [[1.0], [2.0], [5.0]]
+
+
+def test_labels_that_arrow_has_as_extensions() -> None:
+    ids = [UUID(int=5), UUID(int=2**127 + 1), None]
+    stored = pa.array([None if one is None else one.bytes for one in ids], pa.binary(16))
+    column = pa.ExtensionArray.from_storage(pa.uuid(), stored)
+    labels = Labels()
+    assert labels.numbers(pa.array([str(ids[0]), str(ids[1]), None])).tolist() == [0, 1, 2]
+    assert labels.numbers(column).tolist() == [0, 1, 2]
+    assert labels.number(ids[1]) == 1
+    frame = pd.DataFrame({"who": ids * 2, "x": 1.0})  # as databases give them
+    assert len(rows_of(open_source(frame, ["x"], labels=["who"]).persons())) == 3
+    tensors = pa.FixedShapeTensorArray.from_numpy_ndarray(np.eye(3))
+    spans = pa.array([pa.MonthDayNano([1, 2, 3])] * 3)
+    for odd in (tensors, spans):
+        with pytest.raises(InputError, match="must be text or numbers"):
+            open_source(pa.table({"who": odd, "x": [1.0, 2.0, 3.0]}), ["x"], labels=["who"])
+    lists = pd.array([[1]], pd.ArrowDtype(pa.list_(pa.int8())))
+    with pytest.raises(InputError, match="must be text or numbers"):
+        open_source(pd.DataFrame({"who": lists, "x": [1.0]}), ["x"], labels=["who"])
+
+
+def test_a_day_is_one_label_in_any_type() -> None:
+    labels, day = Labels(), pd.Timestamp("2020-03-01")
+    for kind in (pa.date32(), pa.date64(), *(pa.timestamp(u) for u in ("s", "ms", "us", "ns"))):
+        assert labels.numbers(pa.array([day, None], kind)).tolist() == [0, 1]
+    assert [labels.number(one) for one in (day, day.date(), "2020-03-01")] == [0, 0, 0]
+    assert labels.number(day + pd.Timedelta("90min")) == labels.number("2020-03-01 01:30:00")
+
+
+def test_no_label_of_odd_bytes_is_an_error() -> None:
+    for kind in (pa.binary(), pa.binary_view()):
+        odd = pa.array([b"a", b"\xff", None, b"\xff"], kind)
+        assert Labels().numbers(odd).tolist() == [0, 1, 2, 1]
 
 
 def test_a_label_does_not_depend_on_what_stands_beside_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 import prolate
 from prolate.errors import InputError
 from prolate.sources import Source, open_source
+from prolate.sources.paths import find_files
 
 TABLE = pa.table(
     {
@@ -114,6 +116,29 @@ def test_globs_and_directories_are_sorted(tmp_path: Path) -> None:
     assert everywhere.tolist() == [1, 2, 3, 4]
     both = [tmp_path / "c.csv", str(tmp_path / "a*")]
     assert rows_of(open_source(both)).ravel().tolist() == [3, 1]
+
+
+def test_two_stars_go_into_folders_and_round_no_circle(tmp_path: Path, monkeypatch) -> None:
+    deep = tmp_path / "y[0]" / "m"
+    elsewhere = tmp_path / "else" / "where"
+    for folder in (deep, elsewhere, tmp_path / "y[0]" / ".hidden"):
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"a": [1.0]}), folder / "rows.parquet")
+    top = tmp_path / "y[0]"
+    pq.write_table(pa.table({"a": [1.0]}), top / "rows.parquet")
+    for name, target in (("here", "."), ("up", ".."), ("old", elsewhere), ("gone", "nowhere")):
+        (top / name).symlink_to(target)
+    (top / "m" / "up").symlink_to("..")
+    monkeypatch.chdir(top)
+    inside = ["m/rows.parquet", "old/rows.parquet", "rows.parquet"]
+    for pattern in ("**/rows.parquet", "**", "**/**/*.parquet", "./**/*.parquet"):
+        # Behind "up" there is the folder again, and "else", which has what "old" has.
+        assert find_files([pattern]) == inside
+    folder = glob.escape(str(top))
+    assert find_files([f"{folder}/**"]) == [str(top / name) for name in inside]
+    assert find_files([f"{folder}/m/**/*.parquet"])[0] == str(top / "m" / "rows.parquet")
+    with pytest.raises(InputError, match="No file matches"):
+        find_files(["**/nothing.parquet"])
 
 
 def test_a_name_with_brackets_is_taken_literally_if_it_exists(tmp_path: Path) -> None:

@@ -222,6 +222,9 @@ def test_downloads_and_the_code_that_makes_it_again(page: Served, ledger: Path) 
     ticket = page.post("review", PLAN)["ticket"]
     page.post("release", {"ticket": ticket})
     assert ended(page, ticket)["state"] == "done"
+    for kind in ("json", "py"):  # asked for without its numbers
+        assert page._ask("HEAD", f"runs/{ticket}/{kind}", None, {})[0] == 200
+    assert page.desk.runs()[0].fetched is False
     found = {kind: page.get(f"runs/{ticket}/{kind}") for kind in ("json", "csv", "html", "py")}
     for kind, (status, headers, _) in found.items():
         assert status == 200
@@ -231,6 +234,9 @@ def test_downloads_and_the_code_that_makes_it_again(page: Served, ledger: Path) 
     assert release.columns == ("age", "visits")
     assert found["csv"][2].count("\n") == 3
     assert found["html"][2] == release.to_html() == page.get(f"runs/{ticket}/report")[2]
+    run = page.desk.find(ticket)
+    assert run is not None
+    assert run.fetched
     names: dict[str, Any] = {}
     code = found["py"][2].replace("release.to_json('release.json')\n", "")
     exec(compile(code, "download", "exec"), names)

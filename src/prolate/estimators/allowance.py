@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from prolate.estimators.beyond import MOST_STRETCH, PART, Beyond, lost_part, normal_loss
 from prolate.estimators.expected import Expected, Tilt
+from prolate.estimators.nested import NestedMean
+from prolate.estimators.skew import one_sided, worth_along
 
 __all__ = [
     "SKEWED",
@@ -63,6 +65,14 @@ class Allowance:
     guessed: Floats
     stretch: float
 
+    def or_more(self, other: Allowance) -> Allowance:
+        """Return the larger of two allowances in each column."""
+        return Allowance(
+            np.maximum(self.clipping_std, other.clipping_std),
+            np.maximum(self.guessed, other.guessed),
+            max(self.stretch, other.stretch),
+        )
+
 
 def allowance_of_mean(
     expected: Expected,
@@ -85,12 +95,8 @@ def allowance_of_mean(
     radii : tuple of two float
         Of the first mean, which is clipped harder or as hard, and of the second.
     """
-    length, mass = expected.lengths
-    along, worth = _along(expected, spread, scale)
-    seen = worth * float(mass @ np.maximum(length - radii[0], 0.0))
-    tilted = expected.unit * math.sqrt(expected.bias_square(radii[0], tilt))
-    skew = min(1.0, tilted / seen) if seen > 0.0 else 0.0
-
+    along, worth = worth_along(expected, spread, scale)
+    skew = one_sided(expected, tilt, worth, radii[0])
     beyond = Beyond.of(expected.norms, expected.rows)
     noise = expected.noise * radii[1] / expected.mean_factor(radii[1])
     promised = float(np.linalg.norm(spread / scale))
@@ -155,14 +161,7 @@ def _far_tilt(expected: Expected, tilt: Tilt, radius: float) -> float:
 
 
 def allowance_of_difference(
-    expected: Expected,
-    spread: Floats,
-    scale: Floats,
-    *,
-    bias: float,
-    shown: Floats,
-    kept: float,
-    radii: tuple[float, float],
+    expected: Expected, spread: Floats, scale: Floats, found: NestedMean
 ) -> Allowance:
     """Return what to allow for in a mean between those of rows clipped to two radii.
 
@@ -170,17 +169,11 @@ def allowance_of_difference(
     ----------
     expected : Expected
     spread, scale : float64 arrays of shape (d,)
-    bias : float
-        Length of what the two means likely differ by, in the data's unit, without noise.
-    shown : float64 array of shape (d,)
-        What they differ by in columns that clearly show it, 0 in others.
-    kept : float
-        Part of that difference that is still in the answer.
-    radii : tuple of two float
-        Of the two means, the smaller one first.
+    found : NestedMean
     """
-    along, worth = _along(expected, spread, scale)
+    along, worth = worth_along(expected, spread, scale)
     beyond = Beyond.of(expected.norms, expected.rows)
+    radii, bias, shown, kept = found.radii, found.bias, found.shown, 1.0 - found.weight
     between = worth * (beyond.lost(radii[0]) - beyond.lost(radii[1]))
     skew = min(1.0, bias / between) if between > 0.0 else 0.0
     # Were the tail a power's, this is how what is lost beyond the larger radius goes with that.
@@ -196,12 +189,6 @@ def allowance_of_difference(
         own = min(own, _LEFT * beyond.lost(radii[1]) / float(np.linalg.norm(shown / scale)))
     clipping_std = np.maximum(clipping_std, math.hypot(kept, own) * shown)
     return Allowance(clipping_std, clipping_std, _stretch(expected, beyond, skew))
-
-
-def _along(expected: Expected, spread: Floats, scale: Floats) -> tuple[Floats, float]:
-    """Return how columns share a bias, and what a scaled length is worth along it."""
-    along = expected.along(spread, scale)
-    return along, 1.0 / float(np.linalg.norm(along / scale))
 
 
 def _stretch(expected: Expected, beyond: Beyond, skew: float) -> float:

@@ -13,6 +13,7 @@ __all__ = ["Answer", "average", "with_center"]
 
 Floats = NDArray[np.float64]
 
+_CLEARLY = 2.0  # standard deviations of squared noise
 _BIASED = 0.5  # standard deviations of noise that count as a bias of the center
 
 
@@ -26,13 +27,22 @@ class Answer:
 
 
 def average(
-    first: Answer, second: Answer, expected: Expected, tilt: Tilt
+    first: Answer, second: Answer, expected: Expected, tilt: Tilt, *, missed: float = 0.0
 ) -> tuple[Floats, Floats, float]:
-    """Return the average by inverse mean squared error, its noise, and the length of its bias."""
+    """Return the average by inverse mean squared error, its noise, and the length of its bias.
+
+    The first mean misses at least `missed`, and what the two clearly differ by.
+    """
+    both = (first.noise / expected.unit) ** 2 + (second.noise / expected.unit) ** 2
+    found = float(np.sum(((second.value - first.value) / expected.unit) ** 2))
+    explained = float(np.sum(both)) + _CLEARLY * float(np.sqrt(2.0 * np.sum(both**2)))
+    least = max(float(np.square(missed / expected.unit)), found - explained)
 
     def square(answer: Answer) -> Floats:
         noise = float(np.sum((answer.noise / expected.unit) ** 2))
         bias = expected.bias_square(answer.radius, tilt)
+        if answer is first:
+            bias = max(bias, least)
         return np.asarray(answer.noise**2 * (1.0 + bias / noise))
 
     ratio = np.sqrt(square(second) / square(first))

@@ -33,6 +33,7 @@ _FACTOR = 0.9  # harder clipping gains little, and needs a better center
 _LEAST_GAIN = 1e-6  # of the tilted weight: rows that all seem equally long show nothing
 _STEP = 1e-3  # of a length, for a slope
 _DOUBT = 0.5  # standard deviations of noise that count as tilt
+_CLEAR = 5.0  # of them, that noise alone never has
 _TILT = 0.3  # part of the tilted sum, over the effective number of columns, ...
 _LEAST_TILT, _MOST_TILT = 0.004, 0.06  # ... within these
 _SHOWN = 3.0  # standard deviations at which a column shows its own
@@ -49,12 +50,15 @@ class Tilt:
     square : float
         Squared l2 norm of the mean tilted row, without what noise and sampling explain.
         In the same unit as the squares of `Expected`.
+    clear : bool
+        Whether that is surely more than nothing.
     shown : float64 array of shape (d,), optional
         Its direction, in the columns that clearly show it: of length 1, or 0.
     """
 
     between: tuple[float, float]
     square: float
+    clear: bool
     shown: Floats | None = None
 
 
@@ -272,4 +276,4 @@ def measure_tilt(
     shown = np.where(np.abs(total) > _SHOWN * own, np.abs(total), 0.0)
     length = float(np.linalg.norm(shown))
     shown = shown / length if length > 0.0 else shown
-    return Tilt(between, max(likely, clear), shown)
+    return Tilt(between, max(likely, clear), surplus > _CLEAR * doubt, shown)

@@ -8,8 +8,9 @@
 4. A first mean of rows clipped between these two, with a part of what is left; and, around
    it, how the rows' direction goes with their length, so how far they are from symmetric.
 5. A second mean, around the first, clipped to the radius that is best for these rows, with
-   the rest. The answer is the average of both, and of the center from step 1, weighted by
-   what error is expected of each.
+   the rest; at two radii, where few but long rows may make up the mean (`nested.py`). The
+   answer is the average of both, and of the center from step 1, weighted by what error is
+   expected of each.
 
 Where most columns are nearly constant, as in baskets, rows are far from symmetric, and for
 these columns `rare_mean.py` takes the place of the steps from 3 on; and where rows are so
@@ -25,7 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
-from prolate.estimators.allowance import SKEWED, allowance_of_mean
+from prolate.estimators.allowance import (
+    SKEWED,
+    allowance_of_difference,
+    allowance_of_mean,
+)
 from prolate.estimators.averages import Answer, average, with_center
 from prolate.estimators.clip import (
     Norms,
@@ -39,6 +44,7 @@ from prolate.estimators.expected import Expected, expect, measure_tilt, tilt_sha
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.moments import MOMENTS, measure_variation
+from prolate.estimators.nested import nested_mean, radii_to_compare, worth_comparing
 from prolate.estimators.one_pass import one_pass_mean
 from prolate.estimators.rare_mean import UNSURE, rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
@@ -209,13 +215,32 @@ def clipped_mean(
         safe=expected.safe,
         share=for_variation,
     )
-    second = around(first.value, radius, 1.0 - _FIRST, "mean")
-    value, noise_std, bias = average(first, second, expected, tilt)
+    nested = None
+    if worth_comparing(expected, tilt, shape.spread, scale, usual=first.radius, radius=radius):
+        nested = nested_mean(
+            curator,
+            first.value,
+            shape.spread,
+            scale,
+            expected,
+            tilt,
+            usual=first.radius,
+            radii=radii_to_compare(expected, radius),
+            share=min((1.0 - _FIRST) * for_sum, curator.remaining),
+        )
+        second = Answer(nested.value, nested.noise, nested.radius)
+    else:
+        second = around(first.value, radius, 1.0 - _FIRST, "mean")
+    missed = 0.0 if nested is None else nested.missed
+    value, noise_std, bias = average(first, second, expected, tilt, missed=missed)
     if shape.center_noise is not None:
         value, noise_std = with_center(value, noise_std, shape.center, shape.center_noise)
+    farthest = second.radius if nested is None else nested.radii[1]
     allowed = allowance_of_mean(
-        expected, tilt, shape.spread, scale, bias=bias, radii=(first.radius, second.radius)
+        expected, tilt, shape.spread, scale, bias=bias, radii=(first.radius, farthest)
     )
+    if nested is not None:
+        allowed = allowed.or_more(allowance_of_difference(expected, shape.spread, scale, nested))
     details = {
         "hidden": norms.hidden,
         "stretch": allowed.stretch,

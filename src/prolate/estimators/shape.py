@@ -91,7 +91,7 @@ def learn_shape(
         Public centers and scales; what is given is not searched.
     """
     rows = count_rows(curator)
-    sample = curator.sampled(sample_rows(curator, rows), rows)
+    sample = curator.sampled(sample_rows(curator), rows)
     few = rows * sample.fraction
     shares = plan_shares(sample, few)
     if center is not None and scale is not None:

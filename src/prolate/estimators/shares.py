@@ -41,13 +41,14 @@ _LEAST = 0.0004
 _RADIUS = (0.0005, 0.12)
 _RADIUS_CELL = (0.01, 0.03)
 _RADIUS_ROWS = 0.67
+_RADIUS_LEAST = 0.01  # where rows are many: the longest are rare
 _POOLED = (0.01, 0.01)  # of a histogram of all columns together
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # Rows that are searched where there are more: so many; this multiple of the noise of a count at
-# the whole budget, so that each search costs no more than about half a percent of it; and
-# one row in so many, as long as the sample has no more than so many values.
+# the whole budget, so that each search costs no more than about half a percent of it; and as
+# many as are searched in no time.
 _ENOUGH_ROWS, _ENOUGH_NOISE = 12_288, 250.0
-_ONE_IN, _CHEAP_VALUES, _MOST_VALUES = 16, 1 << 21, 1 << 25
+_CHEAP_VALUES, _MOST_VALUES = 1 << 20, 1 << 25
 _ROWS = 0.01  # for a private number of rows
 # Counts noisier than this are said to be noisy. Well above the noise that `_LOCATION` wants:
 # where rows are many it is just that, or 1/2 % more if `_ROWS` was spent on their number.
@@ -108,11 +109,11 @@ def plan_shares(curator: Curator, rows: float) -> Shares:
     )
 
 
-def sample_rows(curator: Curator, rows: float) -> float:
-    """Return how many of `rows` rows are enough to search; infinite where too many to hold."""
+def sample_rows(curator: Curator) -> float:
+    """Return how many rows are enough to search; infinite where too many to hold."""
     d = curator.dimension
     noise = math.sqrt(rows_changed(curator.neighbors) * d) / curator.mu_of(curator.remaining)
-    wanted = max(_ENOUGH_ROWS, _ENOUGH_NOISE * noise, min(rows / _ONE_IN, _CHEAP_VALUES / d))
+    wanted = max(_ENOUGH_ROWS, _ENOUGH_NOISE * noise, _CHEAP_VALUES / d)
     return wanted if wanted * d <= _MOST_VALUES else math.inf
 
 
@@ -125,8 +126,9 @@ def radius_share(curator: Measurer, rows: float, effective: float) -> float:
     changed = rows_changed(curator.neighbors)
     one_row = math.sqrt(changed) / (curator.mu_of(curator.remaining) * max(rows, 1.0))
     wanted, most = _RADIUS
-    enough = max(_share(one_row, *_RADIUS_CELL), 1.0 / (changed * effective * _RADIUS_ROWS**2))
-    return _share(one_row, wanted, min(most, enough))
+    by_clipped = 1.0 / (changed * effective * _RADIUS_ROWS**2)
+    enough = max(_share(one_row, *_RADIUS_CELL), by_clipped)
+    return max(_share(one_row, wanted, min(most, enough)), min(_RADIUS_LEAST, by_clipped))
 
 
 def pooled_share(curator: Searcher, rows: float) -> float:

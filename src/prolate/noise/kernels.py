@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.compiled import WORK
+from prolate.compiled import WORK, forgiving
 from prolate.noise.exact import FINE, floors
 
 __all__ = ["CHOICE", "VARIATE", "compiled", "propose", "propose_numpy", "rounded", "rounded_numpy"]
@@ -151,4 +151,4 @@ def _loaded() -> Any | None:
         from prolate.noise import _compiled as module
     except (ImportError, RuntimeError):  # not installed, or no folder for its cache
         return None
-    return module
+    return forgiving(module)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.compiled import WORK
+from prolate.compiled import WORK, forgiving
 from prolate.queries import twins
 
 __all__ = [
@@ -196,5 +196,5 @@ def _loaded(name: str) -> Callable[..., Any] | None:
         from prolate.queries import _compiled, _compiled_sums
     except (ImportError, RuntimeError):  # not installed, or no folder for its cache
         return None
-    kernel: Callable[..., Any] | None = getattr(_compiled, name, None)
-    return getattr(_compiled_sums, name) if kernel is None else kernel
+    kernel: Callable[..., Any] | None = getattr(forgiving(_compiled), name, None)
+    return getattr(forgiving(_compiled_sums), name) if kernel is None else kernel

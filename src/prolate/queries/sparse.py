@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.compiled import WORK
+from prolate.compiled import WORK, forgiving
 from prolate.parallel import in_threads
 from prolate.sources.sparse_rows import Entries, SparseRows
 from prolate.sources.threads import thread_count
@@ -252,4 +252,4 @@ def _compiled() -> Any | None:
         from prolate.queries import _compiled_sparse as module
     except (ImportError, RuntimeError):  # not installed, or no folder for its cache
         return None
-    return module
+    return forgiving(module)

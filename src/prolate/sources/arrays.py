@@ -124,6 +124,8 @@ def as_array(data: object) -> NDArray[np.generic]:
     """
     try:
         array = np.asarray(data)
+        if array.dtype == object and isinstance(data, list | tuple):
+            array = np.asarray(data, dtype=np.float64)  # None is missing, and no error
     except Exception:  # noqa: BLE001 - whatever another library raises may quote values
         raise InputError(
             f"This {type(data).__name__} does not turn into an array: every row must hold "

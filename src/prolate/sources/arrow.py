@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.sources.dictionaries import decoded
-from prolate.sources.labels import Labels, choose
+from prolate.sources.labels import Labels, choose, is_label
 from prolate.sources.source import Block, Columns, Source
 
 if TYPE_CHECKING:
@@ -156,12 +156,10 @@ def unusable_columns(schema: pa.Schema) -> dict[str, str]:
 
 def nested_columns(schema: pa.Schema) -> dict[str, str]:
     """Return the columns of a schema that cannot be labels, each with its type."""
-    from pyarrow import types
-
     return {
         field.name: f"of type {str(field.type)[:60]}"
         for field in schema
-        if types.is_nested(field.type) or types.is_union(field.type)
+        if not is_label(field.type)
     }
 
 

@@ -25,6 +25,10 @@ def decoded(values: pa.DictionaryArray) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    words = values.dictionary
+    if words.type in (pa.string_view(), pa.binary_view()):  # Arrow cannot take from these
+        kind = pa.large_string() if words.type == pa.string_view() else pa.large_binary()
+        values = pa.DictionaryArray.from_arrays(values.indices, words.cast(kind), safe=False)
     try:
         return values.dictionary_decode()
     except (pa.ArrowException, IndexError):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from prolate.sources.arrow import fill, is_numeric
-from prolate.sources.labels import Labels, choose
+from prolate.sources.labels import Labels, choose, is_label
 from prolate.sources.source import Block, Columns, Source
 
 __all__ = ["PandasSource"]
@@ -48,12 +48,17 @@ class PandasSource(Source):
         labels: Sequence[str | int] = (),
     ) -> None:
         names = [str(label) for label in frame.columns]
-        unusable = {}
+        unusable, nested = {}, {}
         for j, name in enumerate(names):
             kind = _unusable(frame.iloc[:0, j])
             if kind is not None:
                 unusable[name] = kind
-        values, marks = choose(columns, labels, names, unusable=unusable, where="the DataFrame")
+                arrow = getattr(frame.dtypes.iloc[j], "pyarrow_dtype", None)
+                if arrow is not None and not is_label(arrow):
+                    nested[name] = kind
+        values, marks = choose(
+            columns, labels, names, unusable=unusable, nested=nested, where="the DataFrame"
+        )
         chosen = (*values, *marks)
         super().__init__(chosen, len(frame), block_bytes)
         where = {name: j for j, name in enumerate(names)}
@@ -96,6 +101,12 @@ def _labels(series: Any) -> Any:
     """Return labels as Arrow values, each whatever the others are."""
     import pyarrow as pa
 
+    if str(series.dtype).startswith(("period", "interval")):
+        series = series.astype("category")
+    if series.dtype == "category":
+        codes = series.cat.codes.to_numpy()
+        texts = pa.array(map(_text, series.cat.categories), pa.large_binary())
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)
     if series.dtype != object:
         try:
             return _arrow(series)

@@ -1,16 +1,21 @@
 """Columns of labels, read as numbers: whose a row is, and which group it belongs to.
 
 A label may be text, a whole number of any size, or whatever else Arrow writes as text. Two
-labels are the same if their texts are, without the spaces around them, so that 7 and "7" of
-two files are one. A source hands out a column of labels after the columns of numbers, and in
-it 0, 1, 2, ... in the order in which labels first appear; a missing label is one like others.
-The numbers stay the same in every pass. They and the labels are as private as rows.
+labels are the same if their texts are, without the spaces around them, and whatever the type of
+the column: 7, 7.0 and "7" of three files are one, and so are a day and its midnight. Were they
+not, a person in all three would count three times.
+
+A source hands out a column of labels after the columns of numbers, and in it 0, 1, 2, ... in the
+order in which labels first appear; a missing label is one like others. The numbers stay the same
+in every pass. They and the labels are as private as rows.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +24,10 @@ from prolate.errors import InputError
 from prolate.sources.dictionaries import decoded
 from prolate.sources.source import Columns, choose_columns
 
-__all__ = ["Labels", "choose", "encoded", "text_of"]
+__all__ = ["Labels", "choose", "encoded", "is_label", "text_of"]
+
+_WHOLE = re.compile(rb"([+-]?\d+)\.0+")
+_WRITTEN = {("uuid", "UUID"), ("pandas", "Period"), ("pandas", "Interval")}  # what str() is for
 
 
 class Labels:
@@ -81,8 +89,15 @@ def text_of(label: object) -> str:
     """
     import pyarrow as pa
 
+    kind = type(label)
+    whole = isinstance(label, int) and not isinstance(label, bool)
     try:
-        [found] = _texts(_plain(pa.array([label], from_pandas=True)))
+        if whole or (kind.__module__.partition(".")[0], kind.__name__) in _WRITTEN:
+            label = f"{label:d}" if whole else str(label)
+        if isinstance(label, str):
+            found: bytes | None = label.encode()
+        else:
+            [found] = _texts(_plain(pa.array([label], from_pandas=True)))
         text = (_stripped(found) or b"").decode()
     except (pa.ArrowException, ValueError, TypeError, ArithmeticError):
         text = ""
@@ -150,18 +165,45 @@ def encoded(block: NDArray[Any], labels: Sequence[Labels]) -> NDArray[np.float64
     return dense
 
 
+def is_label(kind: Any) -> bool:
+    """Return whether values of an Arrow type can be labels.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> is_label(pa.dictionary(pa.int8(), pa.string())), is_label(pa.list_(pa.string()))
+    (True, False)
+    """
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return is_label(kind.storage_type)
+    if pa.types.is_dictionary(kind):
+        return is_label(kind.value_type)
+    odd = pa.types.is_nested(kind) or pa.types.is_union(kind) or pa.types.is_interval(kind)
+    return not odd
+
+
 def _stripped(text: bytes | None) -> bytes | None:
-    return None if text is None else text.strip()
+    """Return a label without spaces around it, and a whole number without its zeros: 7.0 is 7."""
+    if text is None:
+        return None
+    text = text.strip()
+    whole = _WHOLE.fullmatch(text) if b"." in text else None
+    return whole[1] if whole else text
 
 
 def _plain(values: Any) -> Any:
-    """Return an Arrow array without dictionaries or runs, and NaN as missing."""
+    """Return an Arrow array without dictionaries, runs, extensions or views, and NaN as missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     kind = values.type
+    if isinstance(kind, pa.BaseExtensionType):
+        plain = _plain(values.storage)
+        return _uuids(plain) if kind.extension_name == "arrow.uuid" else plain
     if pa.types.is_run_end_encoded(kind):
         return _plain(pc.run_end_decode(values))
     if pa.types.is_dictionary(kind):
@@ -169,20 +211,50 @@ def _plain(values: Any) -> Any:
     if pa.types.is_floating(kind):
         plain = values.to_numpy(zero_copy_only=False) + np.zeros(1, kind.to_pandas_dtype())
         return pa.array(plain, from_pandas=True)  # without -0, NaN as null
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        return values.cast(pa.decimal128(kind.precision, kind.scale))
+    if kind in (pa.string_view(), pa.binary_view()):
+        return values.cast(pa.large_binary())
     return values
+
+
+def _uuids(values: Any) -> Any:
+    """Return UUIDs, given as bytes, as text."""
+    import pyarrow as pa
+
+    distinct = values.dictionary_encode()
+    texts = [str(UUID(bytes=value)) for value in distinct.dictionary.to_pylist()]
+    words = pa.array(texts, pa.string())
+    return pa.DictionaryArray.from_arrays(distinct.indices, words).dictionary_decode()
 
 
 def _texts(values: Any) -> list[bytes | None]:
     """Return labels as bytes: a label's do not depend on other labels."""
     import pyarrow as pa
+    from pyarrow import types
 
     kind = values.type
-    if pa.types.is_null(kind):
+    if types.is_null(kind):
         return [None] * len(values)
-    if pa.types.is_fixed_size_binary(kind):
-        values = values.cast(pa.binary())
-    elif not pa.types.is_binary(kind) and not pa.types.is_large_binary(kind):
-        if pa.types.is_temporal(kind) and getattr(kind, "tz", None):
-            values = values.cast(pa.timestamp(kind.unit))  # no time zones: UTC
-        values = values.cast(pa.large_string())
-    return list(values.cast(pa.large_binary()).to_pylist())
+    if types.is_decimal(kind):  # Arrow writes some with an exponent, as it does large floats
+        found = values.to_pylist()
+        return [None if x is None else _shortest(f"{x:f}".encode()) for x in found]
+    plain = values
+    if types.is_fixed_size_binary(kind):
+        plain = values.cast(pa.binary())
+    elif not types.is_binary(kind) and not types.is_large_binary(kind):
+        if types.is_temporal(kind) and getattr(kind, "tz", None):
+            plain = values.cast(pa.timestamp(kind.unit))  # no time zones: UTC
+        plain = plain.cast(pa.large_string())
+    texts: list[bytes | None] = plain.cast(pa.large_binary()).to_pylist()
+    if types.is_floating(kind):
+        both = zip(texts, values.to_pylist(), strict=True)
+        return [text if x is None or not x.is_integer() else b"%d" % int(x) for text, x in both]
+    if types.is_temporal(kind):
+        return [text and _shortest(text).removesuffix(b" 00:00:00") for text in texts]
+    return texts
+
+
+def _shortest(text: bytes) -> bytes:
+    """Return a number without the zeros behind its point."""
+    return text.rstrip(b"0").rstrip(b".") if b"." in text else text

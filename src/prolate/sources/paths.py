@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
 
 from prolate.errors import InputError
@@ -146,14 +147,36 @@ def _expand(path: str | bytes) -> list[str]:
     if exists:
         return [path]
     if glob.has_magic(path):
-        # pathlib's glob takes neither absolute patterns nor what ** means in a shell.
-        matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207
-        matches = [name for name in matches if Path(name).is_file()]
+        matches = sorted(name for name in _matches(path) if Path(name).is_file())
         if not matches:
             raise InputError(f"No file matches {path!r}.")
         return matches
     remote = " Prolate reads local files only." if "://" in path else ""
     raise InputError(f"There is no file {path!r}.{remote}")
+
+
+def _matches(pattern: str) -> set[str]:
+    """Return what a pattern stands for; ** is any folders, also behind links, but each once.
+
+    `glob` goes round links in circles, two of them more often than there is time for.
+    """
+    parts = Path(pattern).parts
+    if "**" not in parts:
+        # pathlib's takes no absolute patterns.
+        return set(glob.glob(pattern))  # noqa: PTH207
+    place = parts.index("**")
+    above = parts[:place]
+    below = tuple(dropwhile(lambda part: part == "**", parts[place:])) or ("*",)
+    found: set[str] = set()
+    seen = set()
+    for top in sorted(_matches(str(Path(*above)))):
+        for folder, inside, _ in os.walk(top, followlinks=True):
+            real = os.path.realpath(folder)
+            inside[:] = sorted(name for name in inside if name[0] != "." and real not in seen)
+            if real not in seen:
+                found |= _matches(str(Path(glob.escape(folder), *below)))
+            seen.add(real)
+    return found
 
 
 def _directory(path: str) -> list[str]:

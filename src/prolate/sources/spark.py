@@ -167,8 +167,9 @@ class SparkSource(Source):
         width = len(self.columns) - 1
         columns = self.columns[:-1] or ("persons",)
         whose = sql.trim(self._frame[f"c{width}"].cast("string"))
-        # -0.0 and 0.0, and NaN and null, are one label each.
-        whose = sql.when(whose == "-0.0", "0.0").when(whose != "NaN", whose)
+        # -0.0 and 0.0, and NaN and null, are one label each; so are 7 and 7.0.
+        whose = sql.when(whose == "-0.0", "0").when(whose != "NaN", whose)
+        whose = sql.regexp_replace(whose, r"^([+-]?\d+)\.0+$", "$1")
         grouped = self._frame.withColumn(f"c{width}", whose).groupBy(f"c{width}")
         schema = ", ".join(f"c{j} double" for j in range(len(columns)))
         means = grouped.applyInArrow(lambda rows: person_mean(width, rows), schema)

@@ -107,7 +107,8 @@ class _Face:
         kind = request.path_params["kind"]
         if kind not in _MEDIA:
             raise InputError(f"A release is downloaded as {', '.join(_MEDIA)}.")
-        run.fetched = run.fetched or kind not in ("py", "sh")
+        # Who asks for the head alone has no numbers.
+        run.fetched |= request.method == "GET" and kind not in ("py", "sh")
         place = None if self._ledger is None else str(self._ledger.path)
         text: str | bytes
         if kind in ("py", "sh"):

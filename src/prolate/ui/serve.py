@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 import sys
+import threading
 import webbrowser
 from typing import TYPE_CHECKING, Any
 
@@ -69,11 +70,18 @@ def serve(path: str, *, ledger: str | None, port: int, browser: bool) -> None:
         click.echo(f"The page is at {here}{token}/\nCtrl-C ends it. Keep the address to yourself.")
         sys.stdout.flush()
         if browser:
-            webbrowser.open(here + guard.once())
+            # Where only one for terminals is found, this returns when the user has left it.
+            opening = threading.Thread(target=_show, args=(here + guard.once(),), daemon=True)
+            opening.start()
         # The socket listens already, so a browser that is quicker than the server waits.
         with contextlib.suppress(KeyboardInterrupt):
             server(guard).run(sockets=[listener])
     _end(desk)
+
+
+def _show(address: str) -> None:
+    with contextlib.suppress(Exception):  # the address is printed, too
+        webbrowser.open(address)
 
 
 def server(guard: Guard) -> uvicorn.Server:
