@@ -138,9 +138,10 @@ def test_groups_are_counted(labels, as_pandas) -> None:
 
     table = pa.table({"g": pa.array(labels, pa.string()), "v": range(len(labels))})
     data = table.to_pandas() if as_pandas else table
-    keys = ["a", "b", "é", "nan", "1", "1.0", "\u202e", "none"]
+    keys = ["a", "b", "é", "nan", "1", "\u202e", "none"]
     release = outcome(lambda: prolate.count(data, by="g", keys=keys, budget=BIG, seed=1))
     stripped = pd.Series([None if x is None else x.strip(" ") for x in labels])
+    stripped[stripped == "1.0"] = "1"  # one number is one label
     for key in keys:
         assert release[key].estimate[0] == pytest.approx((stripped == key).sum(), abs=0.01)
 

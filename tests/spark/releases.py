@@ -23,11 +23,13 @@ from typing import Any
 import numpy as np
 
 import prolate
+from prolate.estimators import shares
 from prolate.sources import spark_files
 
 BUDGET = prolate.Budget(rho=0.5)
 LIMITS = ([-10.0, -200.0, 0.0, -1.0, -1e6], [10.0, 200.0, 1e7, 2.0, 1e6])
-TASK_CELLS = 60_000  # so that a small file makes several tasks
+# A small file makes several tasks, and is searched on a sample, as a large one would be.
+SMALL = [(spark_files, "_LEAST", 60_000), (shares, "_CHEAP_VALUES", 1)]
 FEATURES = ["a", "b.c", "A b", "flag"]
 
 
@@ -109,7 +111,8 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--kill")
     asked = parser.parse_args()
-    spark_files._LEAST = TASK_CELLS
+    for module, name, value in SMALL:
+        setattr(module, name, value)
     path = asked.folder / "rows.parquet"
     found: dict[str, str] = {}
     if asked.where == "here":

@@ -61,7 +61,8 @@ def ordered(spark: Any, path: Path) -> Any:
 
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark_files, "_LEAST", releases.TASK_CELLS)
+    for module, name, value in releases.SMALL:
+        monkeypatch.setattr(module, name, value)
 
 
 def sources(frame: Any, path: Path, columns: list[str] | None = None) -> list[Source]:
