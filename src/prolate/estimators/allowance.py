@@ -136,7 +136,7 @@ def _far(
         direction, times, part = np.asarray(tilt.shown), _OWN, 1.0
     else:
         direction, times, part = along, _ODD, _ODD if beyond.start >= radius else 0.0
-    worth = 1.0 / float(np.linalg.norm(direction / scale))
+    worth = 1.0 / float(np.hypot.reduce(direction / scale))  # whose squares may vanish
     all_theirs = _far_tilt(expected, tilt, radius)
     tilted = expected.unit * math.sqrt(tilt.square)
     if all_theirs > 0.0:

@@ -76,12 +76,15 @@ class Beyond:
 
     def fraction(self, radius: float) -> float:
         """Return about what part of the rows is beyond a radius, at most what may be there."""
+        return float(self._fractions(np.array([radius]))[0])
+
+    def _fractions(self, radius: Floats) -> Floats:
         edges = self.norms.edges
         seen = np.maximum.accumulate(np.maximum(self.norms.above, 0.0)[::-1])[::-1]
-        if radius < self.start:
-            return float(np.interp(radius, edges, seen)) / self.rows
-        most = float(np.interp(radius, edges, seen + _noise(self.norms)))
-        return float(min(self.part * (radius / self.start) ** -self.power, most / self.rows))
+        most = np.interp(radius, edges, seen + _noise(self.norms)) / self.rows
+        tail = self.part * (np.maximum(radius, self.start) / self.start) ** -self.power
+        inside = np.interp(radius, edges, seen) / self.rows
+        return np.where(radius < self.start, inside, np.minimum(tail, most))
 
     def lost(self, radius: float) -> float:
         """Return the mean length that is beyond a radius: all that clipping can take."""
@@ -102,7 +105,7 @@ class Beyond:
         """Return the integral of r**power times `fraction`, from a radius to the start."""
         step = max(self.start - radius, 0.0) / _STEPS
         middles = radius + step * (np.arange(_STEPS) + 0.5)
-        return step * sum(float(r) ** power * self.fraction(float(r)) for r in middles)
+        return step * float(np.sum(middles**power * self._fractions(middles)))
 
 
 def _noise(norms: Norms) -> Floats:

@@ -62,6 +62,7 @@ HIDDEN = (
     "Most values of a column are the same, and noise hides how far from that the others are: do "
     "not use its numbers. More rows, a larger budget or bounds would help."
 )
+_LEAST_PART = 1e-4  # of columns of which some are of rare values and others not
 _FIRST = 0.12  # part of the first mean
 _MORE_LOOKS = 2  # at most, at how long rows are, ...
 _LEFT = 0.7  # ... that leave this part for the sum
@@ -137,7 +138,8 @@ def _mostly_rare_mean(
     if others.size:
         # With these shares of mu**2 the noise of both together is least.
         needs = apart ** (2.0 * error_norm / (error_norm + 2.0)) * (size / scale) ** 2
-        share = curator.remaining * float(needs[others].sum() / needs.sum())
+        part = float(needs[others].sum() / needs.sum())
+        share = curator.remaining * min(max(part, _LEAST_PART), 1.0 - _LEAST_PART)
         value[others], noise[others], details = clipped_mean(
             SomeColumns(curator, others), shape.of(others), scale[others], share=share
         )

@@ -22,7 +22,7 @@ from prolate.estimators.magnitudes import find_magnitudes
 from prolate.estimators.rare import common_side, common_spread, own_spread
 from prolate.estimators.shares import Shares, count_rows, plan_shares, sample_rows
 from prolate.estimators.shrink import shrink
-from prolate.estimators.spread import SMALLEST, measure_scale
+from prolate.estimators.spread import LARGEST, SMALLEST, measure_scale
 from prolate.queries import ClippedSum
 
 __all__ = ["Shape", "learn_shape"]
@@ -160,7 +160,7 @@ def _search(
         spread = np.full(spread.size, common)
     # The bulk of a nearly constant column is known no better than to within its interval.
     spread = np.maximum(spread, np.where(narrow, interval.half / SCALES, 0.0))
-    spread = np.maximum(spread, SMALLEST)
+    spread = np.clip(spread, SMALLEST, LARGEST)
     warnings = _warnings(curator, shares, found=interval.found)
     shape = Shape(all_rows, sample, center, spread, roughness, shares, warnings)
     if not step.any():
@@ -176,7 +176,7 @@ def _search(
     )
     away = np.zeros(spread.size)
     away[rare] = shrink((first.value - bulk)[rare], first.noise[rare], median=False)
-    spread = own_spread(away, first.noise, step, spread)
+    spread = np.clip(own_spread(away, first.noise, step, spread), SMALLEST, LARGEST)
     center = np.where(rare, interval.center + away, center)
     return replace(shape, center=center, spread=spread, first=first)
 

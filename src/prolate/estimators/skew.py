@@ -18,8 +18,7 @@ Floats = NDArray[np.float64]
 def worth_along(expected: Expected, spread: Floats, scale: Floats) -> tuple[Floats, float]:
     """Return how columns share a bias, and what a scaled length is worth along it."""
     along = expected.along(spread, scale)
-    least = float(np.min(scale))  # so that no square vanishes
-    return along, least / float(np.linalg.norm(along * (least / scale)))
+    return along, 1.0 / float(np.hypot.reduce(along / scale))  # whose squares may vanish
 
 
 def one_sided(expected: Expected, tilt: Tilt, worth: float, radius: float) -> float:

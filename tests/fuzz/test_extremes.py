@@ -1,0 +1,64 @@
+"""Numbers at both ends of their range, with rows far out: there is a release, of finite numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from fuzz.harness import cases
+from hypothesis import given
+from hypothesis import strategies as st
+
+import prolate
+from prolate import Budget
+
+SHAPES = {
+    "normal": lambda rng, size: rng.normal(size=size),
+    "exponential": lambda rng, size: rng.exponential(size=size),
+    "heavy": lambda rng, size: rng.standard_t(1.5, size=size),
+    "zeros": lambda rng, size: rng.exponential(size=size) * (rng.random(size) < 0.3),
+}
+
+
+def extreme(rng: np.random.Generator) -> np.ndarray:
+    """Return rows whose columns are of very different, or very large or small, size."""
+    n, d = int(rng.choice([30, 2_000, 5_000])), int(rng.choice([1, 2, 5, 30]))
+    rows = SHAPES[str(rng.choice(list(SHAPES)))](rng, (n, d))
+    most = float(rng.choice([150, 305]))
+    size = rng.uniform(-most, most, size=d if rng.random() < 0.7 else 1)
+    far = int(n * rng.choice([0.0, 0.001, 0.03, 0.1]))
+    with np.errstate(over="ignore"):
+        rows *= 10.0**size
+        rows += rng.choice([0.0, 1.0]) * 10.0 ** np.minimum(size + rng.uniform(-5, 5, d), 305)
+        rows[:far] *= 10.0 ** rng.uniform(0, 300)
+    return rows
+
+
+def release(statistic: str, rows: np.ndarray, options: dict[str, Any], p: Any) -> prolate.Release:
+    """Return a release of a statistic."""
+    if statistic == "mean":
+        return prolate.mean(rows, error_norm=p, **options)
+    if statistic == "regression":
+        model = prolate.LinearRegression(rho=options.pop("budget").rho, **options)
+        return model.fit(np.column_stack([rows, rows[:, 0]]), rows[:, -1]).release_
+    return getattr(prolate, statistic)(rows, **options)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@cases(120)
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(["mean", "mean", "mean", "variance", "covariance", "regression"]),
+    st.sampled_from(["replace", "add-remove"]),
+    st.sampled_from([1.0, 2.0, 4.0, "relative"]),
+)
+def test_no_number_is_too_large_or_too_small(seed, statistic, neighbors, p) -> None:
+    rng = np.random.default_rng(seed)
+    rows = extreme(rng)
+    budget = Budget(rho=float(10.0 ** rng.uniform(-2, 1.5)))
+    options: dict[str, Any] = {"budget": budget, "neighbors": neighbors, "seed": 1}
+    found = release(statistic, rows, options, p)
+    assert np.all(np.isfinite(found.estimate))
+    assert np.all(np.isfinite(found.noise_std))
+    assert found.to_html()
