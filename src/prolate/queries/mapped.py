@@ -96,6 +96,11 @@ class Selected(Mapped):
         """Number of columns to choose from."""
         return self.width
 
+    @property
+    def any_layout(self) -> bool:
+        """As `query`: few values are copied, not whole rows."""
+        return self.query.any_layout
+
     def map(self, rows: Floats) -> Floats:
         """Return the chosen columns."""
         return np.asarray(rows[:, self.index])
