@@ -83,18 +83,20 @@ class Gains:
         once, again, doubt = once[some], again[some], doubt[some] / np.sqrt(stands)
         those = Gains(self.part[some], self.weight[some], self.one_sided[some])
         costs = np.empty((_TILTS.size, _RATIOS.size))
+        unlike = [self._unlike(tilt) for tilt in _TILTS]
         for i, tilt in enumerate(_TILTS):
-            unlike = self._unlike(tilt)[some]
+            of_some = unlike[i][some]
             for k, ratio in enumerate(_RATIOS):
-                gain = those._gains(unlike, even, ratio * (1.0 - most))
+                gain = those._gains(of_some, even, ratio * (1.0 - most))
                 apart = (once / _first(gain, even) - again / gain) / doubt
                 far = ((tilt - _TILT) / _TILT_DOUBT) ** 2 + (np.log(ratio) / _RATIO_DOUBT) ** 2
                 costs[i, k] = apart @ apart + far
         weights = np.exp(-0.5 * (costs - costs.min()))
         kept = np.argwhere(weights > _UNLIKELY)
         weights /= sum(weights[i, k] for i, k in kept)
-        mean = sum(weights[i, k] * self.at(even, most, _TILTS[i], _RATIOS[k]) for i, k in kept)
-        gain = np.asarray(mean)  # over tilts and ratios, by how likely they are
+        gain = np.zeros(self.part.size)  # over tilts and ratios, by how likely they are
+        for i, k in kept:
+            gain += weights[i, k] * self._gains(unlike[i], even, _RATIOS[k] * (1.0 - most))
         return _first(gain, even), gain
 
     def _unlike(self, tilt: float) -> Floats:
@@ -107,8 +109,8 @@ class Gains:
         return np.log(np.where(self.weight > 0.0, self.part, 1.0))
 
     def _gains(self, unlike: Floats, even: float, lost: float) -> Floats:
-        gain = np.clip(1.0 - lost * unlike, _LEAST, even)
-        return np.asarray(even - self.one_sided * np.maximum(even - gain, 0.0))
+        gain = np.minimum(np.maximum(1.0 - lost * unlike, _LEAST), even)
+        return even - self.one_sided * (even - gain)
 
 
 def _first(gain: Floats, even: float) -> Floats:

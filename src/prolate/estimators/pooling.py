@@ -58,7 +58,7 @@ def pooled_pieces(
     """Yield columns and their posteriors, some at a time, given the likelihoods of columns."""
     d = offset.size
     some = np.arange(0, d, -(-d // _ENOUGH))
-    others = np.setdiff1d(np.arange(d), some, assume_unique=True)
+    others = np.delete(np.arange(d), some)
     fit, first = log_likelihood(some), offset.min()
     index = np.arange(fit.shape[1])
     size = int(offset.max() - first) + index.size
