@@ -20,10 +20,13 @@ from typing import Literal
 from prolate.conversions import SAFE, gdp_log_delta, increasing_root, mu_from, zcdp_log_delta
 from prolate.errors import BudgetError
 
-__all__ = ["Budget", "Composition", "Neighbors"]
+__all__ = ["LEAST_MU", "MOST_MU", "Budget", "Composition", "Neighbors"]
 
 Composition = Literal["gdp", "zcdp"]
 Neighbors = Literal["replace", "add-remove"]
+
+LEAST_MU, MOST_MU = 1e-6, 1e4
+"""Below, small parts of a budget would ask for more noise than integers hold."""
 
 
 def _root_below(square: float) -> float:
@@ -117,9 +120,9 @@ class Budget:
             exact = _root_below(2.0 * min(stated["rho"], 1e300))  # whose double is a float
         else:
             exact = mu_from(stated["epsilon"], math.log(stated["delta"]))
-        if not 1e-9 <= exact <= 1e4:
+        if not LEAST_MU <= exact <= MOST_MU:
             raise BudgetError(
-                f"This budget is mu = {exact:.3g}; Prolate works between mu = 1e-9 "
+                f"This budget is mu = {exact:.3g}; Prolate works between mu = 1e-6 "
                 "(no answer would mean anything) and mu = 1e4 (nothing would be private)."
             )
         self._set(exact, "gdp", stated)
@@ -181,7 +184,7 @@ class Budget:
         exact = Fraction(self.mu) / parts
         mu = float(exact)
         mu = mu if Fraction(mu) <= exact else math.nextafter(mu, 0.0)
-        if mu < 1e-9:
+        if mu < LEAST_MU:
             raise BudgetError(
                 f"A part of 1 in {float(parts):g} of this budget is mu = {mu:.3g}, too little for "
                 "any answer to mean something; use a larger budget, or fewer parts."

@@ -24,8 +24,8 @@ from fuzz.tables import (
 from hypothesis import strategies as st
 
 budgets = st.sampled_from([
-    {"mu": 1.0}, {"mu": 1e-9}, {"mu": 1e4}, {"mu": 1e9}, {"mu": 5e-324}, {"mu": 1e308},
-    {"rho": 1e-12},
+    {"mu": 1.0}, {"mu": 1e4}, {"mu": 1e9}, {"mu": 5e-324}, {"mu": 1e308},
+    {"mu": 1e-6}, {"mu": 1e-9}, {"rho": 1e-12},
     {"rho": 1e12}, {"epsilon": 1, "delta": 1e-6}, {"epsilon": 1e-6, "delta": 1e-300},
     {"epsilon": 300, "delta": 0.999}, {"epsilon": 1e-300, "delta": 1e-6}, {"mu": 0.0},
     {"mu": -1.0}, {"mu": math.nan}, {"epsilon": 1.0}, {}, {"rho": "1"}, {"mu": True},

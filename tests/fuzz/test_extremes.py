@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import prolate
 from prolate import Budget
+from prolate.budget import LEAST_MU
 
 SHAPES = {
     "normal": lambda rng, size: rng.normal(size=size),
@@ -62,3 +63,13 @@ def test_no_number_is_too_large_or_too_small(seed, statistic, neighbors, p) -> N
     assert np.all(np.isfinite(found.estimate))
     assert np.all(np.isfinite(found.noise_std))
     assert found.to_html()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("statistic", ["mean", "variance", "covariance", "regression"])
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_the_least_budget_is_enough(statistic, neighbors) -> None:
+    """A release that is charged is not refused: every part of its budget can be measured."""
+    for rows in (np.ones((30, 1)), np.random.default_rng(0).normal(size=(3_000, 40))):
+        options = {"budget": Budget(mu=LEAST_MU), "neighbors": neighbors, "seed": 1}
+        assert np.all(np.isfinite(release(statistic, rows, options, 2.0).noise_std))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from prolate.budget import Budget
+from prolate.budget import LEAST_MU, Budget
 from prolate.conversions import gdp_log_delta
 
 MUS = st.floats(math.log(1e-4), math.log(50.0)).map(math.exp)
@@ -71,7 +71,7 @@ def test_delta_falls_with_epsilon(a, b, mu) -> None:
 @settings(max_examples=100)
 @given(epsilon=EPSILONS, delta=DELTAS, factor=st.floats(1.001, 100.0))
 def test_more_epsilon_or_delta_is_more_mu(epsilon, delta, factor) -> None:
-    assume(Budget(mu=1e-9).epsilon_at(delta) < epsilon)
+    assume(Budget(mu=LEAST_MU).epsilon_at(delta) < epsilon)
     budget = Budget(epsilon=epsilon, delta=delta)
     if epsilon * factor < 1e3:
         assert Budget(epsilon=epsilon * factor, delta=delta).mu > budget.mu

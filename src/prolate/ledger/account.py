@@ -41,12 +41,11 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from fractions import Fraction
 
-from prolate.budget import Budget, Composition
+from prolate.budget import LEAST_MU, MOST_MU, Budget, Composition
 from prolate.errors import BudgetError
 
 __all__ = ["Account", "Entry", "check_keys_delta"]
 
-_SMALLEST, _LARGEST = 1e-9, 1e4  # the mu that a Budget can have
 # Relative, on the sum of squares: ten charges of rho = 0.1 fit a limit of 1,
 # although the stored floats add up to a little more.
 _SLACK = Fraction(1, 10**12)
@@ -231,7 +230,7 @@ class Account:
         allowed = _allowed(self, composition)
         left = allowed - _total(self.entries)
         mu = math.sqrt(left) if left > allowed * _SLACK else 0.0
-        return mu if mu >= _SMALLEST else 0.0
+        return mu if mu >= LEAST_MU else 0.0
 
 
 def check_keys_delta(limit: Budget, keys_delta: object) -> float:
@@ -292,7 +291,7 @@ def _rest(delta: float, keys_delta: float) -> float:
 
 def _budget(mu: float, composition: Composition) -> Budget:
     # The rounding of a root must not push it out of what a Budget may be.
-    budget = Budget(mu=min(max(mu, _SMALLEST), _LARGEST))
+    budget = Budget(mu=min(max(mu, LEAST_MU), MOST_MU))
     return budget if composition == "gdp" else budget.for_zcdp()
 
 
