@@ -37,7 +37,7 @@ def _root_below(square: float) -> float:
 
 def _number(name: str, value: object) -> float:
     try:
-        if isinstance(value, bool | str | bytes):
+        if isinstance(value, bool | str | bytes) or str(getattr(value, "dtype", "")) == "bool":
             raise TypeError
         return float(value)  # type: ignore[arg-type]
     except OverflowError:

@@ -176,6 +176,7 @@ def test_classical_mechanism() -> None:
         ({"rho": 0.0}, "rho must be positive"),
         ({"mu": -1.0}, "mu must be positive"),
         ({"mu": "1"}, "mu must be a number; got '1'"),
+        ({"mu": np.True_}, "mu must be a number; got "),
         ({"rho": b"1"}, "rho must be a number"),
         ({"rho": True}, "rho must be a number; got True"),
         ({"mu": [1.0]}, "mu must be a number"),
