@@ -71,8 +71,11 @@ def loaded(file: Path) -> ModuleType:
 
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 @pytest.mark.parametrize("left", [b"", b"no pickle"])
-def test_damaged_code_is_compiled_anew(ending: str, left: bytes, tmp_path: Path) -> None:
-    pytest.importorskip("numba")
+def test_damaged_code_is_compiled_anew(
+    ending: str, left: bytes, tmp_path: Path, monkeypatch
+) -> None:
+    numba = pytest.importorskip("numba")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")  # beside the source
     file = tmp_path / "loops.py"
     file.write_text(LOOPS)
     assert loaded(file).doubled(2) == 4

@@ -119,7 +119,7 @@ SENSITIVITIES = st.one_of(
     st.just(4 * RADIUS**2),
     st.integers(0, 30).map(lambda k: 2 * 4**k),
 )
-LOGS = st.floats(math.log(1.1e-9), math.log(9e3))
+LOGS = st.floats(math.log(1.1e-6), math.log(9e3))
 
 
 @settings(max_examples=400)
