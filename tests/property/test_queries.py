@@ -535,6 +535,8 @@ def test_twins_of_clipped_sums_and_norms(data) -> None:
 @pytest.mark.parametrize("d", [1, 4, 17])
 def test_twins_of_turned_rows_and_products(d) -> None:
     rng = np.random.default_rng(d)
+    for ends in ([-1.0, 2.0], [0.0, 0.0], [-BIG, -0.0]):
+        both("cut", twin_rows(d), *np.repeat(ends, d).reshape(2, d), shape=None)
     matrix = np.linalg.qr(rng.normal(size=(d, d)))[0]
     for center in (np.zeros(d), rng.normal(size=d), np.full(d, -BIG)):
         both("turn", twin_rows(d), center, matrix, shape=None)

@@ -12,6 +12,7 @@ from numba import njit
 
 __all__ = [
     "clipped_steps",
+    "cut",
     "key_histogram",
     "linear_histogram_columns",
     "linear_histogram_rows",
@@ -215,6 +216,17 @@ def key_histogram(rows: Any, index: Any, first: Any, shift: int, total: Any) -> 
                     key = -(key & np.int64(2**63 - 1))
                 cell = (key >> shift) - first[k]
                 total[k, min(max(cell, -1), last) + 1] += 1
+
+
+@njit(nogil=True, cache=True)
+def cut(rows: Any, lower: Any, upper: Any) -> Any:
+    found = np.empty(rows.shape)
+    for i in range(rows.shape[0]):
+        for j in range(lower.size):
+            x = rows[i, j]
+            inside = lower[j] if x < lower[j] else upper[j] if x > upper[j] else x
+            found[i, j] = inside if x - x == 0.0 else x
+    return found
 
 
 @njit(nogil=True, cache=True)

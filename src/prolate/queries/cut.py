@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
+from prolate.queries import kernels, twins
 from prolate.queries.base import Query
 from prolate.sources.sparse_rows import SparseRows
 
@@ -46,15 +47,13 @@ class Cut(Query):
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Ask `query` of the cut rows."""
-        cut = np.where(np.isfinite(rows), np.clip(rows, self.lower, self.upper), rows)
-        self.query.add(cut, total)
+        self.query.add(kernels.cut(rows, self.lower, self.upper), total)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Ask `query` of the cut rows."""
 
         def cut(values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
-            inside = np.clip(values, self.lower[columns], self.upper[columns])
-            return np.where(np.isfinite(values), inside, values)
+            return twins.cut(values, self.lower[columns], self.upper[columns])
 
         return self.query.add_sparse(rows.replaced(cut), total)
 

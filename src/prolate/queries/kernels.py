@@ -25,6 +25,7 @@ from prolate.queries import twins
 __all__ = [
     "clipped_steps",
     "clipped_sum",
+    "cut",
     "key_histogram",
     "linear_histogram",
     "magnitude_histogram",
@@ -141,6 +142,12 @@ def clipped_steps(
     """Write every row's clipped integer vector into `steps`; see `Gram`."""
     kernel = _compiled("clipped_steps", rows) or twins.clipped_steps
     kernel(rows, lower, upper, center, gain, constant, radius, cap, target, steps)
+
+
+def cut(rows: Floats, lower: Floats, upper: Floats) -> Floats:
+    """Return the rows with finite values cut to [lower_j, upper_j]; see `Cut`."""
+    kernel: Callable[..., Floats] = _compiled("cut", rows) or twins.cut
+    return kernel(rows, _fixed(lower), _fixed(upper))
 
 
 def turn(rows: Floats, center: Floats, matrix: Floats) -> Floats:

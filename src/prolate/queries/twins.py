@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 __all__ = [
     "clipped_steps",
     "clipped_sum",
+    "cut",
     "key_histogram",
     "linear_histogram",
     "magnitude_histogram",
@@ -162,6 +163,12 @@ def norms(rows: Floats, center: Floats, gain: Floats, about: Floats | None) -> F
             y = (value - center[j]) * gain[j]
             square += np.where(np.isfinite(rows[:, j]), y * y, 0.0)
     return np.asarray(np.minimum(np.sqrt(square), np.finfo(np.float64).max))
+
+
+def cut(rows: Floats, lower: Floats, upper: Floats) -> Floats:
+    """Return values with finite ones cut to [lower, upper]; see `Cut`."""
+    inside = np.where(rows < lower, lower, np.where(rows > upper, upper, rows))
+    return np.where(np.isfinite(rows), inside, rows)
 
 
 def turn(rows: Floats, center: Floats, matrix: Floats) -> Floats:

@@ -11,7 +11,7 @@ from prolate.errors import InputError
 from prolate.sources.labels import Labels, choose, encoded
 from prolate.sources.source import Block, Columns, Source, position_names
 
-__all__ = ["ArraySource", "as_array", "check_numbers"]
+__all__ = ["ArraySource", "as_array", "check_numbers", "plain"]
 
 
 class ArraySource(Source):
@@ -61,11 +61,11 @@ class ArraySource(Source):
         """Yield slices of rows."""
         for start in range(0, self._array.shape[0], self.rows_per_block):
             rows = self._array[start : start + self.rows_per_block]
-            block = _plain(rows if self._index is None else rows[:, self._index])
+            block = plain(rows if self._index is None else rows[:, self._index])
             yield encoded(block, self.labels) if self.labels else block
 
 
-def _plain(rows: NDArray[np.generic]) -> Block:
+def plain(rows: NDArray[np.generic]) -> Block:
     """Return rows in a dtype that compiled code knows: native, and no odd floats."""
     if isinstance(rows, np.ma.MaskedArray):
         masked = np.ma.getmask(rows)

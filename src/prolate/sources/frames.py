@@ -2,7 +2,7 @@
 
 A frame's index is no column, and names need not be text, so its columns are taken
 one by one instead of through its Arrow export; a block at a time, so that nothing is
-copied as a whole.
+copied as a whole. A frame that is one array to pandas is read as that array.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from prolate.sources.arrays import plain
 from prolate.sources.arrow import fill, is_numeric
 from prolate.sources.labels import Labels, choose, is_label
 from prolate.sources.source import Block, Columns, Source
@@ -49,11 +50,12 @@ class PandasSource(Source):
     ) -> None:
         names = [str(label) for label in frame.columns]
         unusable, nested = {}, {}
-        for j, name in enumerate(names):
-            kind = _unusable(frame.iloc[:0, j])
+        dtypes = list(frame.dtypes)
+        for j, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
+            kind = _unusable(frame, j, dtype)
             if kind is not None:
                 unusable[name] = kind
-                arrow = getattr(frame.dtypes.iloc[j], "pyarrow_dtype", None)
+                arrow = getattr(dtype, "pyarrow_dtype", None)
                 if arrow is not None and not is_label(arrow):
                     nested[name] = kind
         values, marks = choose(
@@ -63,35 +65,65 @@ class PandasSource(Source):
         super().__init__(chosen, len(frame), block_bytes)
         where = {name: j for j, name in enumerate(names)}
         self.labels = tuple(Labels() for _ in marks)
-        self._frame = frame
-        self._positions = [where[name] for name in chosen]
+        positions = [where[name] for name in chosen]
+        self._array = None if marks or len(set(dtypes)) != 1 else _array(frame)
+        self._index = None if positions == list(range(len(names))) else np.array(positions)
+        self._columns = []
+        if self._array is None:
+            self._columns += [_column(frame, where[name]) for name in values]
+            self._columns += [frame.iloc[:, where[name]] for name in marks]
 
     def blocks(self) -> Iterator[Block]:
-        """Yield column-major blocks of float64."""
-        for start in range(0, len(self._frame), self.rows_per_block):
-            stop = min(start + self.rows_per_block, len(self._frame))
-            block = np.empty((stop - start, len(self._positions)), order="F")
-            values = len(self._positions) - len(self.labels)
-            for j, position in enumerate(self._positions):
-                series = self._frame.iloc[start:stop, position]
-                if j >= values:
-                    block[:, j] = self.labels[j - values].numbers(_labels(series))
-                elif isinstance(series.dtype, np.dtype):
-                    block[:, j] = series.to_numpy()
-                else:
-                    fill(block[:, j], _arrow(series))
-            yield block
+        """Yield slices of the frame's array, or column-major blocks of float64."""
+        for start in range(0, self.n_rows or 0, self.rows_per_block):
+            here = slice(start, min(start + self.rows_per_block, self.n_rows or 0))
+            if self._array is None:
+                yield self._block(here)
+            else:
+                rows = self._array[here]
+                yield plain(rows if self._index is None else rows[:, self._index])
+
+    def _block(self, here: slice) -> Block:
+        block = np.empty((here.stop - here.start, len(self._columns)), order="F")
+        values = len(self._columns) - len(self.labels)
+        for j, column in enumerate(self._columns):
+            if j >= values:
+                block[:, j] = self.labels[j - values].numbers(_labels(column.iloc[here]))
+            elif isinstance(column, np.ndarray):
+                block[:, j] = column[here]
+            else:
+                fill(block[:, j], _arrow(column.iloc[here]))
+        return block
 
 
-def _unusable(empty: Any) -> str | None:
-    """Return the type of a column (given without its rows), or None if it is numeric."""
-    dtype = empty.dtype
+def _array(frame: Any) -> Any:
+    """Return all values as one array, if that is what pandas holds: then nothing is copied."""
+    if not _is_plain(frame.dtypes.iloc[0]):
+        return None
+    first = frame.iloc[:1]
+    if not np.shares_memory(first.to_numpy(), first.iloc[:, 0].to_numpy()):
+        return None
+    return frame.to_numpy()
+
+
+def _column(frame: Any, position: int) -> Any:
+    """Return a column of numbers as an array that is no copy, another one as pandas has it."""
+    series = frame.iloc[:, position]
+    return series.to_numpy() if _is_plain(series.dtype) else series
+
+
+def _is_plain(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+
+
+def _unusable(frame: Any, position: int, dtype: Any) -> str | None:
+    """Return the type of a column, or None if it is numeric."""
     if isinstance(dtype, np.dtype):
         if dtype.kind == "O":
             return "of type object (convert it with pandas.to_numeric)"
         return None if dtype.kind in "biuf" else f"of type {dtype}"
     try:
-        numeric = is_numeric(_arrow(empty).type)
+        numeric = is_numeric(_arrow(frame.iloc[:0, position]).type)
     except Exception:  # noqa: BLE001 - a type that Arrow does not know is not numeric
         numeric = False
     return None if numeric else f"of type {str(dtype)[:60]}"
