@@ -13,6 +13,11 @@ from hypothesis import strategies as st
 import prolate
 from prolate import Budget
 from prolate.budget import LEAST_MU
+from prolate.curator import Curator
+from prolate.estimators.rotation import find_rotation
+from prolate.estimators.shape import Shape
+from prolate.estimators.shares import plan_shares
+from prolate.sources import open_source
 
 SHAPES = {
     "normal": lambda rng, size: rng.normal(size=size),
@@ -73,3 +78,36 @@ def test_the_least_budget_is_enough(statistic, neighbors) -> None:
     for rows in (np.ones((30, 1)), np.random.default_rng(0).normal(size=(3_000, 40))):
         options = {"budget": Budget(mu=LEAST_MU), "neighbors": neighbors, "seed": 1}
         assert np.all(np.isfinite(release(statistic, rows, options, 2.0).noise_std))
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-300])
+@pytest.mark.parametrize("p", [1.0, 4.0, 100.0, "relative"])
+@pytest.mark.parametrize("rows", [30, 2_000])
+def test_rows_at_a_given_center_are_released(value, p, rows) -> None:
+    """However small a spread is found around it, its powers can be divided by."""
+    budget, some = Budget(mu=10.0), np.full((rows, 2), value)
+    found = release("mean", some, {"budget": budget, "center": 0.0, "seed": 1}, p)
+    assert np.all(np.abs(found.estimate) < 1e-130)
+    assert np.all(found.noise_std > 0.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_principal_axis_is_shorter_than_rounding(seed) -> None:
+    """Of columns of spreads far apart, the singular value decomposition may say 0."""
+    curator = Curator(open_source(np.zeros((1_000, 2))), Budget(mu=100.0), seed=seed)
+    spread, shares = np.array([1e-130, 1e-40]), plan_shares(curator, 1_000.0)
+    shape = Shape(1_000.0, curator, np.zeros(2), spread, 0.1, shares)
+    turned = find_rotation(curator, shape)
+    assert turned is not None
+    assert turned.spread.min() > 1e-16 * turned.spread.max()
+
+
+def test_what_rounding_takes_is_allowed_for() -> None:
+    """Rows of one value are all rounded alike, which a large budget's noise does not hide."""
+    rng = np.random.default_rng(0)
+    for value in (3e-9, 7e-9, 1.3e-8):
+        rows = np.column_stack([np.full(100_000, value), rng.normal(scale=1e6, size=100_000)])
+        options: dict[str, Any] = {"center": 0.0, "scale": [1e-9, 1e6], "seed": 1}
+        found = prolate.mean(rows, budget=Budget(mu=1e4), **options)
+        allowed = np.hypot(found.noise_std, found.clipping_std)
+        assert abs(found.estimate[0] - value) < 6.0 * allowed[0]

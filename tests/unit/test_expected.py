@@ -145,6 +145,14 @@ def test_columns_without_a_searched_center_stay_as_they_are() -> None:
     assert said[0] < 0.1
 
 
+def test_centers_whose_noise_has_no_square_do_not_count() -> None:
+    """Nothing is said of an empty mean, and the answer is a number."""
+    value, noise = np.array([1.0, 2.0]), np.array([0.1, 0.1])
+    found, said = with_center(value, noise, np.array([1.0, 50.0]), np.full(2, np.inf))
+    assert found.tolist() == [1.0, 2.0]
+    assert said.tolist() == [0.1, 0.1]
+
+
 def test_rows_far_out_are_looked_for_again_where_they_may_be_noise() -> None:
     edges = np.array([1.0, 1.1, 1.3, 1.8, 2.5, 4.5, 12.0])
     rng = np.random.default_rng(0)

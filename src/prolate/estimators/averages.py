@@ -66,6 +66,8 @@ def with_center(
     both = noise**2 + center_noise**2
     square = (center - value) ** 2 / both
     known = np.isfinite(both)
+    if not known.any():  # the squares of the noise are too large for floats
+        return value, noise
     doubt = _BIASED * float(np.sqrt(2.0 / np.count_nonzero(known)))
     surplus = max(float(np.mean(square[known])) - 1.0, 0.0) + doubt
     weight = noise**2 / both / (1.0 + surplus)

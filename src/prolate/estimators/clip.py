@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
-from prolate.queries import ClippedSum, NormHistogram, OneSidedSum
+from prolate.queries import RADIUS, ClippedSum, NormHistogram, OneSidedSum
 
 __all__ = [
     "Norms",
@@ -23,6 +23,7 @@ __all__ = [
     "fraction_radius",
     "is_doubtful",
     "measure_norms",
+    "rounding_std",
     "safe_cell",
     "sampled_norms",
 ]
@@ -200,3 +201,11 @@ def clipped_sum(
         query = OneSidedSum(center, scale, radius, side)
     measured = curator.measure(query, share=share, label=label)
     return query.unit * measured.values, query.unit * measured.std
+
+
+def rounding_std(scale: Floats, radius: float) -> Floats:
+    """Return what rounding rows to the grid of `clipped_sum` may do to a mean, as a deviation.
+
+    Rows of one value are all rounded alike: by up to half a step, which does not average out.
+    """
+    return np.asarray(scale * (radius / RADIUS / np.sqrt(12.0)))

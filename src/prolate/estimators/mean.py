@@ -37,6 +37,7 @@ from prolate.estimators.clip import (
     clipped_sum,
     is_doubtful,
     measure_norms,
+    rounding_std,
 )
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate
@@ -243,12 +244,13 @@ def clipped_mean(
     )
     if nested is not None:
         allowed = allowed.or_more(allowance_of_difference(expected, shape.spread, scale, nested))
+    rounding = rounding_std(scale, max(first.radius, farthest))
     details = {
         "hidden": norms.hidden,
         "stretch": allowed.stretch,
         "variation": variation.over_spread(allowed.stretch),
         "unseen_rows": norms.unseen,
-        "clipping_std": allowed.clipping_std,
+        "clipping_std": np.hypot(allowed.clipping_std, rounding),
         "guessed": allowed.guessed,
         "radius": second.radius,
         "safe_radius": expected.safe,

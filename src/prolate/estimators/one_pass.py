@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.allowance import allowance_of_difference
-from prolate.estimators.clip import sampled_norms
+from prolate.estimators.clip import rounding_std, sampled_norms
 from prolate.estimators.expected import expect, measure_tilt, tilt_share
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.nested import nested_mean, radii_to_compare
@@ -87,7 +87,7 @@ def one_pass_mean(
         "stretch": allowed.stretch,
         "variation": variation.over_spread(allowed.stretch),
         "unseen_rows": norms.unseen,
-        "clipping_std": allowed.clipping_std,
+        "clipping_std": np.hypot(allowed.clipping_std, rounding_std(scale, found.radii[1])),
         "guessed": allowed.guessed,
         "radius": found.radius,
         "safe_radius": found.radii[1],

@@ -18,6 +18,7 @@ from prolate.budget import Neighbors
 from prolate.curator import Curator, Measurement
 from prolate.estimators.shape import Shape
 from prolate.estimators.shares import rows_changed
+from prolate.estimators.spread import SMALLEST
 from prolate.queries import ClippedSum, Products, Query, Turned
 
 __all__ = ["TurnedCurator", "find_rotation"]
@@ -28,6 +29,7 @@ _ERROR = 0.05  # wanted noise of the correlation matrix, as a spectral norm
 _MOST = 0.02  # largest share
 _WORTH = 0.97  # tr(Sigma**(1/2)) over the sum of spreads that is worth a rotation
 _COLUMNS = 512
+_ROUNDING = 2.0**-50  # of a length, over the largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,4 +101,6 @@ def find_rotation(curator: Curator, shape: Shape) -> TurnedCurator | None:
     axes, lengths, _ = np.linalg.svd(root)
     if np.sum(lengths) > _WORTH * np.sum(shape.spread):
         return None
+    # Spreads far apart leave axes so short that rounding makes anything of them, or 0.
+    lengths = np.maximum(lengths, max(_ROUNDING * float(lengths[0]), SMALLEST))
     return TurnedCurator(curator, shape.center, np.ascontiguousarray(axes), lengths)

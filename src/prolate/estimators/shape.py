@@ -101,6 +101,7 @@ def learn_shape(
         nowhere = np.zeros(center.size, dtype=np.bool_)
         interval = Interval(center, size.largest, nowhere, size.found, size.farthest)
         spread, _ = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
+        spread = np.clip(spread, SMALLEST, LARGEST)
         warnings = _warnings(curator, shares, found=size.found)
         return Shape(rows, sample, center, spread, _GIVEN, shares, warnings)
     interval = locate(sample, few, magnitude_share=shares.magnitude, share=shares.location)
