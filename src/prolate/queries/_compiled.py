@@ -224,7 +224,7 @@ def cut(rows: Any, lower: Any, upper: Any) -> Any:
     for i in range(rows.shape[0]):
         for j in range(lower.size):
             x = rows[i, j]
-            inside = lower[j] if x < lower[j] else upper[j] if x > upper[j] else x
+            inside = lower[j] if x < lower[j] else min(x, upper[j])
             found[i, j] = inside if x - x == 0.0 else x
     return found
 
