@@ -224,7 +224,7 @@ def check_writable(path: str | os.PathLike[str], *, table: bool = False) -> Path
 
     Links are followed. Only an ordinary file is ever replaced, so that a name
     such as ``/dev/null`` does no harm; and never a ledger, nor a file that ends like
-    one of rows, unless a `table` is to be written.
+    one of rows, or is what a link of such a name leads to, unless a `table` is to be written.
     """
     target = None
     try:
@@ -239,7 +239,8 @@ def check_writable(path: str | os.PathLike[str], *, table: bool = False) -> Path
         raise ReleaseError(f"Cannot write {str(path)!r}: it is a folder; name a file in it.")
     if not stat.S_ISREG(mode):
         raise ReleaseError(f"Cannot write {str(path)!r}: it is not an ordinary file.")
-    if (format_of(target.name) is not None and not table) or _is_kept(target):
+    rows = any(format_of(name) is not None for name in (str(path), target.name))
+    if (rows and not table) or _is_kept(target):
         raise ReleaseError(
             f"Cannot write {str(path)!r}: it is a ledger or a file of rows, which nothing here "
             "ever replaces; choose another name."

@@ -134,6 +134,12 @@ class Together(Labels):
         row = tuple(one.number(text) for one, text in zip(self._each, labels, strict=True))
         return self._tuples.setdefault(row, len(self._tuples))
 
+    def lost(self, label: object) -> str | None:
+        """Return the text of a public label of the tuple that stands for a missing one, or None."""
+        labels: Sequence[object] = label if isinstance(label, tuple) else (label,)
+        found = (one.lost(text) for one, text in zip(self._each, labels, strict=True))
+        return next((text for text in found if text is not None), None)
+
     def tuples(self) -> dict[tuple[str, ...], int]:
         """Return the numbers of all tuples whose labels are text; see `Labels.named`."""
         texts = [{number: text for text, number in one.named().items()} for one in self._each]

@@ -78,6 +78,7 @@ def release_groups(
         the keys are public: which groups there are, and how large, is private.
     """
     thread_count()  # what it cannot read is said before anything is charged
+    _check_present(source, keys or ())
     names = source.columns[:-1] or ("rows",)
     limits = read_bounds(bounds, names, required=job.needs_bounds)
     delta, aside = None, 0.0
@@ -131,6 +132,17 @@ def release_groups(
         keys_delta=delta,
         private=seed is None,
     )
+
+
+def _check_present(source: Source, keys: Sequence[Key]) -> None:
+    """Raise `InputError` where a key is what a CSV file has for a missing label."""
+    for key in keys:
+        lost = source.labels[-1].lost(key)
+        if lost is not None:
+            raise InputError(
+                f"In a CSV file {lost!r} is a missing value, so no group can have that key; give "
+                "the group another name, or store the rows as Parquet."
+            )
 
 
 def _quiet(label: str, rows_done: int, rows_total: int | None) -> None:

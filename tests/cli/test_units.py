@@ -102,7 +102,7 @@ def test_groups_of_two_columns(visits: str, capsys: pytest.CaptureFixture[str]) 
 
 def test_lines_of_groups(visits: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "lines.json"
-    given = ["--target", "cost", "-f", "age", "--by", "region", "--key", "north", "--key", "none"]
+    given = ["--target", "cost", "-f", "age", "--by", "region", "--key", "north", "--key", "nobody"]
     out = run(capsys, "regress", visits, *given, "--mu", "9", "-o", str(path))
     assert "Private regression of cost on 1 feature by region: 2 groups (keys given)" in out
     assert "warning" in out

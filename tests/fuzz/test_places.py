@@ -188,6 +188,13 @@ def test_nothing_replaces_rows_behind_a_link_or_what_a_ledger_writes(tmp_path) -
         code, _, said = command("count", rows, "--mu", 1, "-o", tmp_path / name)
         assert code == 2
         assert why in said
+    named = tmp_path / "link.csv"  # what stores by content makes: only the link's name says CSV
+    store(tmp_path / "rows.csv").rename(tmp_path / "4f1a")
+    named.symlink_to("4f1a")
+    code, _, said = command("count", named, "--mu", 1, "-o", named)
+    assert code == 2
+    assert "nothing here ever replaces" in said
+    assert prolate.count(named, budget=B).n == len(ROWS)
     assert prolate.count(rows, budget=B).n == len(ROWS)
     assert not (tmp_path / "book-journal").exists()
     assert command("count", rows, "--mu", 1, "-o", tmp_path / "my-journal")[0] == 0

@@ -60,6 +60,19 @@ def test_a_whole_number_is_one_person_however_it_is_written(spark: Any) -> None:
     assert source.n_rows == 2
 
 
+def test_a_label_is_one_person_however_it_is_written(spark: Any) -> None:
+    for several in (
+        ["0", "-0.0", "+0"], ["true", "True"], ["", "  ", None, "\t"], ["-7", "-7."],
+        ["2020-03-01", "2020-03-01T00:00", "2020-03-01 00:00:00.000"],
+    ):  # fmt: skip
+        frame = spark.createDataFrame(
+            [(one, 1.0) for one in [*several, "-00x"]], "who string, x double"
+        )
+        source = open_source(frame, ["x"], labels=["who"]).persons()
+        source.collect(lambda block: np.zeros(0, dtype=np.int64), 0)
+        assert source.n_rows == 2
+
+
 def test_releases_are_those_of_here(spark: Any) -> None:
     frame = spark.createDataFrame(ROWS)
     given: dict[str, Any] = {

@@ -15,10 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse
+from pyarrow import csv
 
 import prolate
 from prolate import Budget, LinearRegression, Release
 from prolate.errors import InputError, LedgerError, ReleaseError
+from prolate.ledger import Ledger
 from prolate.noise import NumberedBits, SeededBits
 from prolate.sources import Source, open_source
 from prolate.sources.labels import Labels, text_of
@@ -171,6 +173,124 @@ def test_a_day_is_one_label_in_any_type() -> None:
         assert labels.numbers(pa.array([day, None], kind)).tolist() == [0, 1]
     assert [labels.number(one) for one in (day, day.date(), "2020-03-01")] == [0, 0, 0]
     assert labels.number(day + pd.Timedelta("90min")) == labels.number("2020-03-01 01:30:00")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["7", "+7", "7.", " 7.000 "],
+        ["0", "-0", "-0.0", "+0"],
+        ["10000000", "1e+07", "1.0E+07"],  # floats, as pandas and R write them
+        ["true", "True", " TRUE"],
+        ["2020-03-01", "2020-03-01 00:00:00.000", "2020-03-01T00:00", "2020-03-01 00:00:00+00:00"],
+        ["2020-03-01 01:30:00.5", "2020-03-01T01:30:00.500Z"],
+        ["", "  ", None],
+    ],
+    ids=lambda texts: texts[0],
+)
+def test_a_label_is_one_however_a_file_has_it(texts: list[str | None]) -> None:
+    labels = Labels()
+    assert labels.numbers(pa.array(["x", *texts])).tolist() == [0, *(1 for _ in texts)]
+    for text in filter(str.strip, filter(None, texts)):
+        assert labels.number(text) == 1
+
+
+def test_labels_that_only_look_alike_are_several() -> None:
+    texts = [
+        "7",
+        "-7",
+        "007",
+        "1e3",
+        "1000",
+        "7.5",
+        "7.50",
+        "+-7",
+        "1e+999",
+        "1.5e+00",
+        "2020-03-01x",
+    ]
+    assert Labels().numbers(pa.array(texts)).tolist() == list(range(len(texts)))
+
+
+def test_a_table_that_programs_write_as_csv_has_the_same_groups(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
+    frame["number"] = np.array([-0.0, 1e7, 7.0], dtype=np.float32)
+    frame["day"] = pd.to_datetime(["2020-03-01 00:00", "2020-03-01 10:00", "2020-03-02 00:00"])
+    frame["yes"] = [True, False, False]
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.to_csv(tmp_path / "b.csv", index=False)
+    pl.from_pandas(frame).write_csv(tmp_path / "c.csv")
+    csv.write_csv(pa.Table.from_pandas(frame), tmp_path / "d.csv")
+    for by, count in (("number", 3), ("day", 3), ("yes", 2)):
+        source = open_source(tmp_path, ["x"], labels=[by])
+        rows_of(source)
+        assert len(source.labels[0]) == count
+        keys = list(frame[by].unique())
+        found = prolate.count(tmp_path, by=by, keys=keys, budget=Budget(mu=1e4), seed=1)
+        counts = [4.0 * (frame[by] == key).sum() for key in keys]
+        assert [float(one.estimate[0]) for one in found.groups.values()] == pytest.approx(
+            counts, abs=0.1
+        )
+
+
+def test_what_a_csv_file_has_for_missing_is_no_label(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("who,x\nNA,1\n NA ,2\n,3\n  ,4\nNB,5\n")
+    pq.write_table(
+        pa.table({"who": ["NA", None, "NB"], "x": [1.0, 2.0, 3.0]}), tmp_path / "b.parquet"
+    )
+    source = open_source(tmp_path, ["x"], labels=["who"])
+    rows_of(source)
+    assert len(source.labels[0]) == 2
+    ledger = Ledger.create(tmp_path / "book", limit=Budget(mu=1e4))
+    for by, keys in (("who", ["NB", "NA"]), (["who", "x"], [("NA", "1")])):
+        with pytest.raises(InputError, match="'NA' is a missing value"):
+            prolate.count(tmp_path, by=by, keys=keys, budget=Budget(mu=1), ledger=ledger)
+    assert not ledger.entries()
+    alone = tmp_path / "b.parquet"
+    found = prolate.count(alone, by="who", keys=["NA"], budget=Budget(mu=1e4), seed=1)
+    assert float(found.groups["NA"].estimate[0]) == pytest.approx(1.0, abs=0.1)
+
+
+def test_spans_of_time_are_one_label_in_any_unit() -> None:
+    labels, span = Labels(), pd.Timedelta("7.5s")
+    for unit in ("ms", "us", "ns"):
+        assert labels.numbers(pa.array([span, None], pa.duration(unit))).tolist() == [0, 1]
+    assert labels.number(span) == labels.number(span.to_pytimedelta()) == 0
+
+
+def test_days_of_numpy_are_keys() -> None:
+    days = ["2020-03-01", "2020-03-01T00:00", "2020-03-01T00:00:00.000000000"]
+    assert {text_of(np.datetime64(day)) for day in days} == {"2020-03-01"}
+
+
+def test_labels_in_runs() -> None:
+    for words in (
+        pa.array(["a", "b"]), pa.array(["a", "b"], pa.string_view()),
+        pa.array(["a", "b"]).dictionary_encode(),
+    ):  # fmt: skip
+        runs = pa.RunEndEncodedArray.from_arrays([2, 3, 5], pa.concat_arrays([words, words[:1]]))
+        table = pa.table({"who": runs.slice(1), "x": [1.0, 2.0, 3.0, 4.0]})
+        assert rows_of(open_source(table, ["x"], labels=["who"])) == [
+            [1, 0],
+            [2, 1],
+            [3, 0],
+            [4, 0],
+        ]
+
+
+def test_ids_of_a_masked_array_are_not_rounded() -> None:
+    ids = np.ma.masked_array([[2**53, 1], [2**53 + 1, 2], [5, 3], [6, 4]], mask=[[0, 0]] * 4)
+    ids[2:, 0] = np.ma.masked
+    assert rows_of(open_source(ids, labels=[0]).persons()) == [[1.0], [2.0], [3.5]]
+
+
+def test_labels_of_pandas_that_arrow_does_not_know() -> None:
+    frame = pd.DataFrame({"who": np.array([1, 2, 2], dtype=np.longdouble), "x": [1.0, 2.0, 4.0]})
+    assert rows_of(open_source(frame, ["x"], labels=["who"]).persons()) == [[1.0], [3.0]]
+    objects = pl.DataFrame({"who": pl.Series([ID, ID], dtype=pl.Object), "x": [1.0, 2.0]})
+    for odd in (frame.astype({"who": complex}), objects):  # of these, polars shows addresses
+        with pytest.raises(InputError, match="must be text or numbers"):
+            open_source(odd, ["x"], labels=["who"])
 
 
 def test_no_label_of_odd_bytes_is_an_error() -> None:

@@ -40,6 +40,9 @@ NUMERIC = {
     "dict": pa.array([7, None, 7]).dictionary_encode(),
     "dict_null": pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array([7.5, None])),
     "runs": pc.run_end_encode(pa.array([4, 4, None])),
+    "runs_of_dict": pa.RunEndEncodedArray.from_arrays(
+        [2, 3], pa.array([4, None]).dictionary_encode()
+    ),
 }
 EXPECTED = {
     "i": [1, NAN, 3],
@@ -56,6 +59,7 @@ EXPECTED = {
     "dict": [7, NAN, 7],
     "dict_null": [7.5, NAN, 7.5],
     "runs": [4, 4, NAN],
+    "runs_of_dict": [4, 4, NAN],
 }
 
 

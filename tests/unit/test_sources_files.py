@@ -141,6 +141,14 @@ def test_two_stars_go_into_folders_and_round_no_circle(tmp_path: Path, monkeypat
         find_files(["**/nothing.parquet"])
 
 
+def test_a_link_that_leads_nowhere_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    (tmp_path / "b.csv").symlink_to("not-fetched")
+    for place in (tmp_path, tmp_path / "*.csv", tmp_path / "**" / "*.csv"):
+        with pytest.raises(InputError, match="leads to no file; its rows would be missing"):
+            open_source(place)
+
+
 def test_a_name_with_brackets_is_taken_literally_if_it_exists(tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": [7]}), tmp_path / "a[1].parquet")
     pq.write_table(pa.table({"x": [8]}), tmp_path / "a1.parquet")

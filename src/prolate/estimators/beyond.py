@@ -104,7 +104,7 @@ class Beyond:
     def _inside(self, radius: float, power: int) -> float:
         """Return the integral of r**power times `fraction`, from a radius to the start."""
         step = max(self.start - radius, 0.0) / _STEPS
-        middles = radius + step * (np.arange(_STEPS) + 0.5)
+        middles: Floats = np.asarray(radius + step * (np.arange(_STEPS) + 0.5))
         return step * float(np.sum(middles**power * self._fractions(middles)))
 
 

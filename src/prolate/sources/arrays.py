@@ -61,8 +61,13 @@ class ArraySource(Source):
         """Yield slices of rows."""
         for start in range(0, self._array.shape[0], self.rows_per_block):
             rows = self._array[start : start + self.rows_per_block]
-            block = plain(rows if self._index is None else rows[:, self._index])
-            yield encoded(block, self.labels) if self.labels else block
+            rows = rows if self._index is None else rows[:, self._index]
+            block = plain(rows)
+            if self.labels:
+                marks = rows[:, -len(self.labels) :]  # a masked block is one of floats
+                whole = plain(np.ma.getdata(marks))
+                block = encoded(block, self.labels, whole, np.ma.getmask(marks))
+            yield block
 
 
 def plain(rows: NDArray[np.generic]) -> Block:

@@ -90,7 +90,7 @@ class ArrowSource(BatchSource):
             labels,
             schema.names,
             unusable=unusable,
-            nested=nested_columns(schema),
+            nested=nested_columns(schema) | _objects(data),
             where=f"the {kind}",
         )
         chosen = (*values, *marks)
@@ -121,6 +121,16 @@ def _in_memory(data: object) -> bool:
     kind = type(data)
     room = kind.__module__.split(".")[0]
     return room in ("pyarrow", "polars") and kind.__name__ in ("DataFrame", "RecordBatch", "Table")
+
+
+def _objects(data: Any) -> dict[str, str]:
+    """Return the columns of Python objects of polars, which tells Arrow where they are in memory.
+
+    As labels, equal objects would be several.
+    """
+    if not type(data).__module__.startswith("polars."):
+        return {}
+    return {name: "of type object" for name, kind in data.schema.items() if str(kind) == "Object"}
 
 
 def is_numeric(kind: pa.DataType) -> bool:
@@ -201,12 +211,9 @@ def dense_blocks(
 def fill(target: NDArray[np.float64], values: pa.Array) -> None:
     """Write numeric Arrow values into a column, NaN for null."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     kind = values.type
-    if pa.types.is_run_end_encoded(kind):
-        fill(target, pc.run_end_decode(values))
-    elif pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         fill(target, decoded(values))
     elif values.null_count == len(values):
         target.fill(np.nan)

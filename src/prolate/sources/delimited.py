@@ -92,6 +92,7 @@ class DelimitedFile(DataFile):
     """A CSV or TSV file, perhaps compressed; see the module for what is read how."""
 
     kind = "CSV text in UTF-8"
+    missing = tuple(_MISSING)
 
     def __init__(self, path: str) -> None:
         self.path = path

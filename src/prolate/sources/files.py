@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from prolate.errors import InputError
@@ -49,10 +49,13 @@ class DataFile(ABC):
         The columns that cannot be labels, each with its type.
     labels : tuple of str
         The columns that are read as labels.
+    missing : collection of str
+        What stands for a missing value.
     """
 
     kind: str
     labels: tuple[str, ...] = ()
+    missing: Collection[str] = ()
 
     def __init__(
         self, path: str, names: Sequence[str], unusable: Mapping[str, str], n_rows: int | None
@@ -256,7 +259,8 @@ class FileSource(BatchSource):
             )
             file.labels = marks
             self._files.append(file)
-        self.labels = tuple(Labels() for _ in marks)
+        missing = {text for file in self._files for text in file.missing}
+        self.labels = tuple(Labels(missing) for _ in marks)
         counts = [file.n_rows for file in self._files]
         known = [count for count in counts if count is not None]
         n_rows = sum(known) if len(known) == len(counts) else None

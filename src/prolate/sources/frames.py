@@ -56,7 +56,7 @@ class PandasSource(Source):
             if kind is not None:
                 unusable[name] = kind
                 arrow = getattr(dtype, "pyarrow_dtype", None)
-                if arrow is not None and not is_label(arrow):
+                if dtype.kind == "c" or (arrow is not None and not is_label(arrow)):
                     nested[name] = kind
         values, marks = choose(
             columns, labels, names, unusable=unusable, nested=nested, where="the DataFrame"

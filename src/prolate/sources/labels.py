@@ -2,8 +2,9 @@
 
 A label may be text, a whole number of any size, or whatever else Arrow writes as text. Two
 labels are the same if their texts are, without the spaces around them, and whatever the type of
-the column: 7, 7.0 and "7" of three files are one, and so are a day and its midnight. Were they
-not, a person in all three would count three times.
+the column: 7, 7.0 and "7" of three files are one, and so are a day and its midnight, and true
+and True. Were they not, a person in all three would count three times. What is only spaces is
+missing.
 
 A source hands out a column of labels after the columns of numbers, and in it 0, 1, 2, ... in the
 order in which labels first appear; a missing label is one like others. The numbers stay the same
@@ -13,7 +14,8 @@ in every pass. They and the labels are as private as rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -26,12 +28,23 @@ from prolate.sources.source import Columns, choose_columns
 
 __all__ = ["Labels", "choose", "encoded", "is_label", "text_of"]
 
-_WHOLE = re.compile(rb"([+-]?\d+)\.0+")
+_BEGINS = frozenset(b"%c" % byte for byte in b"+-0123456789")
+_WHOLE = re.compile(rb"(?:\+|(-))?(\d+)(?:\.0*)?")
+_LARGE = re.compile(rb"[+-]?\d(?:\.\d+)?[eE]\+\d{2,3}")  # as floats are written: 1e+07
+_TIME = re.compile(  # 2020-03-01T01:30:00.000Z
+    rb"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?:(:\d\d)(?:\.(\d*?)0*)?)?(?:Z|\+00:?00)?"
+)
+_UNITS = "s", "ms", "us", "ns"
 _WRITTEN = {("uuid", "UUID"), ("pandas", "Period"), ("pandas", "Interval")}  # what str() is for
 
 
 class Labels:
     """The numbers of the labels of a column.
+
+    Parameters
+    ----------
+    missing : set of str
+        What else is written where a label is missing.
 
     Examples
     --------
@@ -41,8 +54,9 @@ class Labels:
     ([0, 1, 0, 2], 2)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, missing: Collection[str] = ()) -> None:
         self._known: dict[bytes | None, int] = {}
+        self._missing = frozenset(text.encode() for text in missing)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -54,6 +68,8 @@ class Labels:
         distinct = _plain(values).dictionary_encode(null_encoding="encode")
         known = self._known
         texts = [_stripped(text) for text in _texts(distinct.dictionary)]
+        if self._missing:
+            texts = [None if text in self._missing else text for text in texts]
         numbers = [known.setdefault(text, len(known)) for text in texts]
         places = distinct.indices.cast(pa.int64()).to_numpy()
         return np.asarray(np.array(numbers, dtype=np.int64)[places] if numbers else places)
@@ -61,6 +77,11 @@ class Labels:
     def number(self, label: object) -> int:
         """Return the number of a public label, a new one if it has none yet."""
         return self._known.setdefault(text_of(label).encode(), len(self._known))
+
+    def lost(self, label: object) -> str | None:
+        """Return the text of a public label, or None unless it is written where one is missing."""
+        text = text_of(label)
+        return text if text.encode() in self._missing else None
 
     def named(self) -> dict[str, int]:
         """Return the numbers of all labels that are text: not missing, and not odd bytes."""
@@ -94,6 +115,10 @@ def text_of(label: object) -> str:
     try:
         if whole or (kind.__module__.partition(".")[0], kind.__name__) in _WRITTEN:
             label = f"{label:d}" if whole else str(label)
+        if isinstance(label, np.datetime64) and np.datetime_data(label)[0] not in _UNITS:
+            label = label.astype("datetime64[s]")  # Arrow knows no coarser ones
+        if isinstance(label, np.longdouble):
+            label = float(label)
         if isinstance(label, str):
             found: bytes | None = label.encode()
         else:
@@ -154,14 +179,32 @@ def choose(
     return chosen, marks
 
 
-def encoded(block: NDArray[Any], labels: Sequence[Labels]) -> NDArray[np.float64]:
-    """Return a block as float64, the labels in its last columns as their numbers."""
+def encoded(
+    block: NDArray[Any],
+    labels: Sequence[Labels],
+    marks: NDArray[Any] | None = None,
+    masked: Any = False,
+) -> NDArray[np.float64]:
+    """Return a block as float64, the labels in its last columns as their numbers.
+
+    Parameters
+    ----------
+    block : array
+    labels : sequence of Labels
+    marks : array, optional
+        The columns of labels, where those of `block` may be rounded.
+    masked : array of bool, optional
+        Which of `marks` are missing.
+    """
     import pyarrow as pa
 
     dense = np.array(block, dtype=np.float64, order="F")
+    marks = block[:, -len(labels) :] if marks is None else marks
+    missing = np.broadcast_to(masked, marks.shape)
     for j in range(-len(labels), 0):
-        values = np.ascontiguousarray(block[:, j])
-        dense[:, j] = labels[j].numbers(pa.array(values, from_pandas=values.dtype.kind == "f"))
+        values, odd = np.ascontiguousarray(marks[:, j]), np.ascontiguousarray(missing[:, j])
+        floats = values.dtype.kind == "f"
+        dense[:, j] = labels[j].numbers(pa.array(values, mask=odd, from_pandas=floats))
     return dense
 
 
@@ -178,25 +221,35 @@ def is_label(kind: Any) -> bool:
 
     if isinstance(kind, pa.BaseExtensionType):
         return is_label(kind.storage_type)
-    if pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return is_label(kind.value_type)
     odd = pa.types.is_nested(kind) or pa.types.is_union(kind) or pa.types.is_interval(kind)
     return not odd
 
 
 def _stripped(text: bytes | None) -> bytes | None:
-    """Return a label without spaces around it, and a whole number without its zeros: 7.0 is 7."""
-    if text is None:
-        return None
-    text = text.strip()
-    whole = _WHOLE.fullmatch(text) if b"." in text else None
-    return whole[1] if whole else text
+    """Return a label as its shortest text: 7.0 is 7, a midnight is its day; None if it is empty."""
+    text = text.strip() if text else b""
+    if text.isdigit():
+        return text
+    if text[:1] not in _BEGINS:
+        word = text.lower() if len(text) in (4, 5) else b""
+        return word if word in (b"true", b"false") else text or None
+    if found := _WHOLE.fullmatch(text):
+        sign = found[1] if found[1] and found[2].strip(b"0") else b""
+        return sign + found[2]
+    if _LARGE.fullmatch(text) and (value := float(text)).is_integer():
+        return b"%d" % int(value)
+    if found := _TIME.fullmatch(text):
+        day, clock = found[1], found[2] + (found[3] or b":00")
+        clock += b"." + found[4] if found[4] else b""
+        return day if clock == b"00:00:00" else day + b" " + clock
+    return text
 
 
 def _plain(values: Any) -> Any:
     """Return an Arrow array without dictionaries, runs, extensions or views, and NaN as missing."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
@@ -204,9 +257,7 @@ def _plain(values: Any) -> Any:
     if isinstance(kind, pa.BaseExtensionType):
         plain = _plain(values.storage)
         return _uuids(plain) if kind.extension_name == "arrow.uuid" else plain
-    if pa.types.is_run_end_encoded(kind):
-        return _plain(pc.run_end_decode(values))
-    if pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return _plain(decoded(values))
     if pa.types.is_floating(kind):
         plain = values.to_numpy(zero_copy_only=False) + np.zeros(1, kind.to_pandas_dtype())
@@ -239,6 +290,11 @@ def _texts(values: Any) -> list[bytes | None]:
     if types.is_decimal(kind):  # Arrow writes some with an exponent, as it does large floats
         found = values.to_pylist()
         return [None if x is None else _shortest(f"{x:f}".encode()) for x in found]
+    if types.is_duration(kind):  # in seconds: units differ
+        digits = _UNITS.index(kind.unit) * 3
+        found = values.cast(pa.int64()).to_pylist()
+        spans = [None if x is None else Decimal(f"{x}e-{digits}") for x in found]
+        return [None if x is None else _shortest(f"{x:f}".encode()) for x in spans]
     plain = values
     if types.is_fixed_size_binary(kind):
         plain = values.cast(pa.binary())
@@ -251,7 +307,7 @@ def _texts(values: Any) -> list[bytes | None]:
         both = zip(texts, values.to_pylist(), strict=True)
         return [text if x is None or not x.is_integer() else b"%d" % int(x) for text, x in both]
     if types.is_temporal(kind):
-        return [text and _shortest(text).removesuffix(b" 00:00:00") for text in texts]
+        return [text and _shortest(text) for text in texts]
     return texts
 
 

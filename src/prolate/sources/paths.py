@@ -100,6 +100,8 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
             raise InputError(f"{name} does not end like a data file: {_allowed()}.")
         if not _is_text(name):
             raise InputError(f"The name of the file {name!r} is not UTF-8; rename the file.")
+        if not Path(name).exists():
+            raise InputError(f"{name} is a link that leads to no file; its rows would be missing.")
         if not Path(name).is_file():
             raise InputError(
                 f"{name} is a pipe or a device, and rows are read several times; store them in an "
@@ -147,12 +149,18 @@ def _expand(path: str | bytes) -> list[str]:
     if exists:
         return [path]
     if glob.has_magic(path):
-        matches = sorted(name for name in _matches(path) if Path(name).is_file())
+        matches = sorted(name for name in _matches(path) if _may_have_rows(Path(name)))
         if not matches:
             raise InputError(f"No file matches {path!r}.")
         return matches
     remote = " Prolate reads local files only." if "://" in path else ""
     raise InputError(f"There is no file {path!r}.{remote}")
+
+
+def _may_have_rows(entry: Path) -> bool:
+    """Return whether a path is one of a file, or of rows, and a link to what is not there."""
+    lost = entry.is_symlink() and not entry.exists() and format_of(entry.name) is not None
+    return lost or entry.is_file()
 
 
 def _matches(pattern: str) -> set[str]:
@@ -187,7 +195,7 @@ def _directory(path: str) -> list[str]:
         for entry in entries
         if not entry.name.startswith((".", "_"))
         and format_of(entry.name) is not None
-        and entry.is_file()
+        and _may_have_rows(entry)
     ]
     if not found:
         raise InputError(f"The directory {path!r} has no data files directly in it: {_allowed()}.")

@@ -166,10 +166,13 @@ class SparkSource(Source):
             )
         width = len(self.columns) - 1
         columns = self.columns[:-1] or ("persons",)
-        whose = sql.trim(self._frame[f"c{width}"].cast("string"))
-        # -0.0 and 0.0, and NaN and null, are one label each; so are 7 and 7.0.
-        whose = sql.when(whose == "-0.0", "0").when(whose != "NaN", whose)
-        whose = sql.regexp_replace(whose, r"^([+-]?\d+)\.0+$", "$1")
+        whose = self._frame[f"c{width}"].cast("string")
+        for pattern, instead in _ONE_LABEL:
+            whose = sql.regexp_replace(whose, pattern, instead)
+        # NaN and nothing are null; true and True are one.
+        whose = sql.when(whose.rlike("^(?i:true|false)$"), sql.lower(whose)).when(
+            ~whose.isin("NaN", ""), whose
+        )
         grouped = self._frame.withColumn(f"c{width}", whose).groupBy(f"c{width}")
         schema = ", ".join(f"c{j} double" for j in range(len(columns)))
         means = grouped.applyInArrow(lambda rows: person_mean(width, rows), schema)
@@ -188,6 +191,14 @@ class SparkSource(Source):
         if not self.ordered:
             return super().leading(count, progress)
         return self.thinned(Leading(count), progress)
+
+
+_ONE_LABEL = [  # as in `prolate.sources.labels`: 7, +7 and 7.0; 0 and -0.0; a day and its midnight
+    (r"^\s+|\s+$", ""),
+    (r"^(?:\+|(-))?(\d+)(?:\.0*)?$", "$1$2"),
+    (r"^-(0+)$", "$1"),
+    (r"^(\d{4}-\d\d-\d\d)[ T]00:00(?::00(?:\.0*)?)?(?:Z|\+00:?00)?$", "$1"),
+]
 
 
 def _nothing(_: Block) -> NDArray[np.int64]:
