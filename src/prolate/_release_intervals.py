@@ -35,10 +35,8 @@ def _total_std(release: Release) -> NDArray[np.float64]:
             f"This regression by method {release.method!r} does not state the errors of its "
             f"coefficients, so it has no intervals.{other}"
         )
-    if release.noise_only or release.sampling_std is None:
-        return release.noise_std
+    total = release.noise_std
     with np.errstate(over="ignore"):
-        both = np.hypot(release.noise_std, release.sampling_std)
-        if release.clipping_std is not None:
-            both = np.hypot(both, release.clipping_std)
-    return np.asarray(np.minimum(both, np.finfo(np.float64).max))
+        for more in (None if release.noise_only else release.sampling_std, release.clipping_std):
+            total = total if more is None else np.hypot(total, more)
+    return np.asarray(np.minimum(total, np.finfo(np.float64).max))

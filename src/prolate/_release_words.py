@@ -91,7 +91,7 @@ def interval_covers(release: Release) -> str:
         clipped = "each value clipped to its bounds"
         if release.method == "gaussian-ellipse":
             clipped = "each clipped to the ellipse around the center"
-        return f"the sum of these rows, {clipped}, one column at a time (privacy noise only)"
+        return f"the sum of these rows, {clipped}, one column at a time ({_noise(release)})"
     if release.statistic == "regression":
         return (
             "the coefficients of least squares in the population that the rows were drawn from, "
@@ -103,7 +103,7 @@ def interval_covers(release: Release) -> str:
     if release.noise_only:
         return (
             f"the {release.statistic} of these rows, one {one} at a time "
-            "(privacy noise only: sampling error is not included)"
+            f"({_noise(release)}: sampling error is not included)"
         )
     what = "privacy noise and sampling error together"
     if release.statistic == "quantile":
@@ -114,6 +114,13 @@ def interval_covers(release: Release) -> str:
         f"the {release.statistic} of the population that the rows were drawn from, one {one} "
         f"at a time ({what}{_unseen(release)})"
     )
+
+
+def _noise(release: Release) -> str:
+    """Return what an interval without sampling error holds."""
+    if release.clipping_std is None:
+        return "privacy noise only"
+    return "privacy noise, and what rounding so many rows may do"
 
 
 def _unseen(release: Release) -> str:

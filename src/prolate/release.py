@@ -103,7 +103,8 @@ class Release(Shown):
         Whom the guarantee protects, where it is a person who may own many rows. The budget
         and the receipt are then stated for persons.
     clipping_std : ndarray of float64, shape of `estimate`, or None
-        An allowance for what clipping may have taken off, as a standard deviation.
+        An allowance for what clipping may have taken off, and for what rounding does where
+        rows are very many, as a standard deviation.
 
     Raises
     ------

@@ -111,3 +111,15 @@ def test_what_rounding_takes_is_allowed_for() -> None:
         found = prolate.mean(rows, budget=Budget(mu=1e4), **options)
         allowed = np.hypot(found.noise_std, found.clipping_std)
         assert abs(found.estimate[0] - value) < 6.0 * allowed[0]
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_a_sum_allows_for_rounding_where_it_matters(neighbors) -> None:
+    rows = np.column_stack([np.full(300_000, 3.0), np.arange(300_000) % 4])
+    for mu, matters in ((1.0, False), (3_000.0, True)):
+        options = {"neighbors": neighbors, "budget": Budget(mu=mu), "seed": 1}
+        found = prolate.sum(rows, bounds=(0, 10), **options)
+        assert (found.clipping_std is not None) == matters == ("rounding" in found.interval_covers)
+        low, high = found.interval(1 - 1e-9).T
+        assert np.all((low < rows.sum(axis=0)) & (rows.sum(axis=0) < high))
+        assert np.all(found.interval(0.95)[:, 1] - found.estimate >= 1.95 * found.noise_std)

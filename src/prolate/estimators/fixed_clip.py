@@ -51,6 +51,7 @@ def fixed_clip_mean(
     rest = min(rest, curator.remaining)
     total, noise = clipped_sum(curator, shape.center, scale, radius, share=rest, label="mean")
     details = {
+        "hidden": norms.hidden,
         "variation": variation.over_spread(1.0),
         "radius": radius,
         "clipped_fraction": fraction,

@@ -25,6 +25,8 @@ __all__ = ["bounded_mean", "bounded_sum"]
 
 Floats = NDArray[np.float64]
 
+_SEEN = 0.1  # standard deviations of noise that do not change an interval
+
 
 def bounded_sum(curator: Curator, *, error_norm: float, elliptical: bool) -> Estimate:
     """Return the private sum of every column, values cut to the curator's bounds.
@@ -51,9 +53,10 @@ def bounded_sum(curator: Curator, *, error_norm: float, elliptical: bool) -> Est
     absent = np.clip(0.0, lower, upper)
     if curator.neighbors == "replace":
         scale = _shape(half, error_norm, elliptical)
-        value, noise_std = _centered_sum(curator, middle, half, scale, absent)
+        value, noise_std, step = _centered_sum(curator, middle, half, scale, absent)
         rows = float(curator.public_rows())
-        return Estimate(value + rows * middle, noise_std, None, rows)
+        rounding = _rounding(rows * step, noise_std)
+        return Estimate(value + rows * middle, noise_std, None, rows, clipping_std=rounding)
 
     reach = np.maximum(np.abs(lower), np.abs(upper))
     around_origin = _total_noise(reach, error_norm, elliptical)
@@ -70,9 +73,11 @@ def bounded_sum(curator: Curator, *, error_norm: float, elliptical: bool) -> Est
     counted = curator.measure(Count(curator.dimension), share=count_share, label="rows")
     rows = float(counted.values[0])
     scale = _shape(span, error_norm, elliptical)
-    value, noise_std = _centered_sum(curator, center, span, scale, absent)
+    value, noise_std, step = _centered_sum(curator, center, span, scale, absent)
     noise_std = np.hypot(noise_std, counted.std * np.abs(center))
-    return Estimate(value + rows * center, noise_std, None, max(0.0, rows))
+    rounding = _rounding(max(0.0, rows) * step, noise_std)
+    value = value + rows * center
+    return Estimate(value, noise_std, None, max(0.0, rows), clipping_std=rounding)
 
 
 def bounded_mean(curator: Curator, *, error_norm: float, elliptical: bool) -> Estimate:
@@ -89,8 +94,9 @@ def bounded_mean(curator: Curator, *, error_norm: float, elliptical: bool) -> Es
         counted = curator.measure(Count(curator.dimension), share=0.05, label="rows")
         rows = max(1.0, float(counted.values[0]))
     scale = _shape(half, error_norm, elliptical)
-    value, noise_std = _centered_sum(curator, middle, half, scale, middle)
-    return Estimate(middle + value / rows, noise_std / rows, None, rows)
+    value, noise_std, step = _centered_sum(curator, middle, half, scale, middle)
+    value, noise_std = middle + value / rows, noise_std / rows
+    return Estimate(value, noise_std, None, rows, clipping_std=_rounding(step, noise_std))
 
 
 def _shape(span: Floats, error_norm: float, elliptical: bool) -> Floats:
@@ -109,8 +115,8 @@ def _total_noise(span: Floats, error_norm: float, elliptical: bool) -> float:
 
 def _centered_sum(
     curator: Curator, center: Floats, span: Floats, scale: Floats, absent: Floats
-) -> tuple[Floats, Floats]:
-    """Return the noisy sum of x - center, |x - center| <= span, and its noise.
+) -> tuple[Floats, Floats, Floats]:
+    """Return the noisy sum of x - center, |x - center| <= span, its noise, and the grid's steps.
 
     `absent` stands in for missing values.
     """
@@ -119,7 +125,16 @@ def _centered_sum(
     radius = max(float(np.linalg.norm(span / scale)) * slack, 1e-300)
     query = ClippedSum(center, scale, radius, missing=absent - center)
     measured = curator.measure(query, share=curator.remaining, label="sum")
-    return query.unit * measured.values, query.unit * measured.std
+    return query.unit * measured.values, query.unit * measured.std, query.unit
+
+
+def _rounding(step: Floats, noise_std: Floats) -> Floats | None:
+    """Return what rounding equal values alike may do, as a deviation, unless noise hides it.
+
+    Each by up to half a step; together, by up to half of `step`.
+    """
+    error = step / math.sqrt(12.0)
+    return error if np.any(error > _SEEN * noise_std) else None
 
 
 def _bounds(curator: Curator) -> tuple[Floats, Floats]:

@@ -62,8 +62,9 @@ class ClippedSum(Query):
     Sensitivity. Replacing a row changes the sum by q' - q: (2 RADIUS)**2. Adding or
     removing one changes it by q: RADIUS**2.
 
-    Rounding to the nearest costs a row no more than half a step per coordinate, without
-    bias, where the noise has 2 RADIUS / mu steps.
+    Rounding to the nearest costs a row no more than half a step per coordinate, where the
+    noise has 2 RADIUS / mu steps: without bias where values spread over many steps, but n
+    equal values are all rounded alike, which may show where n mu exceeds some RADIUS.
     """
 
     center: NDArray[np.float64]
