@@ -341,6 +341,28 @@ def sparse_lines(options: argparse.Namespace) -> Iterator[Row]:
     yield sparse("POS", 515_596 // scale, 1_657, 3_370_000 // scale, options.runs)
 
 
+def tables(n: int, d: int, runs: int) -> Iterator[Row]:
+    """Yield the lines of data frames beside their own means and the array's."""
+    import pandas as pd
+    import polars as pl
+
+    rows = normal_rows(n, d, "float64")
+    columns = {f"x{j}": rows[:, j].copy() for j in range(d)}
+    given = {
+        "pandas, one array": pd.DataFrame(rows),
+        "pandas, columns": pd.DataFrame(columns),
+        "polars": pl.DataFrame(columns),
+    }
+    for name, frame in given.items():
+        ours, own, array = medians(
+            runs,
+            lambda frame=frame: prolate.mean(frame, budget=BUDGET),  # type: ignore[misc]
+            frame.mean,
+            lambda: prolate.mean(rows, budget=BUDGET),
+        )
+        yield row(f"{n:g} x {d} {name}", ours, own=own, array=array)
+
+
 def parts(options: argparse.Namespace) -> dict[str, Callable[[], Iterator[Row]]]:
     """Return what there is to measure."""
     runs, small = options.runs, options.short
@@ -353,6 +375,7 @@ def parts(options: argparse.Namespace) -> dict[str, Callable[[], Iterator[Row]]]
     if not small:
         found["first call"] = first_call
         found["others"] = lambda: others(runs)
+        found["tables"] = lambda: tables(10**6, 20, runs)
     if options.large:
         found["wide"] = lambda: iter([wide(2000, 10**6)])
     if options.plan:
@@ -383,7 +406,7 @@ def slow(lines: list[Row]) -> list[str]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", metavar="dense|sparse|parquet|noise|...")
+    parser.add_argument("--only", default="", metavar="dense|sparse|parquet|tables|...")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--large", action="store_true")

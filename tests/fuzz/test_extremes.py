@@ -52,7 +52,7 @@ def release(statistic: str, rows: np.ndarray, options: dict[str, Any], p: Any) -
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@cases(120)
+@cases(60)
 @given(
     st.integers(0, 2**32),
     st.sampled_from(["mean", "mean", "mean", "variance", "covariance", "regression"]),

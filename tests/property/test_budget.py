@@ -16,7 +16,7 @@ EPSILONS = st.floats(math.log(1e-6), math.log(1e3)).map(math.exp)
 DELTAS = st.floats(math.log(1e-300), math.log(0.5)).map(math.exp)
 
 
-@given(st.floats(1e-17, 1e7))
+@given(st.floats(1e-12, 1e7))
 def test_a_stated_rho_is_never_exceeded_not_by_a_rounding(rho) -> None:
     for budget in (Budget(rho=rho), Budget(rho=rho).for_zcdp()):
         assert Fraction(budget.mu) ** 2 <= 2 * Fraction(rho)
