@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,8 +87,15 @@ def find_tail(norms: Norms, size: Floats, clipped: float, rows: float) -> Tail:
 def _normal_rows(size: Floats) -> Floats:
     """Return squares of normal rows around their size: public but for the private scales."""
     count = max(_VALUES // size.size, _FEWEST)
-    z = np.random.default_rng(0).standard_normal((count, size.size))
-    return np.asarray((z**2 - 1.0) * size)
+    draw = _squares if count * size.size <= _VALUES else _squares.__wrapped__  # too many to keep
+    return np.asarray(draw(count, size.size) * size)
+
+
+@lru_cache(maxsize=1)  # drawing them takes longer than a pass over a million rows
+def _squares(count: int, d: int) -> Floats:
+    found = np.asarray(np.random.default_rng(0).standard_normal((count, d)) ** 2 - 1.0)
+    found.flags.writeable = False
+    return found
 
 
 def _stretch(norms: Norms, length: Floats, radius: float, part: float, excess: float) -> float:

@@ -124,7 +124,7 @@ def key_histogram(
 ) -> None:
     """Count the order-preserving keys of columns `index` into `total`; see `KeyHistogram`."""
     kernel = _compiled("key_histogram", rows) or twins.key_histogram
-    kernel(rows, index, first, shift, total)
+    kernel(rows, _fixed(index), _fixed(first), shift, total)
 
 
 def clipped_steps(
