@@ -8,6 +8,7 @@ that clearly hold rows add their second moment, so that rare large values count.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,9 +171,7 @@ def half_normal_fit(
 
     Of all of them, (d, scales), or of those that are `tried` for each column, (d, m).
     """
-    below = np.asarray(_erf(edges / (scales[:, np.newaxis] * math.sqrt(2.0))), dtype=np.float64)
-    below[:, -1] = 1.0
-    shape = np.diff(below, axis=1)
+    shape = _shapes(edges.tobytes(), scales.tobytes())
     squares = np.sum(shape**2, axis=1)
     width = scales.size if tried is None else tried.shape[1]
     fit = np.empty((counts.shape[0], width))
@@ -184,6 +183,15 @@ def half_normal_fit(
         present = np.clip(match / square, _LEAST_PRESENT * rows, rows)
         fit[here] = (present * match - 0.5 * present**2 * square) / noise**2
     return fit
+
+
+@lru_cache(maxsize=8)  # the same for most tables
+def _shapes(edges: bytes, scales: bytes) -> Floats:
+    """Return the part of half-normal values of each scale in each cell."""
+    ends, sizes = np.frombuffer(edges), np.frombuffer(scales)
+    below = np.asarray(_erf(ends / (sizes[:, np.newaxis] * math.sqrt(2.0))), dtype=np.float64)
+    below[:, -1] = 1.0
+    return np.diff(below, axis=1)
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
