@@ -79,6 +79,7 @@ def tapes() -> dict[tuple[str, str, str], Tape]:
     }
 
 
+@pytest.mark.xdist_group("tapes")  # one worker makes them, not each
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("kind", list(dict.fromkeys(kinds())), ids=lambda kind: kind.__name__)
 def test_half_of_a_sensitivity_is_seen(kind, relation, tapes, monkeypatch) -> None:
@@ -141,6 +142,7 @@ def test_half_of_a_utilitys_sensitivity_is_seen(monkeypatch) -> None:
         check("plan-exponential", ["corners"] * 20, monkeypatch)
 
 
+@pytest.mark.xdist_group("tapes")
 def test_every_measurement_that_a_receipt_lacks_is_missed(tapes) -> None:
     for tape in tapes.values():
         tape.check()

@@ -19,6 +19,9 @@ ANCHORS = Path(__file__).resolve().parents[2].parent / "shared" / "anchors"
 NAMES = ["poulsen-1", "poulsen-2", "poulsen-clip", "poulsen-constraint"]
 
 
+pytestmark = pytest.mark.xdist_group("poulsen")  # one worker makes the figures, not each
+
+
 @pytest.fixture(scope="module")
 def quick() -> dict[str, Table]:
     return {name: papers.reproduce(name, papers.Options(quick=True)) for name in NAMES}
