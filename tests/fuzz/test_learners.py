@@ -80,7 +80,9 @@ def test_lines_are_right(table, container, neighbors) -> None:
     line, _, rank, _ = np.linalg.lstsq(whole, x[:, -1], rcond=None)
     if rank == whole.shape[1]:
         miss = whole @ (release.estimate - line)
-        assert np.std(miss) <= 0.2 * np.std(x[:, -1]) + 6 * np.max(release.noise_std)
+        # A slope that hangs on a single row is as uncertain as the release says.
+        stated = np.hypot(release.noise_std, release.sampling_std)
+        assert np.std(miss) <= 0.2 * np.std(x[:, -1]) + 6 * np.max(stated)
 
 
 STEPS: dict[str, Any] = {
