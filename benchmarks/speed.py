@@ -363,6 +363,19 @@ def tables(n: int, d: int, runs: int) -> Iterator[Row]:
         yield row(f"{n:g} x {d} {name}", ours, own=own, array=array)
 
 
+def small_lines(runs: int) -> Iterator[Row]:
+    """Yield the lines of small arrays, and of the medians of a large one."""
+    for n, d in ((1_000, 5), (20_000, 100)):
+        yield dense(n, d, "float64", runs)
+    rows = normal_rows(10**6, 20, "float64")
+    ours, own = medians(
+        runs,
+        lambda: prolate.quantile(rows, 0.5, budget=BUDGET),
+        lambda: np.quantile(rows, 0.5, axis=0),
+    )
+    yield row("1e+06 x 20 medians", ours, own=own)
+
+
 def parts(options: argparse.Namespace) -> dict[str, Callable[[], Iterator[Row]]]:
     """Return what there is to measure."""
     runs, small = options.runs, options.short
@@ -375,6 +388,7 @@ def parts(options: argparse.Namespace) -> dict[str, Callable[[], Iterator[Row]]]
     if not small:
         found["first call"] = first_call
         found["others"] = lambda: others(runs)
+        found["small"] = lambda: small_lines(runs)
         found["tables"] = lambda: tables(10**6, 20, runs)
     if options.large:
         found["wide"] = lambda: iter([wide(2000, 10**6)])
