@@ -65,11 +65,12 @@ class Interval:
     narrow: NDArray[np.bool_]
     found: bool
     farthest: Floats
+    least: Floats
 
     def at(self, center: Floats, index: Integers) -> Interval:
         """Return the intervals of some columns, around other centers."""
         half, narrow, farthest = self.half[index], self.narrow[index], self.farthest[index]
-        return Interval(center[index], half, narrow, self.found, farthest)
+        return Interval(center[index], half, narrow, self.found, farthest, self.least[index])
 
 
 def locate(
@@ -101,6 +102,7 @@ def locate(
     Interval
     """
     d = curator.dimension
+    lost_probability = lost
     lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
     found = bool(np.all(np.isfinite(lower) & np.isfinite(upper)))
     farthest = np.maximum(np.abs(lower), np.abs(upper))
@@ -119,6 +121,9 @@ def locate(
     narrow = half <= 4.0 * TINY
     done = narrow.copy()
     sharp, single = np.zeros((2, d), dtype=np.bool_)
+    tops = np.zeros((2, d))
+    far_part, far_off = np.zeros((2, d))
+    before = np.stack([center, half])  # windows that surely hold the bulk
     levels = math.ceil(_BITS / math.log2(cells / 3))
     for level in range(levels if most_levels is None else min(levels, most_levels)):
         index = np.flatnonzero(~done)
@@ -133,26 +138,55 @@ def locate(
         measured = view.measure(
             Histogram(grid), share=share * index.size / d, label=f"location {level + 1}"
         )
-        counts = measured.values.reshape(index.size, -1)[:, 1:-1]
+        all_counts = measured.values.reshape(index.size, -1)
+        counts = all_counts[:, 1:-1]
+        outside = all_counts[:, 0] + all_counts[:, -1]
         bulk = np.where(narrow[index], _STILL, BULK)
-        start, length = _shorth(counts, measured.std, rows, bulk, lost)
+        part = np.maximum(outside - 2.5 * np.sqrt(2) * measured.std, 0.0) / max(rows, 1)
+        away = half[index] / 1.5
+        kept, distance = far_part[index], far_off[index]
+        kept = np.where(away <= distance, np.minimum(kept, part), kept)
+        better = part * away**2 > kept * distance**2
+        far_part[index], far_off[index] = np.where(better, part, kept), np.where(better, away, distance)
+        start, length = _shorth(counts, measured.std, rows, bulk, lost_probability)
         # A cell that surely holds half of the rows is a single value if a part of it does, too.
         highest = np.argmax(counts, axis=1)
-        spare = (counts.max(axis=1) - _STILL * rows) / measured.std
-        alone = np.where(single[index], spare > -_LEAVES, sharp[index] & (spare > _ENTERS))
+        most = counts.max(axis=1)
+        spare = (most - _STILL * rows) / measured.std
+        stays = (spare > -_LEAVES) & (most - outside > -2.0 * measured.std)
+        alone = np.where(single[index], stays, sharp[index] & (spare > _ENTERS))
         alone &= measured.std < _SHARP * rows
-        single[index], sharp[index] = alone, spare > _ENTERS
+        # Too many rows are elsewhere: what was taken for the bulk was not.
+        lost = ~alone & ~done[index] & (level > 0) & (outside > (1.0 - BULK) * rows)
+        single[index], sharp[index] = alone, (spare > _ENTERS) & ~lost
         start, length = np.where(alone, highest, start), np.where(alone, 1, length)
-        zoom = (length > 0) & ~done[index]
+        back = index[lost]
+        center[back], half[back] = before[:, back]
+        tops[:, back] = 0.0
+        narrow[back] = False
+        zoom = (length > 0) & ~done[index] & ~lost
         middle, wide = _window(grid, counts, start, length)
         moved = index[zoom]
+        first, cells_ = _shorth(counts, measured.std, rows, np.full(index.size, .85), lost_probability)
+        few = cells_ < 2
+        first, cells_ = np.where(few, start, first), np.where(few, 2, cells_)
+        sound = zoom & ((level == 0) | (outside <= (1.0 - BULK) * rows))
+        before[:, index[sound]] = np.stack(_window(grid, counts, first, cells_))[:, sound]
+        tops[:, index[sound]] = 0.0
+        unsound = zoom & ~sound
+        tops[:, index[unsound]] += np.stack([most, np.ones(index.size)])[:, unsound]
         center[moved], half[moved] = middle[zoom], wide[zoom]
         narrow[moved] = length[zoom] == 1
-        narrow[index[(length == 0) & ~done[index]]] = False
+        narrow[index[(length == 0) & ~done[index] & ~lost]] = False
         # Done: the shape is seen; or nothing stands out; or the last bits are reached.
         flat = half[index] <= np.abs(center[index]) * 2.0**-44
-        done[index] |= (length >= enough) | (length == 0) | flat
-    return Interval(center, half, narrow, found, farthest)
+        done[index] |= ~lost & ((length >= enough) | (length == 0) | flat)
+    least = np.where(tops[1] > 0, tops[0] < 0.4 * rows * tops[1], ~done & ~single)
+    print("CHAIN", np.flatnonzero(tops[1]>0), (tops[0]/np.maximum(tops[1],1)/rows)[tops[1]>0]) if __import__("os").environ.get("DBG") else None
+    left = least
+    far_part = np.where(narrow & ~left, 0.0, far_part)
+    center[left], half[left], narrow[left] = before[0, left], before[1, left], False
+    return Interval(center, half, narrow, found, farthest, np.sqrt(far_part) * far_off)
 
 
 def _clear_run(curator: Searcher, rows: float, share: float, lost: float) -> float:

@@ -35,6 +35,7 @@ _SURE = 3.0  # standard deviations of a count by which the bulk is zero
 _UNLIKELY = 0.05  # probability of all larger magnitudes that are left aside, where none is seen
 _SURPRISE = 1e-4  # how likely a magnitude is, by itself, that no column shows
 _APART = 4.0  # standard deviations of a count that is believed where such magnitudes are there
+_PRESENT, _HINT = 0.8, 1.5
 _RARELY = 1e-3  # probability that noise alone makes a column larger than all columns show
 _OFTEN, _MOSTLY = 0.25, 0.5  # of the rows, and of the columns
 _BELOW, _BELOW_CELLS = 10, 1 << 19  # groups below those seen, and at most so many in all
@@ -61,6 +62,7 @@ class _Common:
     prior: Floats
     zero: bool
     found: bool
+    usual: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,14 +116,23 @@ def find_magnitudes(
     nothing = ~seen.any(axis=1)
     if nothing.any():
         seen[nothing] = _likely(counts[nothing], measured.std, rows, common)
-    beyond = np.flatnonzero(seen[:, -1])
-
     # Where zeros are seen, the lowest group is the value 0, not numbers that are tiny.
     alone = (seen[:, 0] > 0.0) & ~seen[:, 1:].any(axis=1)
     sure = counts[:, 0] - BULK * rows > _SURE * measured.std
     zero = np.asarray(common.zero & (alone | sure))
     if np.mean(zero) > _MOSTLY:  # then many zeros in others are no accident
         zero |= counts[:, 0] > _OFTEN * rows
+    elsewhere = ~zero | ~sure
+    if elsewhere.any(): 
+        elsewhere &= seen.sum(axis=1) < _PRESENT * rows
+        if np.mean(zero) > _MOSTLY: elsewhere &= ~zero
+        hints = common.likely[common.low : common.low + grid.cells] & (counts > _HINT * measured.std)
+        top = np.zeros(grid.cells, bool); top[common.usual-common.low]=True
+        missing = (rows - np.where(hints | (seen>0), counts, 0).sum(axis=1)) > .3*rows
+        hints |= missing[:,None] & top
+        seen = np.where(elsewhere[:, np.newaxis] & hints, np.maximum(counts, .11*rows), seen)
+        zero &= ~elsewhere | ~seen[:, 1:].any(axis=1)
+    beyond = np.flatnonzero(seen[:, -1])
 
     largest, farthest = _reach(seen, grid)
     if beyond.size and common.high + 1 < _GROUPS:
@@ -184,7 +195,8 @@ def _find_common(curator: Searcher, rows: float, origin: Floats, share: float) -
     low = max(int(positive[0]) - below, 0)
     likely[low] |= likely[0]  # the first group holds all below it, zeros too
     high = min(int(groups[-1]) + 1, _GROUPS - 2)
-    return _Common(low, high, likely, prior, zero, found)
+    usual = low+int(np.argmax(counts[max(low,1):high+1]))+max(low,1)-low if high+1>max(low,1) else high
+    return _Common(low, high, likely, prior, zero, found, usual)
 
 
 def _reach(seen: Floats, grid: MagnitudeGrid) -> tuple[Floats, Floats]:
