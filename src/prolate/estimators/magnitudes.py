@@ -35,7 +35,9 @@ _SURE = 3.0  # standard deviations of a count by which the bulk is zero
 _UNLIKELY = 0.05  # probability of all larger magnitudes that are left aside, where none is seen
 _SURPRISE = 1e-4  # how likely a magnitude is, by itself, that no column shows
 _APART = 4.0  # standard deviations of a count that is believed where such magnitudes are there
-_PRESENT, _HINT = 0.8, 1.5
+_PRESENT = 0.8  # of the rows in groups that are seen, or there are others
+_HINT = 1.5  # standard deviations of a count where others may be
+_SOME = 0.11  # of the rows are taken to be there: more than `_reach` leaves aside
 _RARELY = 1e-3  # probability that noise alone makes a column larger than all columns show
 _OFTEN, _MOSTLY = 0.25, 0.5  # of the rows, and of the columns
 _BELOW, _BELOW_CELLS = 10, 1 << 19  # groups below those seen, and at most so many in all
@@ -54,6 +56,8 @@ class _Common:
         How likely each is for a value of any column, as a logarithm.
     zero, found : bool
         Whether exact zeros, and any group, stand out of the noise.
+    usual : int
+        The group that most values are in.
     """
 
     low: int
@@ -120,18 +124,12 @@ def find_magnitudes(
     alone = (seen[:, 0] > 0.0) & ~seen[:, 1:].any(axis=1)
     sure = counts[:, 0] - BULK * rows > _SURE * measured.std
     zero = np.asarray(common.zero & (alone | sure))
+    more = _with_hidden(seen, counts, measured.std, rows, common)
     if np.mean(zero) > _MOSTLY:  # then many zeros in others are no accident
         zero |= counts[:, 0] > _OFTEN * rows
-    elsewhere = ~zero | ~sure
-    if elsewhere.any(): 
-        elsewhere &= seen.sum(axis=1) < _PRESENT * rows
-        if np.mean(zero) > _MOSTLY: elsewhere &= ~zero
-        hints = common.likely[common.low : common.low + grid.cells] & (counts > _HINT * measured.std)
-        top = np.zeros(grid.cells, bool); top[common.usual-common.low]=True
-        missing = (rows - np.where(hints | (seen>0), counts, 0).sum(axis=1)) > .3*rows
-        hints |= missing[:,None] & top
-        seen = np.where(elsewhere[:, np.newaxis] & hints, np.maximum(counts, .11*rows), seen)
-        zero &= ~elsewhere | ~seen[:, 1:].any(axis=1)
+        seen[~zero] = more[~zero]
+    else:
+        seen, zero = more, zero & (sure | ~more[:, 1:].any(axis=1))
     beyond = np.flatnonzero(seen[:, -1])
 
     largest, farthest = _reach(seen, grid)
@@ -152,6 +150,22 @@ def find_magnitudes(
         whole = MagnitudeGrid(origin[beyond], first, more.shape[1], _SHIFT)
         largest[beyond], farthest[beyond] = _reach(more, whole)
     return Magnitudes(largest, farthest, zero, common.found)
+
+
+def _with_hidden(
+    seen: Floats, counts: Floats, noise: float, rows: float, common: _Common
+) -> Floats:
+    """Return what is seen, and where others of a column's values may be if that is too few rows.
+
+    A column that is 0 in half of its rows, and spread over several groups in the others,
+    shows the zeros alone. A group too many costs a level of zoom; one too few, the column.
+    """
+    few = seen.sum(axis=1) < _PRESENT * rows
+    may = common.likely[common.low : common.low + counts.shape[1]] & (counts > _HINT * noise)
+    missing = rows - np.where(may | (seen > 0.0), counts, 0.0).sum(axis=1)
+    may[missing > (1.0 - BULK) * rows, common.usual - common.low] = True
+    some = np.maximum(counts, _SOME * rows)
+    return np.where(may & few[:, np.newaxis], np.maximum(seen, some), seen)
 
 
 def _likely(counts: Floats, noise: float, rows: float, common: _Common) -> Bools:
@@ -195,7 +209,8 @@ def _find_common(curator: Searcher, rows: float, origin: Floats, share: float) -
     low = max(int(positive[0]) - below, 0)
     likely[low] |= likely[0]  # the first group holds all below it, zeros too
     high = min(int(groups[-1]) + 1, _GROUPS - 2)
-    usual = low+int(np.argmax(counts[max(low,1):high+1]))+max(low,1)-low if high+1>max(low,1) else high
+    first = max(low, 1)  # zeros are not numbers
+    usual = first + int(np.argmax(counts[first : high + 1])) if first <= high else high
     return _Common(low, high, likely, prior, zero, found, usual)
 
 

@@ -99,7 +99,9 @@ def learn_shape(
     if center is not None:
         size = find_magnitudes(sample, few, share=shares.magnitude, center=center)
         nowhere = np.zeros(center.size, dtype=np.bool_)
-        interval = Interval(center, size.largest, nowhere, size.found, size.farthest, np.zeros(center.size))
+        interval = Interval(
+            center, size.largest, nowhere, size.found, size.farthest, np.zeros(center.size)
+        )
         spread, _ = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
         spread = np.clip(spread, SMALLEST, LARGEST)
         warnings = _warnings(curator, shares, found=size.found)
@@ -147,7 +149,8 @@ def _search(
             wide = ~narrow[index]
             if not mostly and not shares.crowded:
                 center_noise = np.where(narrow, np.inf, noise)
-            spread[index] = np.where(wide, np.maximum(seen, interval.least[index]), spread[index])
+            seen = np.maximum(seen, interval.least_spread[index])
+            spread[index] = np.where(wide, seen, spread[index])
             roughness = _roughness(noise[wide], spread[index][wide])
             if roughness < _ROUGHNESS:
                 break

@@ -1,0 +1,180 @@
+"""How histograms of equal cells zoom in on each column's bulk.
+
+Each finds the *shorth* (the shortest run of cells that holds most rows, a robust location),
+and the next one looks at three times that run, until the run has enough cells to see the
+shape. What lies outside the cells is counted, too. So it is noticed where a window holds
+half of the rows, not the bulk: a column that is 0 in half of its rows is not taken for one
+of tiny numbers, and goes back to the last window that was sound, unless that half is a
+single value and so the bulk.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.estimators.magnitudes import BULK, TINY
+from prolate.estimators.shares import significance
+from prolate.queries import LinearGrid
+
+__all__ = ["ENOUGH", "Zoom"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+ENOUGH = 6
+"""Cells in a run that is resolved."""
+
+_HALF = 0.5  # of the rows, for a single value; and no second thoughts from noise about one
+_ENTERS, _LEAVES = 2.0, 3.0  # standard deviations of a count by which a value is single, ...
+_SHARP = 0.08  # ... where counts are no noisier than this part of the rows
+_FEWER = 2.0  # standard deviations of a count by which a single value has less than the others
+_AVERAGE = 0.4  # part of the rows that it has at least, over all windows that hold no bulk
+_BACK = 2.0  # width of the window that a column goes back to, over the one zoomed to
+_ELSEWHERE = 2.5  # standard deviations of the count of rows outside that may be noise
+_INWARD = 1.5  # half a window over how far outside is, at least, from any bulk inside
+
+
+class Zoom:
+    """The columns' windows, and what was seen in them.
+
+    Parameters
+    ----------
+    lower, upper : float64 arrays of shape (d,)
+        The first windows.
+    rows : float
+        Number of rows, or a private estimate of it.
+    enough : int
+        Cells in a run that is resolved.
+    lost : float
+        Probability that noise alone makes any run of cells stand out.
+
+    Attributes
+    ----------
+    center, half : float64 arrays of shape (d,)
+        The windows are center -+ half.
+    narrow : bool array of shape (d,)
+        Whether the bulk is a single value, as far as was seen.
+    done : bool array of shape (d,)
+        Which columns need no further look.
+    """
+
+    def __init__(
+        self, lower: Floats, upper: Floats, rows: float, *, enough: int, lost: float
+    ) -> None:
+        self._rows, self._enough, self._lost = max(rows, 1.0), enough, lost
+        self.center = 0.5 * lower + 0.5 * upper
+        self.half = np.maximum(0.5 * upper - 0.5 * lower, TINY)
+        self.narrow = self.half <= 4.0 * TINY
+        self.done = self.narrow.copy()
+        d = self.center.size
+        self._sharp, self._single, self._looked = np.zeros((3, d), dtype=np.bool_)
+        self._sound = np.stack([self.center, self.half])
+        self._tops = np.zeros((2, d))  # counts of the highest cells since then, and their number
+        self._part, self._away = np.zeros((2, d))
+
+    @property
+    def least_spread(self) -> Floats:
+        """How spread a column is at least, by the rows that were seen outside its windows."""
+        return np.where(self.narrow, 0.0, np.sqrt(self._part) * self._away)
+
+    def grid(self, index: Integers, cells: int) -> LinearGrid:
+        """Return the cells of the windows of some columns."""
+        low = (self.center - self.half)[index]
+        return LinearGrid(low, (self.half / (cells / 2))[index], cells)
+
+    def look(self, index: Integers, grid: LinearGrid, values: Floats, noise: float) -> None:
+        """Zoom in on what the histograms of some columns show."""
+        every = values.reshape(index.size, -1)
+        counts, outside = every[:, 1:-1], every[:, 0] + every[:, -1]
+        self._see_outside(index, outside, noise)
+        bulk = np.where(self.narrow[index], _HALF, BULK)
+        start, length = _shorth(counts, noise, self._rows, bulk, self._lost)
+
+        # A cell that surely holds half of the rows is a single value if a part of it does, too.
+        highest, most = np.argmax(counts, axis=1), counts.max(axis=1)
+        spare = (most - _HALF * self._rows) / noise
+        stays = (spare > -_LEAVES) & (most - outside > -_FEWER * noise)
+        alone = np.where(self._single[index], stays, self._sharp[index] & (spare > _ENTERS))
+        alone &= noise < _SHARP * self._rows
+        start, length = np.where(alone, highest, start), np.where(alone, 1, length)
+
+        open_, first = ~self.done[index], ~self._looked[index]
+        holds = first | (outside <= (1.0 - BULK) * self._rows)
+        back = open_ & ~alone & ~holds
+        zoom = open_ & (length > 0) & ~back
+        self._single[index], self._sharp[index] = alone, (spare > _ENTERS) & ~back
+        self._looked[index] = True
+        self._go_back(index[back])
+        self.narrow[index[open_ & (length == 0)]] = False
+        middle, wide = _window(grid, counts, start, length)
+        inside = index[zoom]
+        self.center[inside], self.half[inside] = middle[zoom], wide[zoom]
+        self.narrow[inside] = length[zoom] == 1
+        sound, doubtful = index[zoom & holds], index[zoom & ~holds]
+        self._sound[:, sound] = self.center[sound], _BACK * self.half[sound]
+        self._tops[:, sound] = 0.0
+        self._tops[:, doubtful] += most[zoom & ~holds], np.ones(doubtful.size)
+        # Done: the shape is seen; or nothing stands out; or the last bits are reached.
+        flat = self.half[index] <= np.abs(self.center[index]) * 2.0**-44
+        self.done[index] |= ~back & ((length >= self._enough) | (length == 0) | flat)
+
+    def finish(self) -> None:
+        """Go back where the bulk was lost in the end."""
+        total, number = self._tops
+        doubtful = (number > 0.0) & (total < _AVERAGE * self._rows * number)
+        self._go_back(np.flatnonzero(doubtful))
+
+    def _go_back(self, index: Integers) -> None:
+        self.center[index], self.half[index] = self._sound[:, index]
+        self.narrow[index] = False
+        self._tops[:, index] = 0.0
+
+    def _see_outside(self, index: Integers, outside: Floats, noise: float) -> None:
+        """Note how much is surely how far away: no more of it than outside smaller windows."""
+        seen = np.maximum(outside - _ELSEWHERE * math.sqrt(2.0) * noise, 0.0) / self._rows
+        away = self.half[index] / _INWARD
+        part, before = self._part[index], self._away[index]
+        part = np.where(away <= before, np.minimum(part, seen), part)
+        more = np.sqrt(seen) * away > np.sqrt(part) * before
+        self._part[index], self._away[index] = np.where(more, (seen, away), (part, before))
+
+
+def _shorth(
+    counts: Floats, noise: float, rows: float, bulk: Floats, lost: float
+) -> tuple[Integers, Integers]:
+    """Return the first cell and the length of each column's shortest run; length 0 if none."""
+    d, cells = counts.shape
+    steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
+    present = np.full(d, rows)
+    if noise * math.sqrt(cells) < 0.1 * rows:  # some values may be missing
+        present = np.clip(steps[:, -1], 0.05 * rows, rows)
+    lengths = sorted({round(2 ** (k / 3)) for k in range(int(3 * math.log2(cells)) + 1)})
+    stands_out = significance(d * cells * len(lengths), lost) * noise
+    start = np.zeros(d, dtype=np.int64)
+    length = np.zeros(d, dtype=np.int64)
+    for run in lengths:
+        mass = steps[:, run:] - steps[:, :-run]
+        best = np.argmax(mass, axis=1)
+        most = mass[np.arange(d), best]
+        good = (length == 0) & (most >= bulk * present) & (most >= stands_out * math.sqrt(run))
+        start[good], length[good] = best[good], run
+    return start, length
+
+
+def _window(
+    grid: LinearGrid, counts: Floats, start: Integers, length: Integers
+) -> tuple[Floats, Floats]:
+    """Return the center of three times the run, and half of that window's width."""
+    index = np.arange(grid.cells)
+    low, high = start - length, start + 2 * length
+    inside = (index >= low[:, np.newaxis]) & (index < high[:, np.newaxis])
+    mass = np.where(inside, counts, 0.0)
+    centroid = (mass * (index + 0.5)).sum(axis=1) / np.maximum(mass.sum(axis=1), 1.0)
+    # A run of few cells says where the values are only to within the run.
+    middle = start + 0.5 * length
+    place = np.where(length < ENOUGH, middle, np.clip(centroid, start, start + length))
+    return grid.low + grid.width * place, grid.width * 1.5 * np.maximum(length, 1)
