@@ -19,6 +19,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.first_mean import FirstMean, are_mostly, first_mean
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.magnitudes import find_magnitudes
+from prolate.estimators.farthest import stretch_of
 from prolate.estimators.rare import common_side, common_spread, own_spread
 from prolate.estimators.shares import Shares, count_rows, plan_shares, sample_rows
 from prolate.estimators.shrink import shrink
@@ -154,6 +155,12 @@ def _search(
             roughness = _roughness(noise[wide], spread[index][wide])
             if roughness < _ROUGHNESS:
                 break
+        if wide.any() and not shares.crowded:
+            for _ in range(3):
+                more = stretch_of(view, rows, center[index], spread[index], wide)
+                spread[index[wide]] *= more[wide]
+                if more.max() < 2.0:
+                    break
         least = max(common, _FLOOR * float(np.sum(seen[wide])) / narrow.size)
         spread[index] = np.where(wide, spread[index], seen)
         spread = np.where(narrow, np.maximum(spread, least), spread)

@@ -19,6 +19,7 @@ from prolate.queries import Count
 __all__ = [
     "Shares",
     "count_rows",
+    "farthest_share",
     "plan_shares",
     "pooled_share",
     "radii_apart",
@@ -43,6 +44,7 @@ _RADIUS_CELL = (0.01, 0.03)
 _RADIUS_ROWS = 0.67
 _RADIUS_LEAST = 0.01  # where rows are many: the longest are rare
 _POOLED = (0.01, 0.01)  # of a histogram of all columns together
+_FARTHEST = (0.01, 0.01)  # of a histogram of rows by their farthest column
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # Rows that are searched where there are more: so many; this multiple of the noise of a count at
 # the whole budget, so that each search costs no more than about half a percent of it; and as
@@ -135,6 +137,12 @@ def pooled_share(curator: Searcher, rows: float) -> float:
     """Return the share for a histogram of all columns together."""
     one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
     return curator.remaining * _share(one_row, *_POOLED)
+
+
+def farthest_share(curator: Searcher, rows: float) -> float:
+    """Return the share for a histogram of the rows' farthest columns."""
+    one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
+    return curator.remaining * _share(one_row, *_FARTHEST)
 
 
 def significance(tests: int, lost: float = _LOST) -> float:

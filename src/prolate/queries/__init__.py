@@ -5,6 +5,7 @@ from prolate.queries.clipped_sum import CAP, RADIUS, ClippedSum
 from prolate.queries.count import Count, CountBelow
 from prolate.queries.cross import Along, Cross
 from prolate.queries.cut import Cut
+from prolate.queries.farthest import FarthestHistogram
 from prolate.queries.gram import GRAM_RADIUS, Gram
 from prolate.queries.grids import LinearGrid, MagnitudeGrid
 from prolate.queries.histogram import Histogram, KeyHistogram
@@ -29,6 +30,7 @@ __all__ = [
     "CountBelow",
     "Cross",
     "Cut",
+    "FarthestHistogram",
     "Gram",
     "Histogram",
     "KeyHistogram",

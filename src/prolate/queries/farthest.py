@@ -1,0 +1,64 @@
+"""Which column of each row is farthest out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Neighbors
+from prolate.queries.base import Query, check_vectors
+
+__all__ = ["FarthestHistogram"]
+
+
+@dataclass(frozen=True, eq=False)
+class FarthestHistogram(Query):
+    """Histogram over rows of their farthest column, and of how many octaves out it is.
+
+    A row's farthest column j has the largest y = |(x_j - center_j) gain_j|, the first of
+    equals. The row counts in cell j * octaves + k where 2**k <= y < 2**(k + 1), in the last
+    cell of column j if y is larger, and nowhere if y < 1. A value that is not finite counts as
+    no deviation from the center.
+
+    Sensitivity. A row adds 1 to one cell at most: replacing it changes two cells by at most
+    1 each, 2; adding or removing it changes one, 1.
+    """
+
+    center: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    octaves: int
+
+    def __post_init__(self) -> None:
+        """Check the vectors' shapes."""
+        check_vectors(self.center.size, center=self.center, gain=self.gain)
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.center.size
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return self.columns * self.octaves
+
+    def sensitivity_squared(self, neighbors: Neighbors) -> int:
+        """2 for replace, 1 for add-remove."""
+        return 2 if neighbors == "replace" else 1
+
+    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+        """Count the rows of a tile."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            away = np.abs((rows - self.center) * self.gain)
+        away[~np.isfinite(rows) | np.isnan(away)] = 0.0
+        column = np.argmax(away, axis=1)
+        farthest = away[np.arange(len(rows)), column]
+        octave = np.frexp(np.minimum(farthest, 2.0**self.octaves))[1] - 1
+        cell = column * self.octaves + np.minimum(octave, self.octaves - 1)
+        total += np.bincount(cell[farthest >= 1.0], minlength=self.size)
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return f"rows by their farthest column, in {self.octaves} octaves"
