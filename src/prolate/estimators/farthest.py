@@ -1,4 +1,12 @@
-"""Columns that are far more spread than their bulk."""
+"""Columns that are far more spread than their bulk shows.
+
+A tenth of a column's values may be a thousand times farther out than the others: a count of
+them in every column drowns in noise that grows with the number of columns. But a row that
+is far out can say in which column it is farthest, and it is one row: for the price of a
+single count, all columns are looked at (`FarthestHistogram`). The squares of what is seen
+there are less than the columns' second moments, so a spread is raised, never lowered. Where
+one column was, another one may have been hidden by it, so it is looked again.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +17,65 @@ from prolate.curator import Searcher
 from prolate.estimators.shares import farthest_share, significance
 from prolate.queries import FarthestHistogram
 
+__all__ = ["with_farthest"]
+
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 _OCTAVES = 40
-_RUNS = (1, 2, 3, 4)
+_RUNS = (1, 2, 3, 4)  # octaves that stand out together
+_LOST = 1e-4  # probability that noise alone makes any stand out
+_LOOKS = 3  # at most
+_RAISED = 2.0  # times a spread: others may have been hidden
+_DOUBTFUL = 3.7  # standard deviations of a count that is looked at again
 
 
-def stretch_of(view, rows, center, spread, wide):
-    gain = np.where(wide, 1.0 / spread, 0.0)
-    m = view.measure(FarthestHistogram(center, gain, _OCTAVES), share=farthest_share(view, rows), label="farthest columns")
-    counts = m.values.reshape(center.size, _OCTAVES)
-    limit = significance(counts.size * len(_RUNS), 1e-4) * m.std
-    seen = np.zeros(counts.shape, dtype=bool)
+def with_farthest(
+    view: Searcher, rows: float, center: Floats, spread: Floats, *, among: Bools
+) -> Floats:
+    """Return the spreads of columns, raised where rows are farther out.
+
+    Parameters
+    ----------
+    view : Searcher
+        Its columns are asked.
+    rows : float
+        Number of rows, or a private estimate of it.
+    center, spread : float64 arrays of shape (d,)
+    among : bool array of shape (d,)
+        Which columns are looked at; the others keep their spreads.
+    """
+    spread = spread.copy()
+    total, looks = np.zeros((center.size, _OCTAVES)), np.zeros(center.size)
+    for _ in range(_LOOKS):
+        gain = np.where(among, 1.0 / spread, 0.0)
+        measured = view.measure(
+            FarthestHistogram(center, gain, _OCTAVES),
+            share=farthest_share(view, rows),
+            label="farthest columns",
+        )
+        total += measured.values.reshape(total.shape)
+        looks += 1.0
+        counts, noise = total / looks[:, np.newaxis], measured.std / np.sqrt(looks)
+        seen = _standing_out(counts, noise)
+        square = np.where(seen, np.maximum(counts, 0.0), 0.0) @ (2.0 * 4.0 ** np.arange(_OCTAVES))
+        raised = np.where(among, np.sqrt(np.maximum(square / max(rows, 1.0), 1.0)), 1.0)
+        spread *= raised
+        new = raised > 1.0
+        doubtful = np.any((counts > _DOUBTFUL * noise[:, np.newaxis]) & ~seen)
+        total[new], looks[new] = 0.0, 0.0
+        if not doubtful and raised.max() < _RAISED:
+            break
+    return spread
+
+
+def _standing_out(counts: Floats, noise: Floats) -> Bools:
+    """Return which octaves stand out of the noise, alone or in a run."""
+    seen = np.zeros(counts.shape, dtype=np.bool_)
+    limit = significance(counts.size * len(_RUNS), _LOST) * noise[:, np.newaxis]
+    sums = np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))
     for run in _RUNS:
-        sums = np.concatenate([np.zeros((len(counts), 1)), np.cumsum(counts, axis=1)], axis=1)
-        mass = sums[:, run:] - sums[:, :-run]
-        ok = mass > limit * np.sqrt(run)
+        found = sums[:, run:] - sums[:, :-run] > limit * np.sqrt(run)
         for k in range(run):
-            seen[:, k:ok.shape[1]+k] |= ok & ~seen[:, k:ok.shape[1]+k] if run == 1 else ok
-    square = np.sum(np.where(seen, np.maximum(counts, 0), 0.0) * 2.0 * 4.0 ** np.arange(_OCTAVES), axis=1) / max(rows, 1.0)
-    return np.sqrt(np.maximum(square, 1.0))
+            seen[:, k : k + found.shape[1]] |= found
+    return seen

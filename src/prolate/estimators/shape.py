@@ -19,7 +19,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.first_mean import FirstMean, are_mostly, first_mean
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.magnitudes import find_magnitudes
-from prolate.estimators.farthest import stretch_of
+from prolate.estimators.farthest import with_farthest
 from prolate.estimators.rare import common_side, common_spread, own_spread
 from prolate.estimators.shares import Shares, count_rows, plan_shares, sample_rows
 from prolate.estimators.shrink import shrink
@@ -156,11 +156,7 @@ def _search(
             if roughness < _ROUGHNESS:
                 break
         if wide.any() and not shares.crowded:
-            for _ in range(3):
-                more = stretch_of(view, rows, center[index], spread[index], wide)
-                spread[index[wide]] *= more[wide]
-                if more.max() < 2.0:
-                    break
+            spread[index] = with_farthest(view, rows, center[index], spread[index], among=wide)
         least = max(common, _FLOOR * float(np.sum(seen[wide])) / narrow.size)
         spread[index] = np.where(wide, spread[index], seen)
         spread = np.where(narrow, np.maximum(spread, least), spread)
