@@ -17,7 +17,7 @@ from prolate.curator import Searcher
 from prolate.estimators.shares import farthest_share, significance
 from prolate.queries import FarthestHistogram
 
-__all__ = ["with_farthest"]
+__all__ = ["own_steps", "with_farthest"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -27,7 +27,8 @@ _RUNS = (1, 2, 3, 4)  # octaves that stand out together
 _LOST = 1e-4  # probability that noise alone makes any stand out
 _LOOKS = 3  # at most
 _RAISED = 2.0  # times a spread: others may have been hidden
-_DOUBTFUL = 3.7  # standard deviations of a count that is looked at again
+_DOUBTFUL = 3.7  # standard deviations of a count that is looked at again, ...
+_FAR = 3  # ... so many octaves out
 
 
 def with_farthest(
@@ -62,11 +63,35 @@ def with_farthest(
         raised = np.where(among, np.sqrt(np.maximum(square / max(rows, 1.0), 1.0)), 1.0)
         spread *= raised
         new = raised > 1.0
-        doubtful = np.any((counts > _DOUBTFUL * noise[:, np.newaxis]) & ~seen)
+        doubtful = np.any((counts > _DOUBTFUL * noise[:, np.newaxis])[:, _FAR:] & ~seen[:, _FAR:])
         total[new], looks[new] = 0.0, 0.0
         if not doubtful and raised.max() < _RAISED:
             break
     return spread
+
+
+def own_steps(view: Searcher, rows: float, center: Floats, step: Floats) -> Floats:
+    """Return how far rare values of single columns are, where that is seen."""
+    step, left = step.copy(), step > 0.0
+    top = 2.0 ** np.ceil(np.log2(step.max()))
+    for _ in range(_LOOKS):
+        gain = np.where(left, 2.0**34 / top, 0.0)
+        measured = view.measure(
+            FarthestHistogram(center, gain, _OCTAVES),
+            share=farthest_share(view, rows),
+            label="farthest rare columns",
+        )
+        counts = measured.values.reshape(center.size, _OCTAVES)
+        seen = _standing_out(counts, np.full(center.size, measured.std))
+        held = np.where(seen, np.maximum(counts, 0.0), 0.0)
+        new = left & seen.any(axis=1)
+        middle = top * 2.0**-34 * 1.5 * 2.0 ** np.arange(_OCTAVES)
+        square = (held @ middle**2) / np.maximum(held.sum(axis=1), 1.0)
+        step[new] = np.sqrt(square[new])
+        left &= ~new
+        if not new.any() or not left.any():
+            break
+    return step
 
 
 def _standing_out(counts: Floats, noise: Floats) -> Bools:

@@ -36,7 +36,7 @@ _OCTAVES = (1, 8)  # in a cell; of few rows, only large cells stand out
 
 def common_spread(
     curator: Curator, rows: float, interval: Interval, *, share: float
-) -> tuple[float, float]:
+) -> tuple[float, float, bool]:
     """Return what the narrow columns have in common, for two shares of mu**2.
 
     Returns
@@ -48,16 +48,16 @@ def common_spread(
         How far a row's farthest value is, root mean square over the rows that deviate.
     """
     for octaves in _OCTAVES:
-        deviating, step, square = _deviations(curator, interval, octaves, share=share)
+        deviating, step, square, alike = _deviations(curator, interval, octaves, share=share)
         if deviating > 0.0:
             spread = np.sqrt(square / (max(rows, 1.0) * np.count_nonzero(interval.narrow)))
-            return float(spread), step
-    return 0.0, 0.0
+            return float(spread), step, not alike
+    return 0.0, 0.0, False
 
 
 def _deviations(
     curator: Curator, interval: Interval, octaves: int, *, share: float
-) -> tuple[float, float, float]:
+) -> tuple[float, float, float, bool]:
     """Return how many rows deviate, how far their farthest values are, and all squares' sum."""
     edges = _EDGES[::octaves]
     middles = np.concatenate([[0.0], edges * 2.0 ** (0.5 * octaves)])
@@ -71,8 +71,10 @@ def _deviations(
         beyond = np.where(bulk < middles, measured.values, 0.0)
         counts = np.where(standing_out(beyond, measured.std), beyond, 0.0)
         sums.append((float(counts.sum()), float(counts @ middles**2)))
+        if farthest:
+            alike = octaves == 1 and np.count_nonzero(counts) <= 1
     (deviating, farthest_square), (_, square) = sums
-    return deviating, float(np.sqrt(farthest_square / max(deviating, 1.0))), square
+    return deviating, float(np.sqrt(farthest_square / max(deviating, 1.0))), square, alike
 
 
 def standing_out(counts: Floats, noise: float) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.first_mean import FirstMean, are_mostly, first_mean
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.magnitudes import find_magnitudes
-from prolate.estimators.farthest import with_farthest
+from prolate.estimators.farthest import own_steps, with_farthest
 from prolate.estimators.rare import common_side, common_spread, own_spread
 from prolate.estimators.shares import Shares, count_rows, plan_shares, sample_rows
 from prolate.estimators.shrink import shrink
@@ -127,8 +127,10 @@ def _search(
     narrow, common, step, roughness = interval.narrow, 0.0, np.zeros(spread.size), 0.0
     center_noise = None
     if narrow.any():
-        common, far = common_spread(sample, rows, interval, share=shares.rare)
+        common, far, mixed = common_spread(sample, rows, interval, share=shares.rare)
         step = np.where(narrow, far, 0.0)
+        if mixed:
+            step = own_steps(sample, rows, interval.center, step)
     if not narrow.all():
         # Where most columns are narrow, the others are searched by themselves.
         mostly = np.mean(narrow) > _MOSTLY
@@ -165,6 +167,7 @@ def _search(
         step[index] = np.where((own > 0.0) & (step[index] > 0.0), own, step[index])
     elif common > 0.0:
         spread = np.full(spread.size, common)
+    spread = np.where(step > 0.0, np.minimum(spread, 0.5 * step), spread)
     # The bulk of a nearly constant column is known no better than to within its interval.
     spread = np.maximum(spread, np.where(narrow, interval.half / SCALES, 0.0))
     spread = np.clip(spread, SMALLEST, LARGEST)
@@ -183,6 +186,7 @@ def _search(
     )
     away = np.zeros(spread.size)
     away[rare] = shrink((first.value - bulk)[rare], first.noise[rare], median=False)
+    away = np.clip(away, -step, step)
     spread = np.clip(own_spread(away, first.noise, step, spread), SMALLEST, LARGEST)
     center = np.where(rare, interval.center + away, center)
     return replace(shape, center=center, spread=spread, first=first)
