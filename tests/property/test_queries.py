@@ -27,6 +27,7 @@ from prolate.queries import (
     CountBelow,
     Cross,
     Cut,
+    FarthestHistogram,
     Gram,
     Histogram,
     KeyHistogram,
@@ -214,6 +215,8 @@ MAKERS: dict[str, Callable[[int], Query]] = {
     "norm histogram of the farthest": lambda d: NormHistogram(
         np.zeros(d), np.ones(d), np.array([0.5, 1.0, 2.0, 1e300]), farthest=True
     ),
+    "farthest columns": lambda d: FarthestHistogram(np.zeros(d), np.linspace(0.5, 2.0, d), 5),
+    "farthest columns, huge gains": lambda d: FarthestHistogram(np.ones(d), np.full(d, 1e300), 40),
     "one-sided sum": lambda d: OneSidedSum(
         np.linspace(-1.0, 1.0, d), np.ones(d), 1.0, np.where(np.arange(d) % 3, 1.0, -1.0)
     ),

@@ -20,6 +20,7 @@ from prolate.queries import (
     Count,
     CountBelow,
     Cut,
+    FarthestHistogram,
     Histogram,
     KeyHistogram,
     LinearGrid,
@@ -150,6 +151,9 @@ MAKERS: dict[str, Callable[[st.DrawFn, int], Query]] = {
     "norm histogram of the farthest": lambda draw, d: NormHistogram(
         vector(draw, d), sizes(draw, d), drawn_edges(draw), farthest=True
     ),
+    "farthest columns": lambda draw, d: FarthestHistogram(
+        vector(draw, d), sizes(draw, d), draw(st.integers(1, 9))
+    ),
     "norms below": lambda draw, d: NormsBelow(vector(draw, d), sizes(draw, d), 2.0),
     "norms": lambda draw, d: Norms(
         Histogram(LinearGrid(np.zeros(1), np.full(1, 0.3), 9)), vector(draw, d), sizes(draw, d)
@@ -200,6 +204,7 @@ def test_the_same_integers_for_any_number_of_threads(values, monkeypatch) -> Non
         *(ClippedSum(center, np.ones(90), radius) for radius in (0.8, 2.0)),
         OneSidedSum(center, np.ones(90), 0.8, np.where(np.arange(90) % 3, 1.0, -1.0)),
         *(NormHistogram(center, np.ones(90), edges, farthest=far) for far in (False, True)),
+        FarthestHistogram(center, np.ones(90), 5),
         NormsBelow(center, np.ones(90), 2.0),
         Norms(Histogram(LinearGrid(np.zeros(1), np.full(1, 0.3), 9)), center, np.ones(90)),
         chosen,

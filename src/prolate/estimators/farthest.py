@@ -1,11 +1,10 @@
-"""Columns that are far more spread than their bulk shows.
+"""Columns whose farthest values are far from their bulk: which, and how far.
 
-A tenth of a column's values may be a thousand times farther out than the others: a count of
-them in every column drowns in noise that grows with the number of columns. But a row that
-is far out can say in which column it is farthest, and it is one row: for the price of a
-single count, all columns are looked at (`FarthestHistogram`). The squares of what is seen
-there are less than the columns' second moments, so a spread is raised, never lowered. Where
-one column was, another one may have been hidden by it, so it is looked again.
+A tenth of a column's values may be a thousand times farther out than the others, and a count
+of them in every column drowns in noise that grows with the number of columns. But a row can
+say in which column it is farthest out, and it is one row: for the price of a single count,
+all columns are looked at (`FarthestHistogram`). Where one column was found, another one may
+have been hidden by it, so it is looked again.
 """
 
 from __future__ import annotations
@@ -27,14 +26,17 @@ _RUNS = (1, 2, 3, 4)  # octaves that stand out together
 _LOST = 1e-4  # probability that noise alone makes any stand out
 _LOOKS = 3  # at most
 _RAISED = 2.0  # times a spread: others may have been hidden
-_DOUBTFUL = 3.7  # standard deviations of a count that is looked at again, ...
-_FAR = 3  # ... so many octaves out
+_DOUBTFUL, _FAR = 3.7, 3  # standard deviations of a count so many octaves out: looked at again
+_BELOW = 34  # octaves below the common size of rare values that are told apart
+_WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
+_IN_OCTAVE = 1.5  # middle of an octave, over where it begins
 
 
-def with_farthest(
-    view: Searcher, rows: float, center: Floats, spread: Floats, *, among: Bools
-) -> Floats:
+def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -> Floats:
     """Return the spreads of columns, raised where rows are farther out.
+
+    The squares of what is seen are a part of the columns' second moments, so a spread is
+    never raised above what it is, but for noise.
 
     Parameters
     ----------
@@ -43,50 +45,51 @@ def with_farthest(
     rows : float
         Number of rows, or a private estimate of it.
     center, spread : float64 arrays of shape (d,)
-    among : bool array of shape (d,)
-        Which columns are looked at; the others keep their spreads.
     """
     spread = spread.copy()
     total, looks = np.zeros((center.size, _OCTAVES)), np.zeros(center.size)
+    squares = (_IN_OCTAVE * np.exp2(np.arange(_OCTAVES))) ** 2
     for _ in range(_LOOKS):
-        gain = np.where(among, 1.0 / spread, 0.0)
-        measured = view.measure(
-            FarthestHistogram(center, gain, _OCTAVES),
-            share=farthest_share(view, rows),
-            label="farthest columns",
-        )
-        total += measured.values.reshape(total.shape)
+        counts, std = _look(view, rows, center, 1.0 / spread, "farthest columns")
+        total += counts
         looks += 1.0
-        counts, noise = total / looks[:, np.newaxis], measured.std / np.sqrt(looks)
-        seen = _standing_out(counts, noise)
-        square = np.where(seen, np.maximum(counts, 0.0), 0.0) @ (2.0 * 4.0 ** np.arange(_OCTAVES))
-        raised = np.where(among, np.sqrt(np.maximum(square / max(rows, 1.0), 1.0)), 1.0)
+        mean, noise = total / looks[:, np.newaxis], std / np.sqrt(looks)
+        seen = _standing_out(mean, noise)
+        square = np.where(seen, np.maximum(mean, 0.0), 0.0) @ squares / max(rows, 1.0)
+        raised = np.sqrt(np.maximum(square, 1.0))
         spread *= raised
-        new = raised > 1.0
-        doubtful = np.any((counts > _DOUBTFUL * noise[:, np.newaxis])[:, _FAR:] & ~seen[:, _FAR:])
-        total[new], looks[new] = 0.0, 0.0
-        if not doubtful and raised.max() < _RAISED:
+        doubtful = (mean > _DOUBTFUL * noise[:, np.newaxis]) & ~seen
+        if not doubtful[:, _FAR:].any() and raised.max() < _RAISED:
             break
+        total[raised > 1.0], looks[raised > 1.0] = 0.0, 0.0
     return spread
 
 
-def own_steps(view: Searcher, rows: float, center: Floats, step: Floats) -> Floats:
-    """Return how far rare values of single columns are, where that is seen."""
+def own_steps(view: Searcher, rows: float, center: Floats, half: Floats, step: Floats) -> Floats:
+    """Return how far columns' rare values are from their bulk, where that is seen.
+
+    Parameters
+    ----------
+    view : Searcher
+        Its columns are asked.
+    rows : float
+        Number of rows, or a private estimate of it.
+    center, half : float64 arrays of shape (d,)
+        The intervals of the bulks.
+    step : float64 array of shape (d,)
+        How far rare values of all columns are, together; 0 for columns that have none.
+    """
     step, left = step.copy(), step > 0.0
-    top = 2.0 ** np.ceil(np.log2(step.max()))
+    unit = np.exp2(np.ceil(np.log2(step.max())) - _BELOW)
+    middle = _IN_OCTAVE * unit * np.exp2(np.arange(_OCTAVES))
+    outside = middle > _WITHIN * half[:, np.newaxis]
     for _ in range(_LOOKS):
-        gain = np.where(left, 2.0**34 / top, 0.0)
-        measured = view.measure(
-            FarthestHistogram(center, gain, _OCTAVES),
-            share=farthest_share(view, rows),
-            label="farthest rare columns",
-        )
-        counts = measured.values.reshape(center.size, _OCTAVES)
-        seen = _standing_out(counts, np.full(center.size, measured.std))
-        held = np.where(seen, np.maximum(counts, 0.0), 0.0)
-        new = left & seen.any(axis=1)
-        middle = top * 2.0**-34 * 1.5 * 2.0 ** np.arange(_OCTAVES)
-        square = (held @ middle**2) / np.maximum(held.sum(axis=1), 1.0)
+        gain = np.where(left, 1.0 / unit, 0.0)
+        counts, std = _look(view, rows, center, gain, "farthest rare columns")
+        seen = _standing_out(np.where(outside, counts, 0.0), np.full(center.size, std))
+        held = np.where(seen & outside, np.maximum(counts, 0.0), 0.0)
+        new = left & held.any(axis=1)
+        square = held @ middle**2 / np.maximum(held.sum(axis=1), 1.0)
         step[new] = np.sqrt(square[new])
         left &= ~new
         if not new.any() or not left.any():
@@ -94,8 +97,17 @@ def own_steps(view: Searcher, rows: float, center: Floats, step: Floats) -> Floa
     return step
 
 
+def _look(
+    view: Searcher, rows: float, center: Floats, gain: Floats, label: str
+) -> tuple[Floats, float]:
+    """Return noisy counts of rows by farthest column and octave, and their noise."""
+    query = FarthestHistogram(center, gain, _OCTAVES)
+    measured = view.measure(query, share=farthest_share(view, rows), label=label)
+    return measured.values.reshape(center.size, _OCTAVES), measured.std
+
+
 def _standing_out(counts: Floats, noise: Floats) -> Bools:
-    """Return which octaves stand out of the noise, alone or in a run."""
+    """Return which octaves of which columns stand out of the noise, alone or in a run."""
     seen = np.zeros(counts.shape, dtype=np.bool_)
     limit = significance(counts.size * len(_RUNS), _LOST) * noise[:, np.newaxis]
     sums = np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))

@@ -3,7 +3,9 @@
 Their bulk shows no spread. What matters is how often, and how far away, the other values
 are, and a histogram of every column would cost much to show so little. But rows show it
 cheaply, together: how far a row is from the bulk in its farthest such column, and in all
-of them. A row is one row, so each of these two histograms costs a single count.
+of them. A row is one row, so each of these two histograms costs a single count. Where such
+values are of several sizes, as amounts beside flags, rows tell the columns' own, too
+(`farthest.py`).
 
 Then a first mean, with the spread that these columns have in common, tells their own: if
 the mean is q step away from the bulk, a part q is elsewhere, with variance q (1 - q)
@@ -12,16 +14,19 @@ step**2 (PLAN, Section 7.1, for binary data).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
+from prolate.estimators.farthest import own_steps
 from prolate.estimators.locate import Interval
 from prolate.estimators.magnitudes import TINY
 from prolate.estimators.shares import significance
 from prolate.queries import Cut, NormHistogram
 
-__all__ = ["common_side", "common_spread", "own_spread", "standing_out"]
+__all__ = ["common_side", "own_spread", "rare_steps", "standing_out"]
 
 Floats = NDArray[np.float64]
 
@@ -34,47 +39,61 @@ _EDGES = 2.0 ** (np.arange(-300.0, 301.0) + 0.5)  # whole powers of 2 are in the
 _OCTAVES = (1, 8)  # in a cell; of few rows, only large cells stand out
 
 
-def common_spread(
+def rare_steps(
     curator: Curator, rows: float, interval: Interval, *, share: float
-) -> tuple[float, float, bool]:
-    """Return what the narrow columns have in common, for two shares of mu**2.
+) -> tuple[float, Floats, bool]:
+    """Return what narrow columns' rare values are like, for two shares of mu**2, or some more.
 
     Returns
     -------
     spread : float
         Root mean square deviation from the bulk, over rows and narrow columns; 0 if no row
         deviates, as far as the noise lets see.
-    step : float
-        How far a row's farthest value is, root mean square over the rows that deviate.
+    step : float64 array of shape (d,)
+        How far such values are from the bulk, in rows where they are farthest: of single
+        columns where that is seen, or of all. 0 for columns that are not narrow.
+    mixed : bool
+        Whether they are of several sizes.
     """
     for octaves in _OCTAVES:
-        deviating, step, square, alike = _deviations(curator, interval, octaves, share=share)
-        if deviating > 0.0:
-            spread = np.sqrt(square / (max(rows, 1.0) * np.count_nonzero(interval.narrow)))
-            return float(spread), step, not alike
-    return 0.0, 0.0, False
+        farthest = _deviations(curator, interval, octaves, share=share, farthest=True)
+        every = _deviations(curator, interval, octaves, share=share, farthest=False)
+        if not farthest.rows > 0.0:
+            continue
+        spread = np.sqrt(every.square / (max(rows, 1.0) * np.count_nonzero(interval.narrow)))
+        far = float(np.sqrt(farthest.square / farthest.rows))
+        step = np.where(interval.narrow, far, 0.0)
+        mixed = octaves > 1 or farthest.octaves > 1
+        if mixed:
+            step = own_steps(curator, rows, interval.center, interval.half, step)
+        return float(spread), step, mixed
+    return 0.0, np.zeros(interval.narrow.size), False
+
+
+@dataclass(frozen=True)
+class _Deviations:
+    """How many rows deviate, the sum of the squares of how far, and in how many octaves."""
+
+    rows: float
+    square: float
+    octaves: int
 
 
 def _deviations(
-    curator: Curator, interval: Interval, octaves: int, *, share: float
-) -> tuple[float, float, float, bool]:
-    """Return how many rows deviate, how far their farthest values are, and all squares' sum."""
+    curator: Curator, interval: Interval, octaves: int, *, share: float, farthest: bool
+) -> _Deviations:
+    """Return how rows deviate in their farthest narrow column, or in all of them together."""
     edges = _EDGES[::octaves]
     middles = np.concatenate([[0.0], edges * 2.0 ** (0.5 * octaves)])
     gain = np.where(interval.narrow, 1.0, 0.0)
     bulk = 4.0 * np.linalg.norm(interval.half[interval.narrow])
-    sums = []
-    for farthest in (True, False):
-        query = NormHistogram(interval.center, gain, edges, farthest=farthest)
-        label = "farthest rare value" if farthest else "all rare values"
-        measured = curator.measure(query, share=share, label=label)
-        beyond = np.where(bulk < middles, measured.values, 0.0)
-        counts = np.where(standing_out(beyond, measured.std), beyond, 0.0)
-        sums.append((float(counts.sum()), float(counts @ middles**2)))
-        if farthest:
-            alike = octaves == 1 and np.count_nonzero(counts) <= 1
-    (deviating, farthest_square), (_, square) = sums
-    return deviating, float(np.sqrt(farthest_square / max(deviating, 1.0))), square, alike
+    query = NormHistogram(interval.center, gain, edges, farthest=farthest)
+    label = "farthest rare value" if farthest else "all rare values"
+    measured = curator.measure(query, share=share, label=label)
+    beyond = np.where(bulk < middles, measured.values, 0.0)
+    counts = np.where(standing_out(beyond, measured.std), beyond, 0.0)
+    seen = int(np.count_nonzero(counts))
+    return _Deviations(float(counts.sum()), float(counts @ middles**2), seen)
 
 
 def standing_out(counts: Floats, noise: float) -> NDArray[np.bool_]:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from prolate.curator import Curator, Measurer
 from prolate.estimators.clip import fraction_radius, measure_norms
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.farthest import with_farthest
 from prolate.estimators.first_mean import FirstMean, are_mostly, first_mean
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.magnitudes import find_magnitudes
-from prolate.estimators.farthest import own_steps, with_farthest
-from prolate.estimators.rare import common_side, common_spread, own_spread
+from prolate.estimators.rare import common_side, own_spread, rare_steps
 from prolate.estimators.shares import Shares, count_rows, plan_shares, sample_rows
 from prolate.estimators.shrink import shrink
 from prolate.estimators.spread import LARGEST, SMALLEST, measure_scale
@@ -39,6 +39,7 @@ _LENGTHS, _LONG = 0.1, 0.1  # share of the rows' lengths, and part of them that 
 _GIVEN = 0.1  # how rough a center is taken to be that was given
 _RARE = 0.12  # part of the first mean of columns of rare values
 _MOSTLY = 0.5  # of the columns
+_LARGEST = 0.5  # spread of values that are 0 or one, over one
 _FLOOR = 0.1  # least spread of a nearly constant column, over the other columns' average
 
 
@@ -122,59 +123,86 @@ def _search(
     curator: Curator, all_rows: float, sample: Curator, shares: Shares, interval: Interval
 ) -> Shape:
     """Find centers and spreads inside the columns' intervals."""
-    rows = all_rows * sample.fraction
-    center, spread = interval.center.copy(), interval.half / SCALES
-    narrow, common, step, roughness = interval.narrow, 0.0, np.zeros(spread.size), 0.0
-    center_noise = None
+    rows, narrow = all_rows * sample.fraction, interval.narrow
+    common, step, mixed = 0.0, np.zeros(narrow.size), False
     if narrow.any():
-        common, far, mixed = common_spread(sample, rows, interval, share=shares.rare)
-        step = np.where(narrow, far, 0.0)
-        if mixed:
-            step = own_steps(sample, rows, interval.center, step)
+        common, step, mixed = rare_steps(sample, rows, interval, share=shares.rare)
+    center, spread = interval.center.copy(), np.full(narrow.size, common)
+    center_noise, roughness = None, 0.0
     if not narrow.all():
-        # Where most columns are narrow, the others are searched by themselves.
-        mostly = np.mean(narrow) > _MOSTLY
-        index = np.flatnonzero(~narrow) if mostly else np.arange(narrow.size)
-        view = SomeColumns(sample, index) if mostly else sample
-        part, reach = index.size / narrow.size, float(step.max())
-        for _ in range(_ROUNDS):
-            center[index], noise = refine_center(
-                view,
-                rows,
-                center[index],
-                spread[index],
-                share=part * shares.center,
-                crowded=shares.crowded,
-            )
-            seen, own = measure_scale(
-                view, rows, interval.at(center, index), reach=reach, share=part * shares.scale
-            )
-            wide = ~narrow[index]
-            if not mostly and not shares.crowded:
-                center_noise = np.where(narrow, np.inf, noise)
-            seen = np.maximum(seen, interval.least_spread[index])
-            spread[index] = np.where(wide, seen, spread[index])
-            roughness = _roughness(noise[wide], spread[index][wide])
-            if roughness < _ROUGHNESS:
-                break
-        if wide.any() and not shares.crowded:
-            spread[index] = with_farthest(view, rows, center[index], spread[index], among=wide)
-        least = max(common, _FLOOR * float(np.sum(seen[wide])) / narrow.size)
-        spread[index] = np.where(wide, spread[index], seen)
-        spread = np.where(narrow, np.maximum(spread, least), spread)
-        if mostly:
-            spread[narrow] = least
-        step[index] = np.where((own > 0.0) & (step[index] > 0.0), own, step[index])
-    elif common > 0.0:
-        spread = np.full(spread.size, common)
-    spread = np.where(step > 0.0, np.minimum(spread, 0.5 * step), spread)
+        center, spread, own, center_noise, roughness = _search_wide(
+            sample, rows, interval, shares, common=common, reach=float(step.max())
+        )
+        step = np.where((own > 0.0) & (step > 0.0), own, step)
+    spread = np.where(step > 0.0, np.minimum(spread, _LARGEST * step), spread)
     # The bulk of a nearly constant column is known no better than to within its interval.
     spread = np.maximum(spread, np.where(narrow, interval.half / SCALES, 0.0))
     spread = np.clip(spread, SMALLEST, LARGEST)
+    # Columns of rare values alone are all alike, unless these are of several sizes.
+    looked = np.flatnonzero(~narrow | mixed | (np.mean(narrow) <= _MOSTLY))
+    if looked.size and not shares.crowded:
+        view = sample if looked.size == narrow.size else SomeColumns(sample, looked)
+        raised = with_farthest(view, rows, center[looked], spread[looked])
+        more = raised > spread[looked]
+        spread[looked] = raised
+        step[looked] = np.where(more & (step[looked] > 0.0), raised / _LARGEST, step[looked])
     warnings = _warnings(curator, shares, found=interval.found)
     shape = Shape(all_rows, sample, center, spread, roughness, shares, warnings)
     if not step.any():
         return replace(shape, center_noise=center_noise)
+    return _with_first_mean(curator, shape, interval, step)
+
+
+def _search_wide(
+    sample: Curator,
+    rows: float,
+    interval: Interval,
+    shares: Shares,
+    *,
+    common: float,
+    reach: float,
+) -> tuple[Floats, Floats, Floats, Floats | None, float]:
+    """Return centers, spreads, how far rare values are, the centers' noise, and how rough it is.
+
+    Where most columns are narrow, the others are searched by themselves; narrow columns have
+    the spread that is `common` to them, or more.
+    """
+    narrow = interval.narrow
+    center, spread, own = interval.center.copy(), interval.half / SCALES, np.zeros(narrow.size)
+    center_noise = None
+    mostly = np.mean(narrow) > _MOSTLY
+    index = np.flatnonzero(~narrow) if mostly else np.arange(narrow.size)
+    view = SomeColumns(sample, index) if mostly else sample
+    part, wide = index.size / narrow.size, ~narrow[index]
+    for _ in range(_ROUNDS):
+        center[index], noise = refine_center(
+            view,
+            rows,
+            center[index],
+            spread[index],
+            share=part * shares.center,
+            crowded=shares.crowded,
+        )
+        seen, own[index] = measure_scale(
+            view, rows, interval.at(center, index), reach=reach, share=part * shares.scale
+        )
+        if not mostly and not shares.crowded:
+            center_noise = np.where(narrow, np.inf, noise)
+        seen = np.maximum(seen, interval.least_spread[index])
+        spread[index] = np.where(wide, seen, spread[index])
+        roughness = _roughness(noise[wide], spread[index][wide])
+        if roughness < _ROUGHNESS:
+            break
+    least = max(common, _FLOOR * float(np.sum(seen[wide])) / narrow.size)
+    spread[index] = np.where(wide, spread[index], seen)
+    spread = np.where(narrow, np.maximum(spread, least), spread)
+    if mostly:
+        spread[narrow] = least
+    return center, spread, own, center_noise, roughness
+
+
+def _with_first_mean(curator: Curator, shape: Shape, interval: Interval, step: Floats) -> Shape:
+    """Return the shape with a first mean, and the spreads of rare values that it tells."""
     rare = step > 0.0
     bulk = np.where(rare, interval.center, np.nan)
     share = _RARE * curator.remaining
@@ -182,13 +210,20 @@ def _search(
     if curator.neighbors == "replace" and are_mostly(rare):
         side = common_side(curator, interval)
     first = first_mean(
-        curator, all_rows, center, spread, bulk=bulk, step=step, side=side, share=share
+        curator,
+        shape.rows,
+        shape.center,
+        shape.spread,
+        bulk=bulk,
+        step=step,
+        side=side,
+        share=share,
     )
-    away = np.zeros(spread.size)
+    away = np.zeros(step.size)
     away[rare] = shrink((first.value - bulk)[rare], first.noise[rare], median=False)
-    away = np.clip(away, -step, step)
-    spread = np.clip(own_spread(away, first.noise, step, spread), SMALLEST, LARGEST)
-    center = np.where(rare, interval.center + away, center)
+    away = np.clip(away, -step, step)  # no mean is farther than the values
+    spread = np.clip(own_spread(away, first.noise, step, shape.spread), SMALLEST, LARGEST)
+    center = np.where(rare, interval.center + away, shape.center)
     return replace(shape, center=center, spread=spread, first=first)
 
 

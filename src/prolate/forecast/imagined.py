@@ -27,6 +27,7 @@ from prolate.queries import (
     Count,
     CountBelow,
     Cut,
+    FarthestHistogram,
     Histogram,
     LinearGrid,
     Magnitudes,
@@ -55,6 +56,7 @@ _NODES = 400  # quantiles of the squared norm that stand for its distribution
 _SMALLEST = 1e-6  # variance over the squared distance of the center
 _NARROW = 1e-5  # part of the squared length that varies, below which rows are equally long
 _SHORT, _LONG = 1e-10, 1e4  # squared lengths, over their mean, beyond which there are no rows
+_FAR, _STEPS = 6, 8  # octaves beyond which no normal value is taken to be, and steps in each
 _INFINITY_BITS = 0x7FF0 << 48
 
 
@@ -140,6 +142,8 @@ class ImaginedRows(Source):
             return np.asarray(self._histogram(query.grid).reshape(-1, query.size).sum(axis=0))
         if isinstance(query, NormHistogram) and query.about is None:
             return self._norm_histogram(query)
+        if isinstance(query, FarthestHistogram):
+            return self._farthest(query)
         if isinstance(query, CountBelow):
             return self._n * self._below(query.points, magnitude=query.magnitude)
         if isinstance(query, Magnitudes) and isinstance(query.query, CountBelow):
@@ -194,6 +198,24 @@ class ImaginedRows(Source):
         below = np.maximum.accumulate(np.clip(below, 0.0, 1.0))
         cells = np.diff(np.concatenate([[0.0], below, [1.0]]))
         return self._draw.multinomial(self._n, cells / cells.sum()).astype(np.float64)
+
+    def _farthest(self, query: FarthestHistogram) -> Floats:
+        """Return expected counts: of each column, as it passes an edge, that it is the first."""
+        edges = np.exp2(np.arange(min(query.octaves, _FAR) * _STEPS + 1) / _STEPS)
+        edges[-1] = np.inf if query.octaves <= _FAR else edges[-1]
+        inside = np.empty((edges.size, query.columns))
+        for k, edge in enumerate(edges):
+            reach = edge / query.gain
+            below = _normal_cdf((query.center + reach - self._center) / self._spread)
+            inside[k] = below - _normal_cdf((query.center - reach - self._center) / self._spread)
+        inside = np.clip(np.where(query.gain > 0.0, inside, 1.0), 1e-300, 1.0)
+        logs = np.log(inside)
+        middle = 0.5 * (logs[1:] + logs[:-1])
+        others = np.exp(middle.sum(axis=1)[:, np.newaxis] - middle)
+        passes = (np.diff(inside, axis=0) * others).reshape(-1, _STEPS, query.columns).sum(axis=1)
+        found = np.zeros((query.columns, query.octaves))
+        found[:, : len(passes)] = self._n * passes.T
+        return found.ravel()
 
     def _shorter(self, center: Floats, gain: Floats, lengths: Floats) -> Floats:
         """Return the part of the rows with |(x - center) * gain| <= each length."""

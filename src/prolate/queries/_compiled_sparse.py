@@ -194,10 +194,22 @@ def _in_order(
     return square
 
 
+@njit(nogil=True)
+def _first_missing(found: Any, size: int) -> int:
+    """Return the first of `size` bits that is not set, `size` if all are."""
+    place = 0
+    while place < size and (found >> place) & 1:
+        place += 1
+    return place
+
+
 @njit(nogil=True, cache=True)
 def farthest(starts: Any, columns: Any, pairs: Any, values: Any, rest: Any, descending: Any) -> Any:
-    """Return each row's largest value, of `values` and of the rest where none is stored."""
-    out = np.empty(starts.size - 1)
+    """Return each row's largest value, of `values` and of the rest where none is stored.
+
+    And the first column that has it.
+    """
+    out, which = np.empty(starts.size - 1), np.empty(starts.size - 1, dtype=np.int64)
     stored = np.full(rest.size, -1)
     # Which of the columns with the largest rest are stored, a bit for each.
     first = min(_BITS_OF_ROW, rest.size)
@@ -205,20 +217,22 @@ def farthest(starts: Any, columns: Any, pairs: Any, values: Any, rest: Any, desc
     for place in range(first):
         bits[descending[place]] = np.int64(1) << place
     for i in range(out.size):
-        largest, found = 0.0, np.int64(0)
+        largest, column, found = -1.0, np.int64(0), np.int64(0)
         for k in range(starts[i], starts[i + 1]):
             value = values[np.uint64(pairs[np.uint64(k)])]
-            largest = max(largest, value)
-            found |= bits[np.uint64(columns[np.uint64(k)])]
-        place = 0
-        while place < first and (found >> place) & 1:
-            place += 1
+            j = np.int64(columns[np.uint64(k)])
+            if value > largest or (value == largest and j < column):
+                largest, column = value, j
+            found |= bits[np.uint64(j)]
+        place = _first_missing(found, first)
         if place == first and first < rest.size:
             for k in range(starts[i], starts[i + 1]):
                 stored[columns[k]] = i
             while place < rest.size and stored[descending[place]] == i:
                 place += 1
         if place < rest.size:
-            largest = max(largest, rest[descending[place]])
-        out[i] = largest
-    return out
+            j = np.int64(descending[place])
+            if rest[j] > largest or (rest[j] == largest and j < column):
+                largest, column = rest[j], j
+        out[i], which[i] = largest, column
+    return out, which

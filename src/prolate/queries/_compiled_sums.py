@@ -19,7 +19,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["clipped_sum_columns", "clipped_sum_rows", "norms_columns", "norms_rows"]
+__all__ = [
+    "clipped_sum_columns",
+    "clipped_sum_rows",
+    "farthest_columns",
+    "farthest_rows",
+    "norms_columns",
+    "norms_rows",
+]
 
 _LANES = 32  # squares of integers up to 2**24 that sum exactly within 2**53
 _EXACT = 2.0**53
@@ -329,3 +336,41 @@ def norms_columns(flat: Any, stride: int, count: int, center: Any, gain: Any, ab
     for i in range(count):
         out[i] = min(np.sqrt(out[i]), _LARGEST)
     return out
+
+
+@njit(nogil=True)
+def _distance(x: Any, j: int, center: Any, gain: Any) -> float:
+    """Return |(x - center) gain|, 0 for a value that is not finite, or if that is no number."""
+    y = abs((np.float64(x) - center[j]) * gain[j])
+    return y if x - x == 0.0 and y == y else 0.0  # noqa: PLR0124
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def farthest_rows(flat: Any, stride: int, count: int, center: Any, gain: Any) -> Any:
+    d = center.size
+    farthest, which = np.empty(count), np.empty(count, dtype=np.int64)
+    for i in range(count):
+        row = flat[i * stride : i * stride + d]
+        most, place = -1.0, 0
+        for j in range(d):
+            y = _distance(row[j], j, center, gain)
+            if y > most:
+                most, place = y, j
+        farthest[i], which[i] = most, place
+    return farthest, which
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def farthest_columns(flat: Any, stride: int, count: int, center: Any, gain: Any) -> Any:
+    farthest, which = np.full(count, -1.0), np.zeros(count, dtype=np.int64)
+    height = max(64, min(512, _CELLS // center.size))
+    for first in range(0, count, height):
+        rows = min(height, count - first)
+        most, place = farthest[first : first + rows], which[first : first + rows]
+        for j in range(center.size):
+            column = flat[j * stride + first : j * stride + first + rows]
+            for i in range(rows):
+                y = _distance(column[i], j, center, gain)
+                place[i] = j if y > most[i] else place[i]
+                most[i] = max(most[i], y)
+    return farthest, which

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
+from prolate.queries import kernels, sparse
 from prolate.queries.base import Query, check_vectors
+from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["FarthestHistogram"]
 
@@ -40,6 +42,11 @@ class FarthestHistogram(Query):
         return self.center.size
 
     @property
+    def any_layout(self) -> bool:
+        """True."""
+        return True
+
+    @property
     def size(self) -> int:
         """Number of cells."""
         return self.columns * self.octaves
@@ -50,11 +57,21 @@ class FarthestHistogram(Query):
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            away = np.abs((rows - self.center) * self.gain)
-        away[~np.isfinite(rows) | np.isnan(away)] = 0.0
-        column = np.argmax(away, axis=1)
-        farthest = away[np.arange(len(rows)), column]
+        self._count(*kernels.farthest(rows, self.center, self.gain), total)
+
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Count the rows."""
+        found = sparse.farthest(rows, self.center, self.gain)
+        if found is not None:
+            self._count(*found, total)
+        return found is not None
+
+    def _count(
+        self,
+        farthest: NDArray[np.float64],
+        column: NDArray[np.int64],
+        total: NDArray[np.int64],
+    ) -> None:
         octave = np.frexp(np.minimum(farthest, 2.0**self.octaves))[1] - 1
         cell = column * self.octaves + np.minimum(octave, self.octaves - 1)
         total += np.bincount(cell[farthest >= 1.0], minlength=self.size)

@@ -26,6 +26,7 @@ __all__ = [
     "clipped_steps",
     "clipped_sum",
     "cut",
+    "farthest",
     "key_histogram",
     "linear_histogram",
     "magnitude_histogram",
@@ -80,6 +81,22 @@ def norms(rows: Rows, center: Floats, gain: Floats, about: Floats | None) -> Flo
         return twins.norms(_double(rows), center, gain, about)
     flat, stride = _flat(rows, by_row)
     found: Floats = kernel(flat, stride, rows.shape[0], _fixed(center), _fixed(gain), _fixed(about))
+    return found
+
+
+def farthest(rows: Rows, center: Floats, gain: Floats) -> tuple[Floats, Integers]:
+    """Return each row's largest |(x - center) gain| and the first column that has it; any layout.
+
+    A value that is not finite is at its center.
+    """
+    by_row = _across(rows)
+    kernel = _compiled("farthest_rows" if by_row else "farthest_columns", rows)
+    if kernel is None:
+        return twins.farthest(_double(rows), center, gain)
+    flat, stride = _flat(rows, by_row)
+    found: tuple[Floats, Integers] = kernel(
+        flat, stride, rows.shape[0], _fixed(center), _fixed(gain)
+    )
     return found
 
 

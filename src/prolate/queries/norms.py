@@ -45,8 +45,8 @@ class NormHistogram(Query):
 
     @property
     def any_layout(self) -> bool:
-        """Unless `farthest`."""
-        return not self.farthest
+        """True."""
+        return True
 
     @property
     def size(self) -> int:
@@ -60,10 +60,7 @@ class NormHistogram(Query):
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""
         if self.farthest:
-            with np.errstate(over="ignore", invalid="ignore"):
-                deviation = np.abs((rows - self.center) * self.gain)
-            deviation[~np.isfinite(rows) | np.isnan(deviation)] = 0.0
-            norms = deviation.max(axis=1)
+            norms, _ = kernels.farthest(rows, self.center, self.gain)
         else:
             norms = kernels.norms(rows, self.center, self.gain, self.about)
         self._count(norms, total)
@@ -76,10 +73,10 @@ class NormHistogram(Query):
             if cells is not None:
                 total += np.bincount(cells, minlength=self.size)
             return cells is not None
-        norms = sparse.farthest(rows, self.center, self.gain)
-        if norms is not None:
-            self._count(norms, total)
-        return norms is not None
+        found = sparse.farthest(rows, self.center, self.gain)
+        if found is not None:
+            self._count(found[0], total)
+        return found is not None
 
     def _count(self, norms: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         cell = np.searchsorted(self.edges, norms, side="right")

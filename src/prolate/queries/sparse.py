@@ -209,8 +209,11 @@ def _squares(
     return rows.evaluate(square)
 
 
-def farthest(rows: SparseRows, center: Floats, gain: Floats) -> Floats | None:
-    """Return each row's largest |(x_j - center_j) gain_j|; values not finite count as 0."""
+def farthest(rows: SparseRows, center: Floats, gain: Floats) -> tuple[Floats, Integers] | None:
+    """Return each row's largest |(x_j - center_j) gain_j|, and the first column that has it.
+
+    A value that is not finite is at its center.
+    """
     module = _compiled()
     if module is None:
         return None
@@ -220,13 +223,16 @@ def farthest(rows: SparseRows, center: Floats, gain: Floats) -> Floats | None:
         return np.where(np.isfinite(values) & ~np.isnan(far), far, 0.0)
 
     values, rest = rows.evaluate(deviation)
-    descending = np.argsort(-rest)
+    descending = np.argsort(-rest, kind="stable")  # of equals the first column is the first
 
-    def part(starts: Integers, columns: Integers, pairs: Integers) -> Floats:
-        found: Floats = module.farthest(starts, columns, pairs, values, rest, descending)
+    def part(starts: Integers, columns: Integers, pairs: Integers) -> tuple[Floats, Integers]:
+        found: tuple[Floats, Integers] = module.farthest(
+            starts, columns, pairs, values, rest, descending
+        )
         return found
 
-    return np.concatenate(_in_parts(rows, part))
+    distances, which = zip(*_in_parts(rows, part), strict=True)
+    return np.concatenate(distances), np.concatenate(which)
 
 
 def _in_parts(

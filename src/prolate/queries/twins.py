@@ -13,6 +13,7 @@ __all__ = [
     "clipped_steps",
     "clipped_sum",
     "cut",
+    "farthest",
     "key_histogram",
     "linear_histogram",
     "magnitude_histogram",
@@ -163,6 +164,15 @@ def norms(rows: Floats, center: Floats, gain: Floats, about: Floats | None) -> F
             y = (value - center[j]) * gain[j]
             square += np.where(np.isfinite(rows[:, j]), y * y, 0.0)
     return np.asarray(np.minimum(np.sqrt(square), np.finfo(np.float64).max))
+
+
+def farthest(rows: Floats, center: Floats, gain: Floats) -> tuple[Floats, Integers]:
+    """Return each row's largest |(x - center) gain| and the first column that has it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = np.abs((rows - center) * gain)
+    away[~np.isfinite(rows) | np.isnan(away)] = 0.0
+    which = np.argmax(away, axis=1)
+    return away[np.arange(len(rows)), which], which
 
 
 def cut(rows: Floats, lower: Floats, upper: Floats) -> Floats:
