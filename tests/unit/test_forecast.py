@@ -181,7 +181,8 @@ def test_the_gaussian_mechanism_is_foretold_by_its_bounds():
 
 
 @pytest.mark.parametrize("method", ["auto", "plan"])
-def test_rows_needed_and_budget_needed_are_where_they_say(method):
+def test_rows_needed_and_budget_needed_are_where_they_say(method, monkeypatch):
+    monkeypatch.setattr(rehearsal, "_MOST", 12)
     options = {"d": 4, "method": method}
     f = expected_error(n=8000, budget=BUDGET, target=0.01, **options)
     bought = expected_error(n=8000, budget=f.needed, **options)

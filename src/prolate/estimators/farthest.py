@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.shares import farthest_share, significance
+from prolate.estimators.spread import LARGEST
 from prolate.queries import FarthestHistogram
 
 __all__ = ["own_steps", "with_farthest"]
@@ -26,10 +27,11 @@ _RUNS = (1, 2, 3, 4)  # octaves that stand out together
 _LOST = 1e-4  # probability that noise alone makes any stand out
 _LOOKS = 3  # at most
 _RAISED = 2.0  # times a spread: others may have been hidden
-_DOUBTFUL, _FAR = 3.7, 3  # standard deviations of a count so many octaves out: looked at again
+_FAR = 1  # octaves beyond a spread: what is nearer is the bulk
+_DOUBTFUL, _FARTHER = 3.7, 3  # standard deviations of a count so many octaves out: looked at again
 _BELOW = 34  # octaves below the common size of rare values that are told apart
 _WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
-_IN_OCTAVE = 1.5  # middle of an octave, over where it begins
+_IN_OCTAVE = 1.25  # where its values are, in root mean square, over where an octave begins
 
 
 def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -> Floats:
@@ -47,19 +49,19 @@ def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -
     center, spread : float64 arrays of shape (d,)
     """
     spread = spread.copy()
-    total, looks = np.zeros((center.size, _OCTAVES)), np.zeros(center.size)
-    squares = (_IN_OCTAVE * np.exp2(np.arange(_OCTAVES))) ** 2
+    total, looks = np.zeros((center.size, _OCTAVES - _FAR)), np.zeros(center.size)
+    squares = (_IN_OCTAVE * np.exp2(np.arange(_FAR, _OCTAVES))) ** 2
     for _ in range(_LOOKS):
         counts, std = _look(view, rows, center, 1.0 / spread, "farthest columns")
-        total += counts
+        total += counts[:, _FAR:]
         looks += 1.0
         mean, noise = total / looks[:, np.newaxis], std / np.sqrt(looks)
         seen = _standing_out(mean, noise)
         square = np.where(seen, np.maximum(mean, 0.0), 0.0) @ squares / max(rows, 1.0)
         raised = np.sqrt(np.maximum(square, 1.0))
-        spread *= raised
+        spread = np.minimum(spread * raised, LARGEST)
         doubtful = (mean > _DOUBTFUL * noise[:, np.newaxis]) & ~seen
-        if not doubtful[:, _FAR:].any() and raised.max() < _RAISED:
+        if not doubtful[:, _FARTHER - _FAR :].any() and raised.max() < _RAISED:
             break
         total[raised > 1.0], looks[raised > 1.0] = 0.0, 0.0
     return spread
@@ -89,8 +91,8 @@ def own_steps(view: Searcher, rows: float, center: Floats, half: Floats, step: F
         seen = _standing_out(np.where(outside, counts, 0.0), np.full(center.size, std))
         held = np.where(seen & outside, np.maximum(counts, 0.0), 0.0)
         new = left & held.any(axis=1)
-        square = held @ middle**2 / np.maximum(held.sum(axis=1), 1.0)
-        step[new] = np.sqrt(square[new])
+        square = held @ np.minimum(middle, LARGEST) ** 2 / np.maximum(held.sum(axis=1), 1.0)
+        step[new] = np.minimum(np.sqrt(square[new]), LARGEST)
         left &= ~new
         if not new.any() or not left.any():
             break
