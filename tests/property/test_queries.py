@@ -473,7 +473,7 @@ def both(name: str, rows: np.ndarray, *arguments: object, shape: tuple[int, ...]
         assert np.array_equal(answer, expected, equal_nan=shape is None)
 
 
-ANY_LAYOUT = ["clipped_sum", "norms", "linear_histogram", "magnitude_histogram"]
+ANY_LAYOUT = ["clipped_sum", "farthest", "norms", "linear_histogram", "magnitude_histogram"]
 
 
 def twin_rows(d: int) -> np.ndarray:
@@ -508,6 +508,7 @@ def test_twins(d, seed) -> None:
             both("clipped_sum", *vectors, radius, radius, 0.0, *tilt, shape=(d,))
         both("clipped_sum", *vectors, radius // 3, radius, radius // 10, 0.0, 0.0, shape=(2 * d,))
     both("norms", rows, center, gain, about, shape=None)
+    both("farthest", rows, center, gain, shape=None)
     width = np.abs(public(rng, d)) + TINY
     both("linear_histogram", rows, center, width, 7, shape=(d, 9))
     shift = int(rng.choice([0, 1, 50, 52, 62, 63]))
@@ -533,6 +534,7 @@ def test_twins_of_clipped_sums_and_norms(data) -> None:
     tilt = data.draw(st.sampled_from([(0.0, 0.0), (2.0**46, 2.0**45), (2.0**46, 2.0**46)]))
     both("clipped_sum", *vectors, float(RADIUS), float(RADIUS), 0.0, *tilt, shape=(d,))
     both("norms", rows, center, gain, about, shape=None)
+    both("farthest", rows, center, gain, shape=None)
 
 
 @pytest.mark.parametrize("d", [1, 4, 17])

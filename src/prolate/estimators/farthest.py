@@ -28,17 +28,17 @@ _LOST = 1e-4  # probability that noise alone makes any stand out
 _LOOKS = 3  # at most
 _RAISED = 2.0  # times a spread: others may have been hidden
 _FAR = 1  # octaves beyond a spread: what is nearer is the bulk
-_DOUBTFUL, _FARTHER = 3.7, 3  # standard deviations of a count so many octaves out: looked at again
+_DOUBT, _FARTHER = 0.3, 3  # the same, so many octaves out, where it is looked again
 _BELOW = 34  # octaves below the common size of rare values that are told apart
 _WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
-_IN_OCTAVE = 1.25  # where its values are, in root mean square, over where an octave begins
+_MIDDLE, _END = 1.4, 2.0  # of an octave, over where it begins
 
 
 def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -> Floats:
     """Return the spreads of columns, raised where rows are farther out.
 
-    The squares of what is seen are a part of the columns' second moments, so a spread is
-    never raised above what it is, but for noise.
+    What is seen is a part of the columns' second moments only, so values are taken to be at
+    the ends of their octaves.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -
     """
     spread = spread.copy()
     total, looks = np.zeros((center.size, _OCTAVES - _FAR)), np.zeros(center.size)
-    squares = (_IN_OCTAVE * np.exp2(np.arange(_FAR, _OCTAVES))) ** 2
+    squares = (_END * np.exp2(np.arange(_FAR, _OCTAVES))) ** 2
     for _ in range(_LOOKS):
         counts, std = _look(view, rows, center, 1.0 / spread, "farthest columns")
         total += counts[:, _FAR:]
@@ -60,8 +60,9 @@ def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -
         square = np.where(seen, np.maximum(mean, 0.0), 0.0) @ squares / max(rows, 1.0)
         raised = np.sqrt(np.maximum(square, 1.0))
         spread = np.minimum(spread * raised, LARGEST)
-        doubtful = (mean > _DOUBTFUL * noise[:, np.newaxis]) & ~seen
-        if not doubtful[:, _FARTHER - _FAR :].any() and raised.max() < _RAISED:
+        doubt = significance(mean.size, _DOUBT) * noise[:, np.newaxis]
+        doubtful = ((mean > doubt) & ~seen)[:, _FARTHER - _FAR :]
+        if not doubtful.any() and raised.max() < _RAISED:
             break
         total[raised > 1.0], looks[raised > 1.0] = 0.0, 0.0
     return spread
@@ -83,7 +84,7 @@ def own_steps(view: Searcher, rows: float, center: Floats, half: Floats, step: F
     """
     step, left = step.copy(), step > 0.0
     unit = np.exp2(np.ceil(np.log2(step.max())) - _BELOW)
-    middle = _IN_OCTAVE * unit * np.exp2(np.arange(_OCTAVES))
+    middle = _MIDDLE * unit * np.exp2(np.arange(_OCTAVES))
     outside = middle > _WITHIN * half[:, np.newaxis]
     for _ in range(_LOOKS):
         gain = np.where(left, 1.0 / unit, 0.0)
@@ -109,12 +110,21 @@ def _look(
 
 
 def _standing_out(counts: Floats, noise: Floats) -> Bools:
-    """Return which octaves of which columns stand out of the noise, alone or in a run."""
+    """Return which octaves of which columns stand out of the noise, alone or in a run.
+
+    Of a run, none may stand out in a shorter one: its neighbors are likely noise.
+    """
     seen = np.zeros(counts.shape, dtype=np.bool_)
     limit = significance(counts.size * len(_RUNS), _LOST) * noise[:, np.newaxis]
-    sums = np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))
     for run in _RUNS:
-        found = sums[:, run:] - sums[:, :-run] > limit * np.sqrt(run)
+        found = _sums(counts, run) > limit * np.sqrt(run)
+        found &= _sums(seen, run) == 0
         for k in range(run):
             seen[:, k : k + found.shape[1]] |= found
     return seen
+
+
+def _sums(values: Floats | Bools, run: int) -> Floats:
+    """Return the sums of so many neighbors, along the last axis."""
+    sums = np.pad(np.cumsum(values, axis=1, dtype=np.float64), ((0, 0), (1, 0)))
+    return np.asarray(sums[:, run:] - sums[:, :-run])

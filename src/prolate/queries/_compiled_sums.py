@@ -33,6 +33,7 @@ _EXACT = 2.0**53
 _WIDE = 384  # columns from which rows are taken four at a time
 _LARGEST = float(np.finfo(np.float64).max)
 _CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
+_BLOCK = 64  # columns among which the farthest is looked for by itself
 
 
 @njit(nogil=True, fastmath={"reassoc"})
@@ -345,17 +346,31 @@ def _distance(x: Any, j: int, center: Any, gain: Any) -> float:
     return y if x - x == 0.0 and y == y else 0.0  # noqa: PLR0124
 
 
+@njit(nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def _largest(values: Any, start: int, stop: int) -> float:
+    """Return the largest of values that are numbers and not negative: exact in any order."""
+    most = 0.0
+    for j in range(start, stop):
+        most = values[j] if values[j] > most else most  # noqa: FURB136 (its loop is slow)
+    return most
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def farthest_rows(flat: Any, stride: int, count: int, center: Any, gain: Any) -> Any:
     d = center.size
     farthest, which = np.empty(count), np.empty(count, dtype=np.int64)
+    away = np.empty(d)
     for i in range(count):
         row = flat[i * stride : i * stride + d]
-        most, place = -1.0, 0
         for j in range(d):
-            y = _distance(row[j], j, center, gain)
-            if y > most:
-                most, place = y, j
+            away[j] = _distance(row[j], j, center, gain)
+        most, place = -1.0, 0
+        for start in range(0, d, _BLOCK):
+            here = _largest(away, start, min(start + _BLOCK, d))
+            if here > most:
+                most, place = here, start
+        while away[place] != most:
+            place += 1
         farthest[i], which[i] = most, place
     return farthest, which
 
