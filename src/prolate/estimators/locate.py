@@ -103,17 +103,19 @@ def locate(
     found = bool(np.all(np.isfinite(lower) & np.isfinite(upper)))
     farthest = np.maximum(np.abs(lower), np.abs(upper))
     constant = np.zeros(d, dtype=np.bool_)
+    widest = lower, upper
     if not found:
         size = find_magnitudes(curator, rows, share=magnitude_share)
         found, constant = size.found, size.zero & (lower <= 0.0) & (upper >= 0.0)
         farthest = np.minimum(size.farthest, farthest)
+        widest = np.clip(-size.widest, lower, upper), np.clip(size.widest, lower, upper)
         lower, upper = np.clip(-size.largest, lower, upper), np.clip(size.largest, lower, upper)
         lower, upper = np.where(constant, 0.0, lower), np.where(constant, 0.0, upper)
     clear = _clear_run(curator, rows, share, lost)
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
     enough = min(ENOUGH, max(2, round(_RUN * clear)))
 
-    zoom = Zoom(lower, upper, rows, enough=enough, lost=lost)
+    zoom = Zoom(lower, upper, rows, enough=enough, lost=lost, widest=widest)
     levels = math.ceil(_BITS / math.log2(cells / 3))
     for level in range(levels if most_levels is None else min(levels, most_levels)):
         index = np.flatnonzero(~zoom.done)

@@ -83,12 +83,15 @@ class Magnitudes:
         Whether the bulk is a single value, the center.
     found : bool
         Whether any magnitude stands out, in all columns together.
+    widest : float
+        As `largest`, of all columns together.
     """
 
     largest: Floats
     farthest: Floats
     zero: Bools
     found: bool
+    widest: float
 
 
 def find_magnitudes(
@@ -149,7 +152,9 @@ def find_magnitudes(
         first = np.full(beyond.size, common.low)
         whole = MagnitudeGrid(origin[beyond], first, more.shape[1], _SHIFT)
         largest[beyond], farthest[beyond] = _reach(more, whole)
-    return Magnitudes(largest, farthest, zero, common.found)
+    widest = max(float(largest.max()), 2.0 * float(grid.edges(0)[common.high + 1 - common.low]))
+    widest = min(widest, 1.0 / TINY)
+    return Magnitudes(largest, farthest, zero, common.found, widest)
 
 
 def _with_hidden(

@@ -45,6 +45,8 @@ class Zoom:
     ----------
     lower, upper : float64 arrays of shape (d,)
         The first windows.
+    widest : pair of float64 arrays of shape (d,)
+        Windows for columns whose first does not hold the bulk: from, to.
     rows : float
         Number of rows, or a private estimate of it.
     enough : int
@@ -63,7 +65,14 @@ class Zoom:
     """
 
     def __init__(
-        self, lower: Floats, upper: Floats, rows: float, *, enough: int, lost: float
+        self,
+        lower: Floats,
+        upper: Floats,
+        rows: float,
+        *,
+        enough: int,
+        lost: float,
+        widest: tuple[Floats, Floats],
     ) -> None:
         self._rows, self._enough, self._lost = max(rows, 1.0), enough, lost
         self.center = 0.5 * lower + 0.5 * upper
@@ -71,8 +80,9 @@ class Zoom:
         self.narrow = self.half <= 4.0 * TINY
         self.done = self.narrow.copy()
         d = self.center.size
-        self._sharp, self._single, self._looked = np.zeros((3, d), dtype=np.bool_)
-        self._sound = np.stack([self.center, self.half])
+        self._sharp, self._single = np.zeros((2, d), dtype=np.bool_)
+        first, last = widest
+        self._sound = np.stack([0.5 * first + 0.5 * last, 0.5 * last - 0.5 * first])
         self._tops = np.zeros((2, d))  # counts of the highest cells since then, and their number
         self._part, self._away = np.zeros((2, d))
 
@@ -102,12 +112,11 @@ class Zoom:
         alone &= noise < _SHARP * self._rows
         start, length = np.where(alone, highest, start), np.where(alone, 1, length)
 
-        open_, first = ~self.done[index], ~self._looked[index]
-        holds = first | (outside <= (1.0 - BULK) * self._rows)
+        open_ = ~self.done[index]
+        holds = outside <= (1.0 - BULK) * self._rows
         back = open_ & ~alone & ~holds
         zoom = open_ & (length > 0) & ~back
         self._single[index], self._sharp[index] = alone, (spare > _ENTERS) & ~back
-        self._looked[index] = True
         self._go_back(index[back])
         self.narrow[index[open_ & (length == 0)]] = False
         middle, wide = _window(grid, counts, start, length)
