@@ -113,7 +113,7 @@ class Zoom:
         start, length = np.where(alone, highest, start), np.where(alone, 1, length)
 
         open_ = ~self.done[index]
-        holds = outside <= (1.0 - BULK) * self._rows
+        holds = outside <= (1.0 - BULK) * self._rows + math.sqrt(2.0) * noise
         back = open_ & ~alone & ~holds
         zoom = open_ & (length > 0) & ~back
         self._single[index], self._sharp[index] = alone, (spare > _ENTERS) & ~back
