@@ -114,36 +114,44 @@ def least_error(rows: np.ndarray, rho: float, scale: np.ndarray, unit: np.ndarra
     return float(np.sqrt(min(errors)))
 
 
-def ratios(rows: np.ndarray, rho: float, norm: str | float, runs: int, method: str) -> np.ndarray:
-    """Return the runs' errors over the least."""
+def ratios(
+    rows: np.ndarray, rho: float, norm: str | float, runs: int, method: str
+) -> tuple[np.ndarray, float]:
+    """Return the runs' errors over the least, and which part of the 95 % intervals hold."""
     vary = varies(rows)
     spread = rows[:, vary].std(axis=0)
     relative = norm == "relative"
     scale, unit = (spread, spread) if relative else (np.sqrt(spread), np.ones_like(spread))
     least = least_error(rows[:, vary], rho, scale, unit)
-    found = []
+    found, held = [], []
     budget = prolate.Budget(rho=rho)
     for run in range(runs):
         made = prolate.mean(rows, budget=budget, error_norm=norm, method=method, seed=run)
-        found.append(np.linalg.norm((made.estimate - rows.mean(axis=0))[vary] / unit))
-    return np.array(found) / least
+        error = np.abs(made.estimate - rows.mean(axis=0))[vary]
+        found.append(np.linalg.norm(error / unit))
+        clipping = np.zeros(vary.size) if made.clipping_std is None else made.clipping_std
+        held.append(np.mean(error <= 1.96 * np.hypot(made.noise_std, clipping)[vary]))
+    return np.array(found) / least, float(np.mean(held))
 
 
-def one_table(job: tuple[int | str, str | float, int, str]) -> tuple[str, np.ndarray] | None:
-    """Return a name and its ratios; None for a table in which nothing varies."""
+def one_table(
+    job: tuple[int | str, str | float, int, str],
+) -> tuple[str, np.ndarray, float] | None:
+    """Return a name and its `ratios`; None for a table in which nothing varies."""
     table, *asked = job
     warnings.simplefilter("ignore")
     if isinstance(table, int):
         rows, rho = made_up(table)
         if not varies(rows).any():
             return None
-        return f"made up {table} ({rows.shape[0]} x {rows.shape[1]})", ratios(rows, rho, *asked)
+        name = f"made up {table} ({rows.shape[0]} x {rows.shape[1]})"
+        return name, *ratios(rows, rho, *asked)
     import pyarrow.parquet as pq
 
     path, rho = table.rsplit("@", 1)
     columns = pq.read_table(path)
     rows = np.column_stack([columns[name].to_numpy() for name in columns.column_names])
-    return f"{Path(path).stem} rho={rho}", ratios(rows.astype(float), float(rho), *asked)
+    return f"{Path(path).stem} rho={rho}", *ratios(rows.astype(float), float(rho), *asked)
 
 
 def main() -> None:
@@ -163,21 +171,22 @@ def main() -> None:
             for norm in (2.0, "relative"):
                 jobs = [(table, norm, options.runs, "auto") for table in tables]
                 found = [one for one in pool.map(one_table, jobs, chunksize=4) if one]
-                medians = np.array([np.median(ratio) for _, ratio in found])
-                worst = np.array([ratio.max() for _, ratio in found])
+                medians = np.array([np.median(ratio) for _, ratio, _ in found])
+                worst = np.array([ratio.max() for _, ratio, _ in found])
                 quantiles = np.quantile(medians, [0.5, 0.9, 0.99]).round(2)
                 above = " / ".join(str(np.count_nonzero(worst > limit)) for limit in (3, 10, 100))
                 print(
                     f"{group}, {len(found)} tables, error_norm={norm}: geometric mean "
                     f"{np.exp(np.log(medians).mean()):.2f}, quantiles .5 .9 .99 "
-                    f"{quantiles}, above 3 / 10 / 100: {above}"
+                    f"{quantiles}, above 3 / 10 / 100: {above}; "
+                    f"intervals hold {np.mean([held for *_, held in found]):.3f}"
                 )
                 for k in np.argsort(-worst)[:5]:
                     print(f"    {found[k][0]:32} median {medians[k]:.3g} worst {worst[k]:.3g}")
                 if options.plan and norm == 2.0:
                     jobs = [(*job[:3], "plan") for job in jobs]
                     plan = [one for one in pool.map(one_table, jobs, chunksize=4) if one]
-                    over = np.array([np.median(ratio) for _, ratio in plan]) / medians
+                    over = np.array([np.median(ratio) for _, ratio, _ in plan]) / medians
                     print(
                         f"    PLAN over ours: quantiles .1 .5 .9 "
                         f"{np.quantile(over, [0.1, 0.5, 0.9]).round(2)}, below .95 in "
