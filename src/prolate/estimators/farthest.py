@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.shares import farthest_share, significance
-from prolate.estimators.spread import LARGEST
+from prolate.estimators.spread import LARGEST, SMALLEST
 from prolate.queries import FarthestHistogram
 
 __all__ = ["own_steps", "with_farthest"]
@@ -22,14 +22,15 @@ __all__ = ["own_steps", "with_farthest"]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-_OCTAVES = 40
+_OCTAVES, _LEAST_OCTAVES = 40, 12
+_MOST_CELLS = 1 << 24  # of one histogram
 _RUNS = (1, 2, 3, 4)  # octaves that stand out together
 _LOST = 1e-4  # probability that noise alone makes any stand out
 _LOOKS = 3  # at most
 _RAISED = 2.0  # times a spread: others may have been hidden
 _FAR = 1  # octaves beyond a spread: what is nearer is the bulk
-_DOUBT, _FARTHER = 0.3, 3  # the same, so many octaves out, where it is looked again
-_BELOW = 34  # octaves below the common size of rare values that are told apart
+_DOUBT, _FARTHER = 0.3, 3  # the same, so many octaves out, of what is looked at again
+_ABOVE = 6  # octaves above the common size of rare values that are told apart
 _WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
 _MIDDLE, _END = 1.4, 2.0  # of an octave, over where it begins
 
@@ -48,9 +49,9 @@ def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -
         Number of rows, or a private estimate of it.
     center, spread : float64 arrays of shape (d,)
     """
-    spread = spread.copy()
-    total, looks = np.zeros((center.size, _OCTAVES - _FAR)), np.zeros(center.size)
-    squares = (_END * np.exp2(np.arange(_FAR, _OCTAVES))) ** 2
+    spread, octaves = spread.copy(), _octaves(center.size)
+    total, looks = np.zeros((center.size, octaves - _FAR)), np.zeros(center.size)
+    squares = (_END * np.exp2(np.arange(_FAR, octaves))) ** 2
     for _ in range(_LOOKS):
         counts, std = _look(view, rows, center, 1.0 / spread, "farthest columns")
         total += counts[:, _FAR:]
@@ -83,8 +84,9 @@ def own_steps(view: Searcher, rows: float, center: Floats, half: Floats, step: F
         How far rare values of all columns are, together; 0 for columns that have none.
     """
     step, left = step.copy(), step > 0.0
-    unit = np.exp2(np.ceil(np.log2(step.max())) - _BELOW)
-    middle = _MIDDLE * unit * np.exp2(np.arange(_OCTAVES))
+    octaves = _octaves(center.size)
+    unit = max(np.exp2(np.ceil(np.log2(step.max())) + _ABOVE - octaves), SMALLEST)
+    middle = _MIDDLE * unit * np.exp2(np.arange(octaves))
     outside = middle > _WITHIN * half[:, np.newaxis]
     for _ in range(_LOOKS):
         gain = np.where(left, 1.0 / unit, 0.0)
@@ -104,9 +106,14 @@ def _look(
     view: Searcher, rows: float, center: Floats, gain: Floats, label: str
 ) -> tuple[Floats, float]:
     """Return noisy counts of rows by farthest column and octave, and their noise."""
-    query = FarthestHistogram(center, gain, _OCTAVES)
+    query = FarthestHistogram(center, gain, _octaves(center.size))
     measured = view.measure(query, share=farthest_share(view, rows), label=label)
-    return measured.values.reshape(center.size, _OCTAVES), measured.std
+    return measured.values.reshape(center.size, query.octaves), measured.std
+
+
+def _octaves(columns: int) -> int:
+    """Return how many octaves are told apart: fewer where columns are very many."""
+    return min(max(_MOST_CELLS // columns, _LEAST_OCTAVES), _OCTAVES)
 
 
 def _standing_out(counts: Floats, noise: Floats) -> Bools:

@@ -143,9 +143,10 @@ def _search(
     if looked.size and not shares.crowded:
         view = sample if looked.size == narrow.size else SomeColumns(sample, looked)
         raised = with_farthest(view, rows, center[looked], spread[looked])
-        more = raised > spread[looked]
         spread[looked] = raised
-        step[looked] = np.where(more & (step[looked] > 0.0), raised / _LARGEST, step[looked])
+        step[looked] = np.where(
+            step[looked] > 0.0, np.maximum(step[looked], raised / _LARGEST), 0.0
+        )
     warnings = _warnings(curator, shares, found=interval.found)
     shape = Shape(all_rows, sample, center, spread, roughness, shares, warnings)
     if not step.any():
