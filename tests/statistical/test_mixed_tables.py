@@ -1,10 +1,9 @@
 """Tables of mixed columns: flags, amounts that are mostly zero, few values, wide ranges.
 
-No column may be lost, and none may spoil the others. A release is off by a twentieth of a
-column's standard deviation at most in the tests below; those of the planted faults are off
-by whole ones, so no chance is involved but that of the searches (less than once in a
-thousand releases, as measured), and a median of five passes with probability above
-1 - 10 * 1e-9.
+No column may be lost, and none may spoil the others: releases are off by a twentieth or a
+tenth of a column's standard deviation at most, those of the planted faults by whole ones.
+Rows and noise are seeded, so a run gives what the last one gave, and no chance is left; how
+often the searches fail with other seeds was not measured.
 """
 
 from __future__ import annotations
