@@ -518,6 +518,21 @@ def test_twins(d, seed) -> None:
     both("key_histogram", rows, index, first, shift, shape=(d, 7))
 
 
+@pytest.mark.parametrize("cells", [1, 3, 35, 72, 300])
+@pytest.mark.parametrize(
+    "shape", [(5000, 1), (1300, 5), (700, 63), (700, 64), (300, 130), (300, 2100)]
+)
+def test_twins_of_histograms_of_few_cells_and_many(shape, cells) -> None:
+    rng, d = np.random.default_rng(cells), shape[1]
+    rows = rng.normal(size=shape)
+    rows[rng.random(shape) < 0.1] = np.nan
+    rows[-1, -1], rows[0, 0] = np.inf, -np.inf
+    low, width = rng.normal(size=d) - 2.0, np.abs(rng.normal(size=d)) * 6.0 / cells + TINY
+    both("linear_histogram", rows, low, width, cells, shape=(d, cells + 2))
+    first = rng.integers(2000, 2046, d)
+    both("magnitude_histogram", rows, low, first, 51, shape=(d, cells))
+
+
 @settings(max_examples=150)
 @given(data=st.data())
 def test_twins_of_clipped_sums_and_norms(data) -> None:

@@ -14,18 +14,11 @@ __all__ = [
     "clipped_steps",
     "cut",
     "key_histogram",
-    "linear_histogram_columns",
-    "linear_histogram_rows",
-    "magnitude_histogram_columns",
-    "magnitude_histogram_rows",
-    "pooled_histogram",
     "products",
     "turn",
 ]
 
 _LANES = 32
-_CELLS = 1 << 18  # values at a time, whose cells stay in the second-level cache
-_TABLES = 16  # columns whose tables do
 
 
 @njit(nogil=True, fastmath={"reassoc"})
@@ -68,139 +61,6 @@ def clipped_steps(
             factor = inner / np.sqrt(square)
             for j in range(first, last):
                 steps[i, j] = np.rint(steps[i, j] * factor)
-
-
-@njit(nogil=True, error_model="numpy")
-def _linear_cell(x: Any, low: float, width: float, cells: float) -> Any:
-    """Return the cell of a value, -1 for none."""
-    place = np.floor((np.float64(x) - low) / width)
-    place = min(max(place if place == place else 0.0, -1.0), cells) + 1.0  # noqa: PLR0124
-    return np.int32(place if x - x == 0.0 else -1.0)
-
-
-@njit(nogil=True)
-def _magnitude_cell(x: Any, pattern: int, first: int, shift: int, last: int) -> Any:
-    """Return the cell of a value, -1 for none, given the bits of its magnitude."""
-    cell = min(max((pattern >> shift) - first, 0), last)
-    return np.int32(cell if x - x == 0.0 else -1)
-
-
-@njit(nogil=True)
-def _tally_rows(cells: Any, count: int, total: Any) -> None:
-    """Count cells, row after row, into their columns' tables.
-
-    A few tables at a time stay in the cache.
-    """
-    d, size = total.shape
-    table = total.reshape(-1)
-    for first in range(0, d, _TABLES):
-        last = min(first + _TABLES, d)
-        for i in range(count):
-            for j in range(first, last):
-                cell = cells[np.uint64(i * d + j)]  # unsigned: not from the end
-                if cell >= 0:
-                    table[np.uint64(j * size + cell)] += 1
-
-
-@njit(nogil=True)
-def _tally_column(cells: Any, count: int, table: Any) -> None:
-    """Count the cells of a column into its table."""
-    for i in range(count):
-        cell = cells[np.uint64(i)]
-        if cell >= 0:
-            table[np.uint64(cell)] += 1
-
-
-@njit(nogil=True, cache=True)
-def linear_histogram_rows(
-    flat: Any, stride: int, count: int, low: Any, width: Any, cells: int, total: Any
-) -> None:
-    d, top = low.size, float(cells)
-    height = max(1, min(count, _CELLS // d))
-    found = np.empty(height * d, dtype=np.int32)
-    for first in range(0, count, height):
-        rows = min(height, count - first)
-        for i in range(rows):
-            row = flat[(first + i) * stride : (first + i) * stride + d]
-            out = found[i * d : i * d + d]
-            for j in range(d):
-                out[j] = _linear_cell(row[j], low[j], width[j], top)
-        _tally_rows(found, rows, total)
-
-
-@njit(nogil=True, cache=True)
-def linear_histogram_columns(
-    flat: Any, stride: int, count: int, low: Any, width: Any, cells: int, total: Any
-) -> None:
-    d, top = low.size, float(cells)
-    found = np.empty(min(count, _CELLS), dtype=np.int32)
-    for j in range(d):
-        for first in range(0, count, _CELLS):
-            rows = min(_CELLS, count - first)
-            column = flat[j * stride + first : j * stride + first + rows]
-            for i in range(rows):
-                found[i] = _linear_cell(column[i], low[j], width[j], top)
-            _tally_column(found, rows, total[j])
-
-
-@njit(nogil=True, cache=True)
-def magnitude_histogram_rows(
-    flat: Any, stride: int, count: int, center: Any, start: Any, shift: int, total: Any
-) -> None:
-    d, last = total.shape[0], total.shape[1] - 1
-    height = max(1, min(count, _CELLS // d))
-    found = np.empty(height * d, dtype=np.int32)
-    magnitudes = np.empty(d)
-    patterns = magnitudes.view(np.int64)
-    for first in range(0, count, height):
-        rows = min(height, count - first)
-        for i in range(rows):
-            row = flat[(first + i) * stride : (first + i) * stride + d]
-            out = found[i * d : i * d + d]
-            for j in range(d):
-                magnitudes[j] = abs(row[j] - center[j])
-            for j in range(d):
-                out[j] = _magnitude_cell(row[j], patterns[j], start[j], shift, last)
-        _tally_rows(found, rows, total)
-
-
-@njit(nogil=True, cache=True)
-def magnitude_histogram_columns(
-    flat: Any, stride: int, count: int, center: Any, start: Any, shift: int, total: Any
-) -> None:
-    d, last = total.shape[0], total.shape[1] - 1
-    found = np.empty(min(count, _CELLS), dtype=np.int32)
-    magnitudes = np.empty(found.size)
-    patterns = magnitudes.view(np.int64)
-    for j in range(d):
-        for first in range(0, count, _CELLS):
-            rows = min(_CELLS, count - first)
-            column = flat[j * stride + first : j * stride + first + rows]
-            for i in range(rows):
-                magnitudes[i] = abs(column[i] - center[j])
-            for i in range(rows):
-                found[i] = _magnitude_cell(column[i], patterns[i], start[j], shift, last)
-            _tally_column(found, rows, total[j])
-
-
-@njit(nogil=True, cache=True)
-def pooled_histogram(rows: Any, center: Any, first: Any, shift: int, total: Any) -> None:
-    d = center.size
-    last = total.size - 1
-    magnitude = np.empty(d)
-    # Neighboring values often share a cell: two tables take turns, and do not wait.
-    tables = np.zeros((2, total.size), dtype=np.int64)
-    for i in range(rows.shape[0]):
-        for j in range(d):
-            magnitude[j] = abs(rows[i, j] - center[j])
-        patterns = magnitude.view(np.int64)
-        for j in range(d):
-            x = rows[i, j]
-            if x - x == 0.0:
-                cell = (patterns[j] >> shift) - first[j]
-                tables[j & 1, min(max(cell, 0), last)] += 1
-    for k in range(total.size):
-        total[k] += tables[0, k] + tables[1, k]
 
 
 @njit(nogil=True)

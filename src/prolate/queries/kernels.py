@@ -1,9 +1,9 @@
 """The loops over rows: compiled by numba, or in plain NumPy for little work or without numba.
 
-Each kernel has two versions under one name, in `_compiled` or `_compiled_sums` and in
-`twins`; tests hold one against the other. Both give the same integers: every operation on
-a value is a correctly rounded one in double precision, in the same order, and sums are
-either exact or taken column by column.
+Each kernel has two versions under one name, in `_compiled`, `_compiled_histograms` or
+`_compiled_sums`, and in `twins`; tests hold one against the other. Both give the same
+integers: every operation on a value is a correctly rounded one in double precision, in the
+same order, and sums are either exact or taken column by column.
 
 Kernels marked *any layout* take rows of either precision, with the values of a row or of a
 column side by side, whatever lies between: no copy is made. The others take double
@@ -108,7 +108,7 @@ def linear_histogram(rows: Rows, low: Floats, width: Floats, cells: int, total: 
         twins.linear_histogram(_double(rows), low, width, cells, total)
     else:
         flat, stride = _flat(rows, by_row)
-        kernel(flat, stride, rows.shape[0], _fixed(low), _fixed(width), cells, total)
+        kernel(flat, stride, rows.shape[0], _fixed(low), _fixed(width), total)
 
 
 def magnitude_histogram(
@@ -217,8 +217,10 @@ def _compiled(name: str, rows: Rows) -> Callable[..., Any] | None:
 def _loaded(name: str) -> Callable[..., Any] | None:
     """Return the compiled kernel `name`, or None where numba is not installed."""
     try:
-        from prolate.queries import _compiled, _compiled_sums
+        from prolate.queries import _compiled, _compiled_histograms, _compiled_sums
     except (ImportError, RuntimeError):  # not installed, or no folder for its cache
         return None
-    kernel: Callable[..., Any] | None = getattr(forgiving(_compiled), name, None)
-    return getattr(forgiving(_compiled_sums), name) if kernel is None else kernel
+    modules = _compiled, _compiled_histograms, _compiled_sums
+    module = next(module for module in modules if name in module.__all__)
+    kernel: Callable[..., Any] = getattr(forgiving(module), name)
+    return kernel

@@ -1,0 +1,239 @@
+"""Histograms of `prolate.queries.kernels`, for numba; imported on first use. No fast-math.
+
+Each comes for rows and for columns that lie together in memory: element (i, j) is
+flat[i * stride + j], or flat[j * stride + i].
+
+Where cells are few, values are counted `_LANES` columns at a time, without tables. A cell is
+a byte, 0 for no cell and k for cell k - 1, and in each column the sum over rows of min(byte, k)
+less that of min(byte, k - 1) is the number of rows in cell k - 1 or above. It is less than 256,
+so bytes are enough for the sums, which may overflow.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+__all__ = [
+    "linear_histogram_columns",
+    "linear_histogram_rows",
+    "magnitude_histogram_columns",
+    "magnitude_histogram_rows",
+    "pooled_histogram",
+]
+
+_LANES = 64
+_LINES = 248  # of as many bytes, counted at a time: a multiple of 8, below 256
+_AT_ONCE = 8  # lines
+_WIDE = 32 * _LANES  # columns at a time, whose cells stay in the second-level cache
+_FEW = 72  # cells; a table takes longer up to here
+_LEAST = 4  # lines for each cell; of fewer, adding their sums up would take longer
+_CELLS = 1 << 18  # values at a time, whose cells stay in the second-level cache
+_TABLES = 1 << 11  # cells of the columns at a time whose tables stay in the first
+
+
+@njit(nogil=True, error_model="numpy")
+def _cell(x: Any, one: float, two: Any, last: int, shift: Any) -> Any:
+    """Return the cell of a value, -1 for none.
+
+    Of equal cells, from `one` on and `two` wide, if `shift` is None; else of the magnitudes
+    |x - one| whose bits, shifted, are `two` and more.
+    """
+    if shift is None:
+        place = np.floor((np.float64(x) - one) / two)
+        place = place if place == place else 0.0  # noqa: PLR0124
+        cell = np.int32(min(max(place, -1.0), last - 1.0) + 1.0)
+    else:
+        pattern = np.float64(abs(x - one)).view(np.int64)
+        cell = np.int32(min(max((pattern >> shift) - two, 0), last))
+    return cell if x - x == 0.0 else np.int32(-1)
+
+
+@njit(nogil=True)
+def _least(cells: Any, lane: int, k: Any) -> Any:
+    """Return the sum of min(byte, k) over lines, modulo 256."""
+    total = np.uint8(0)
+    for line in range(_AT_ONCE):
+        byte = cells[line * _LANES + lane]
+        total = np.uint8(total + min(byte, k))
+    return total
+
+
+@njit(nogil=True)
+def _count_lines(found: Any, lines: int, columns: int, size: int, sums: Any, total: Any) -> None:
+    """Count lines of bytes into `total`; lane j belongs to column j modulo its length."""
+    full = -(-lines // _AT_ONCE) * _AT_ONCE
+    found[lines * _LANES : full * _LANES] = np.uint8(0)
+    for k in range(1, size + 1, 4):
+        a, b, c, e = np.uint8(k), np.uint8(k + 1), np.uint8(k + 2), np.uint8(k + 3)
+        here = sums[k * _LANES : (k + 4) * _LANES]
+        here[:] = np.uint8(0)
+        for line in range(0, full, _AT_ONCE):
+            cells = found[line * _LANES : (line + _AT_ONCE) * _LANES]
+            for j in range(_LANES):
+                two, three, four = j + _LANES, j + 2 * _LANES, j + 3 * _LANES
+                here[j] = np.uint8(here[j] + _least(cells, j, a))
+                here[two] = np.uint8(here[two] + _least(cells, j, b))
+                here[three] = np.uint8(here[three] + _least(cells, j, c))
+                here[four] = np.uint8(here[four] + _least(cells, j, e))
+    for j in range(columns):
+        table = total[j % len(total)]
+        above = np.int64(sums[_LANES + j])
+        for k in range(1, size):
+            more = np.int64(np.uint8(sums[(k + 1) * _LANES + j] - sums[k * _LANES + j]))
+            table[k - 1] += above - more
+            above = more
+        table[size - 1] += above
+
+
+@njit(nogil=True)
+def _few_rows(
+    flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, total: Any
+) -> None:
+    """Count rows, so many of which make a line that the lanes are full."""
+    d, size = total.shape
+    rows = _rows_in_line(d, stride)
+    length = rows * d
+    ones, twos = np.empty(length, one.dtype), np.empty(length, two.dtype)
+    for j in range(length):
+        ones[j], twos[j] = one[j % d], two[j % d]
+    wide = min(length, _WIDE)
+    found = np.empty(-(-wide // _LANES) * _LINES * _LANES, np.uint8)
+    sums = np.zeros((size + 4) * _LANES, np.uint8)
+    end = (count - 1) * stride + d
+    for first in range(0, -(-count // rows), _LINES):
+        lines = min(_LINES, -(-count // rows) - first)
+        for begin in range(0, length, wide):
+            stop = min(begin + wide, length)
+            for line in range(0, lines, _AT_ONCE):
+                for start in range(begin, stop, _LANES):
+                    place = (start - begin) * _LINES
+                    last = min(start + _LANES, stop)
+                    some, others = ones[start:last], twos[start:last]
+                    for i in range(line, min(line + _AT_ONCE, lines)):
+                        at = (first + i) * rows * stride + start
+                        values = flat[at : min(at + last - start, end)]
+                        out = found[place + i * _LANES : place + (i + 1) * _LANES]
+                        for j in range(values.size):
+                            out[j] = np.uint8(
+                                _cell(values[j], some[j], others[j], size - 1, shift) + 1
+                            )
+                        for j in range(values.size, last - start):
+                            out[j] = np.uint8(0)
+            for start in range(begin, stop, _LANES):
+                tile = found[(start - begin) * _LINES : (start - begin + _LANES) * _LINES]
+                columns = min(_LANES, stop - start)
+                _count_lines(tile, lines, columns, size, sums, total[start:])
+
+
+@njit(nogil=True)
+def _rows_in_line(d: int, stride: int) -> int:
+    """Return how many rows fill the lanes, where there is nothing between them."""
+    return max(1, _LANES // d) if stride == d else 1
+
+
+@njit(nogil=True)
+def _rows(flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, total: Any) -> None:
+    """Count the values of rows: see `_cell`."""
+    d, size = total.shape
+    length = _rows_in_line(d, stride) * d
+    full = -(-length // _LANES) * _LANES / length
+    if size * full <= _FEW and count * d >= _LEAST * size * length:
+        _few_rows(flat, stride, count, one, two, shift, total)
+        return
+    height = max(1, min(count, _CELLS // d))
+    found = np.empty(height * d, dtype=np.int32)
+    table, together = total.reshape(-1), max(4, _TABLES // size)
+    for first in range(0, count, height):
+        rows = min(height, count - first)
+        for i in range(rows):
+            row = flat[(first + i) * stride : (first + i) * stride + d]
+            out = found[i * d : i * d + d]
+            for j in range(d):
+                out[j] = _cell(row[j], one[j], two[j], size - 1, shift)
+        for start in range(0, d, together):
+            for i in range(rows):
+                for j in range(start, min(start + together, d)):
+                    here = found[np.uint64(i * d + j)]  # unsigned: not from the end
+                    if here >= 0:
+                        table[np.uint64(j * size + here)] += 1
+
+
+@njit(nogil=True)
+def _columns(
+    flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, total: Any
+) -> None:
+    """Count the values of columns: see `_cell`."""
+    d, size = total.shape
+    few = size <= _FEW and count >= _LEAST * size * _LANES
+    most = _LINES * _LANES if few else _CELLS
+    found = np.empty(min(count, most), dtype=np.int32)
+    cells, sums = np.zeros(_LINES * _LANES, np.uint8), np.zeros((size + 4) * _LANES, np.uint8)
+    for j in range(d):
+        table = total[j]
+        for first in range(0, count, most):
+            rows = min(most, count - first)
+            column = flat[j * stride + first : j * stride + first + rows]
+            if few:
+                for i in range(rows):
+                    cells[i] = np.uint8(_cell(column[i], one[j], two[j], size - 1, shift) + 1)
+                lines = -(-rows // _LANES)
+                cells[rows : lines * _LANES] = np.uint8(0)
+                _count_lines(cells, lines, _LANES, size, sums, total[j : j + 1])
+                continue
+            for i in range(rows):
+                found[i] = _cell(column[i], one[j], two[j], size - 1, shift)
+            for i in range(rows):
+                here = found[np.uint64(i)]
+                if here >= 0:
+                    table[np.uint64(here)] += 1
+
+
+@njit(nogil=True, cache=True)
+def linear_histogram_rows(
+    flat: Any, stride: int, count: int, low: Any, width: Any, total: Any
+) -> None:
+    _rows(flat, stride, count, low, width, None, total)
+
+
+@njit(nogil=True, cache=True)
+def linear_histogram_columns(
+    flat: Any, stride: int, count: int, low: Any, width: Any, total: Any
+) -> None:
+    _columns(flat, stride, count, low, width, None, total)
+
+
+@njit(nogil=True, cache=True)
+def magnitude_histogram_rows(
+    flat: Any, stride: int, count: int, center: Any, start: Any, shift: int, total: Any
+) -> None:
+    _rows(flat, stride, count, center, start, shift, total)
+
+
+@njit(nogil=True, cache=True)
+def magnitude_histogram_columns(
+    flat: Any, stride: int, count: int, center: Any, start: Any, shift: int, total: Any
+) -> None:
+    _columns(flat, stride, count, center, start, shift, total)
+
+
+@njit(nogil=True, cache=True)
+def pooled_histogram(rows: Any, center: Any, first: Any, shift: int, total: Any) -> None:
+    d = center.size
+    last = total.size - 1
+    magnitude = np.empty(d)
+    # Neighboring values often share a cell: two tables take turns, and do not wait.
+    tables = np.zeros((2, total.size), dtype=np.int64)
+    for i in range(rows.shape[0]):
+        for j in range(d):
+            magnitude[j] = abs(rows[i, j] - center[j])
+        patterns = magnitude.view(np.int64)
+        for j in range(d):
+            x = rows[i, j]
+            if x - x == 0.0:
+                cell = (patterns[j] >> shift) - first[j]
+                tables[j & 1, min(max(cell, 0), last)] += 1
+    for k in range(total.size):
+        total[k] += tables[0, k] + tables[1, k]
