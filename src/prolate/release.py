@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from dataclasses import fields as dataclass_fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
@@ -47,6 +48,7 @@ STATISTICS = (
 _MATRICES = ("covariance", "correlation")
 
 
+@cache
 def installed_version() -> str:
     """Return the version of Prolate that runs, or ``"unknown"`` where it is not installed."""
     from importlib.metadata import PackageNotFoundError, version

@@ -18,6 +18,7 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ContextDecorator, closing, suppress
+from functools import lru_cache
 from itertools import accumulate, chain
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -116,11 +117,9 @@ class _OneBlasThread(ContextDecorator):
             )
 
     def __enter__(self) -> None:
-        from threadpoolctl import ThreadpoolController
-
         with self._lock:
             if not self._before:
-                found = ThreadpoolController().select(user_api="blas").lib_controllers
+                found = _blas_libraries(len(sys.modules))
                 self._before = [(library, library.num_threads) for library in found]
                 for library, _ in self._before:
                     _limit(library, 1)
@@ -133,6 +132,14 @@ class _OneBlasThread(ContextDecorator):
                 for library, threads in self._before:
                     _limit(library, threads)
                 self._before = []
+
+
+@lru_cache(maxsize=1)
+def _blas_libraries(_modules: int) -> list[Any]:
+    """Return them, looked for again when there are more modules, with which they are loaded."""
+    from threadpoolctl import ThreadpoolController
+
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 def _limit(library: Any, threads: int) -> None:
