@@ -28,7 +28,7 @@ _LANES = 64
 _LINES = 248  # of as many bytes, counted at a time: a multiple of 8, below 256
 _AT_ONCE = 8  # lines
 _WIDE = 32 * _LANES  # columns at a time, whose cells stay in the second-level cache
-_FEW = 72  # cells; a table takes longer up to here
+_FEW = 96  # cells; of more, a table is quicker
 _LEAST = 4  # lines for each cell; of fewer, adding their sums up would take longer
 _CELLS = 1 << 18  # values at a time, whose cells stay in the second-level cache
 _TABLES = 1 << 11  # cells of the columns at a time whose tables stay in the first
@@ -62,11 +62,17 @@ def _least(cells: Any, lane: int, k: Any) -> Any:
 
 
 @njit(nogil=True)
-def _count_lines(found: Any, lines: int, columns: int, size: int, sums: Any, total: Any) -> None:
+def _count_lines(found: Any, lines: int, columns: int, sums: Any, total: Any) -> None:
     """Count lines of bytes into `total`; lane j belongs to column j modulo its length."""
     full = -(-lines // _AT_ONCE) * _AT_ONCE
     found[lines * _LANES : full * _LANES] = np.uint8(0)
-    for k in range(1, size + 1, 4):
+    largest = np.uint8(0)
+    for place in range(full * _LANES):
+        largest = max(largest, found[place])
+    last = np.int64(largest)  # the cells above are empty
+    if last == 0:
+        return
+    for k in range(1, last + 1, 4):
         a, b, c, e = np.uint8(k), np.uint8(k + 1), np.uint8(k + 2), np.uint8(k + 3)
         here = sums[k * _LANES : (k + 4) * _LANES]
         here[:] = np.uint8(0)
@@ -81,11 +87,11 @@ def _count_lines(found: Any, lines: int, columns: int, size: int, sums: Any, tot
     for j in range(columns):
         table = total[j % len(total)]
         above = np.int64(sums[_LANES + j])
-        for k in range(1, size):
+        for k in range(1, last):
             more = np.int64(np.uint8(sums[(k + 1) * _LANES + j] - sums[k * _LANES + j]))
             table[k - 1] += above - more
             above = more
-        table[size - 1] += above
+        table[last - 1] += above
 
 
 @njit(nogil=True)
@@ -100,7 +106,7 @@ def _few_rows(
     for j in range(length):
         ones[j], twos[j] = one[j % d], two[j % d]
     wide = min(length, _WIDE)
-    found = np.empty(-(-wide // _LANES) * _LINES * _LANES, np.uint8)
+    found = np.zeros(-(-wide // _LANES) * _LINES * _LANES, np.uint8)  # some lanes stay empty
     sums = np.zeros((size + 4) * _LANES, np.uint8)
     end = (count - 1) * stride + d
     for first in range(0, -(-count // rows), _LINES):
@@ -125,7 +131,7 @@ def _few_rows(
             for start in range(begin, stop, _LANES):
                 tile = found[(start - begin) * _LINES : (start - begin + _LANES) * _LINES]
                 columns = min(_LANES, stop - start)
-                _count_lines(tile, lines, columns, size, sums, total[start:])
+                _count_lines(tile, lines, columns, sums, total[start:])
 
 
 @njit(nogil=True)
@@ -181,7 +187,7 @@ def _columns(
                     cells[i] = np.uint8(_cell(column[i], one[j], two[j], size - 1, shift) + 1)
                 lines = -(-rows // _LANES)
                 cells[rows : lines * _LANES] = np.uint8(0)
-                _count_lines(cells, lines, _LANES, size, sums, total[j : j + 1])
+                _count_lines(cells, lines, _LANES, sums, total[j : j + 1])
                 continue
             for i in range(rows):
                 found[i] = _cell(column[i], one[j], two[j], size - 1, shift)
