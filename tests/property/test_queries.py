@@ -531,6 +531,9 @@ def test_twins_of_histograms_of_few_cells_and_many(shape, cells) -> None:
     both("linear_histogram", rows, low, width, cells, shape=(d, cells + 2))
     first = rng.integers(2000, 2046, d)
     both("magnitude_histogram", rows, low, first, 51, shape=(d, cells))
+    both("pooled_histogram", rows, low, first, 51, shape=(cells,))
+    rows[:, 0] *= 10.0 ** rng.uniform(-300.0, 300.0, len(rows))
+    both("pooled_histogram", rows, low, np.zeros(d, dtype=np.int64), 52, shape=(2048,))
 
 
 @settings(max_examples=150)

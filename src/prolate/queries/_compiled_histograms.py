@@ -227,19 +227,44 @@ def magnitude_histogram_columns(
 
 @njit(nogil=True, cache=True)
 def pooled_histogram(rows: Any, center: Any, first: Any, shift: int, total: Any) -> None:
-    d = center.size
-    last = total.size - 1
-    magnitude = np.empty(d)
-    # Neighboring values often share a cell: two tables take turns, and do not wait.
-    tables = np.zeros((2, total.size), dtype=np.int64)
-    for i in range(rows.shape[0]):
-        for j in range(d):
-            magnitude[j] = abs(rows[i, j] - center[j])
-        patterns = magnitude.view(np.int64)
-        for j in range(d):
-            x = rows[i, j]
-            if x - x == 0.0:
-                cell = (patterns[j] >> shift) - first[j]
-                tables[j & 1, min(max(cell, 0), last)] += 1
-    for k in range(total.size):
-        total[k] += tables[0, k] + tables[1, k]
+    d, most = center.size, _LINES * _LANES
+    length = max(1, _LANES // d) * d
+    centers, firsts = np.empty(length), np.empty(length, np.int64)
+    for j in range(length):
+        centers[j], firsts[j] = center[j % d], first[j % d]
+    flat = rows.reshape(-1)
+    found = np.empty(max(1, most // length) * length, dtype=np.int32)
+    for start in range(0, flat.size, found.size):
+        values = flat[start : start + found.size]
+        for line in range(0, values.size, length):
+            row = values[line : line + length]
+            out = found[line : line + row.size]
+            for j in range(row.size):
+                out[j] = _cell(row[j], centers[j], firsts[j], total.size - 1, shift)
+        for line in range(0, values.size, most):
+            _count_together(found[line : min(line + most, values.size)], total)
+
+
+@njit(nogil=True)
+def _count_together(found: Any, total: Any) -> None:
+    """Count the cells of a few lines, -1 for none: by bytes, if they are close to each other."""
+    low, top = np.int32(total.size), np.int32(-1)
+    for place in range(found.size):
+        low, top = min(low, found[place]), max(top, found[place])
+    if top - low >= _FEW:
+        # Neighboring values often share a cell: two tables take turns, and do not wait.
+        tables = np.zeros((2, total.size + 1), np.int64)
+        for place in range(found.size):
+            tables[place & 1, found[place] + 1] += 1
+        for k in range(total.size):
+            total[k] += tables[0, k + 1] + tables[1, k + 1]
+        return
+    lines = -(-found.size // _LANES)
+    cells = np.zeros(-(-lines // _AT_ONCE) * _AT_ONCE * _LANES, np.uint8)
+    for place in range(found.size):
+        cells[place] = np.uint8(found[place] - low + 1)
+    sums, counts = np.zeros((_FEW + 4) * _LANES, np.uint8), np.zeros((1, _FEW), np.int64)
+    _count_lines(cells, lines, _LANES, sums, counts)
+    for k in range(top - low + 1):
+        if low + k >= 0:
+            total[low + k] += counts[0, k]
