@@ -518,7 +518,7 @@ def test_twins(d, seed) -> None:
     both("key_histogram", rows, index, first, shift, shape=(d, 7))
 
 
-@pytest.mark.parametrize("cells", [1, 3, 35, 94, 300])
+@pytest.mark.parametrize("cells", [1, 3, 30, 94, 300])
 @pytest.mark.parametrize(
     "shape", [(5000, 1), (1300, 5), (700, 63), (700, 64), (300, 130), (300, 2100)]
 )

@@ -28,7 +28,7 @@ _LANES = 64
 _LINES = 248  # of as many bytes, counted at a time: a multiple of 8, below 256
 _AT_ONCE = 8  # lines
 _WIDE = 32 * _LANES  # columns at a time, whose cells stay in the second-level cache
-_FEW = 96  # cells; of more, a table is quicker
+_FEW = 32  # cells, or three times as many of magnitudes, which are mostly empty
 _LEAST = 4  # lines for each cell; of fewer, adding their sums up would take longer
 _CELLS = 1 << 18  # values at a time, whose cells stay in the second-level cache
 _TABLES = 1 << 11  # cells of the columns at a time whose tables stay in the first
@@ -72,7 +72,7 @@ def _count_lines(found: Any, lines: int, columns: int, sums: Any, total: Any) ->
     last = np.int64(largest)  # the cells above are empty
     if last == 0:
         return
-    for k in range(1, last + 1, 4):
+    for k in range(1, last + 2, 4):
         a, b, c, e = np.uint8(k), np.uint8(k + 1), np.uint8(k + 2), np.uint8(k + 3)
         here = sums[k * _LANES : (k + 4) * _LANES]
         here[:] = np.uint8(0)
@@ -84,14 +84,16 @@ def _count_lines(found: Any, lines: int, columns: int, sums: Any, total: Any) ->
                 here[two] = np.uint8(here[two] + _least(cells, j, b))
                 here[three] = np.uint8(here[three] + _least(cells, j, c))
                 here[four] = np.uint8(here[four] + _least(cells, j, e))
+    for k in range(1, last + 1):
+        before, here = sums[(k - 1) * _LANES : k * _LANES], sums[k * _LANES : (k + 1) * _LANES]
+        after = sums[(k + 1) * _LANES : (k + 2) * _LANES]
+        for j in range(_LANES):  # a sum is not needed any more: its place takes the count
+            before[j] = np.uint8(np.uint8(here[j] - before[j]) - np.uint8(after[j] - here[j]))
     for j in range(columns):
         table = total[j % len(total)]
-        above = np.int64(sums[_LANES + j])
-        for k in range(1, last):
-            more = np.int64(np.uint8(sums[(k + 1) * _LANES + j] - sums[k * _LANES + j]))
-            table[k - 1] += above - more
-            above = more
-        table[last - 1] += above
+        for k in range(last):
+            table[k] += sums[k * _LANES + j]
+    sums[:_LANES] = np.uint8(0)
 
 
 @njit(nogil=True)
@@ -107,7 +109,7 @@ def _few_rows(
         ones[j], twos[j] = one[j % d], two[j % d]
     wide = min(length, _WIDE)
     found = np.zeros(-(-wide // _LANES) * _LINES * _LANES, np.uint8)  # some lanes stay empty
-    sums = np.zeros((size + 4) * _LANES, np.uint8)
+    sums = np.zeros((size + 5) * _LANES, np.uint8)
     end = (count - 1) * stride + d
     for first in range(0, -(-count // rows), _LINES):
         lines = min(_LINES, -(-count // rows) - first)
@@ -135,6 +137,12 @@ def _few_rows(
 
 
 @njit(nogil=True)
+def _most(shift: Any) -> int:
+    """Return how many cells are few."""
+    return _FEW if shift is None else 3 * _FEW
+
+
+@njit(nogil=True)
 def _rows_in_line(d: int, stride: int) -> int:
     """Return how many rows fill the lanes, where there is nothing between them."""
     return max(1, _LANES // d) if stride == d else 1
@@ -146,12 +154,12 @@ def _rows(flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, to
     d, size = total.shape
     length = _rows_in_line(d, stride) * d
     full = -(-length // _LANES) * _LANES / length
-    if size * full <= _FEW and count * d >= _LEAST * size * length:
+    if size * full <= _most(shift) and count * d >= _LEAST * size * length:
         _few_rows(flat, stride, count, one, two, shift, total)
         return
     height = max(1, min(count, _CELLS // d))
     found = np.empty(height * d, dtype=np.int32)
-    table, together = total.reshape(-1), max(4, _TABLES // size)
+    table, together = total.reshape(-1), max(16, _TABLES // size)
     for first in range(0, count, height):
         rows = min(height, count - first)
         for i in range(rows):
@@ -173,10 +181,10 @@ def _columns(
 ) -> None:
     """Count the values of columns: see `_cell`."""
     d, size = total.shape
-    few = size <= _FEW and count >= _LEAST * size * _LANES
+    few = size <= _most(shift) and count >= _LEAST * size * _LANES
     most = _LINES * _LANES if few else _CELLS
     found = np.empty(min(count, most), dtype=np.int32)
-    cells, sums = np.zeros(_LINES * _LANES, np.uint8), np.zeros((size + 4) * _LANES, np.uint8)
+    cells, sums = np.zeros(_LINES * _LANES, np.uint8), np.zeros((size + 5) * _LANES, np.uint8)
     for j in range(d):
         table = total[j]
         for first in range(0, count, most):
@@ -251,7 +259,7 @@ def _count_together(found: Any, total: Any) -> None:
     low, top = np.int32(total.size), np.int32(-1)
     for place in range(found.size):
         low, top = min(low, found[place]), max(top, found[place])
-    if top - low >= _FEW:
+    if top - low >= 3 * _FEW:
         # Neighboring values often share a cell: two tables take turns, and do not wait.
         tables = np.zeros((2, total.size + 1), np.int64)
         for place in range(found.size):
@@ -263,7 +271,7 @@ def _count_together(found: Any, total: Any) -> None:
     cells = np.zeros(-(-lines // _AT_ONCE) * _AT_ONCE * _LANES, np.uint8)
     for place in range(found.size):
         cells[place] = np.uint8(found[place] - low + 1)
-    sums, counts = np.zeros((_FEW + 4) * _LANES, np.uint8), np.zeros((1, _FEW), np.int64)
+    sums, counts = np.zeros((3 * _FEW + 5) * _LANES, np.uint8), np.zeros((1, 3 * _FEW), np.int64)
     _count_lines(cells, lines, _LANES, sums, counts)
     for k in range(top - low + 1):
         if low + k >= 0:
