@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,12 @@ from prolate.errors import InputError
 from prolate.sources.labels import Labels, choose, encoded
 from prolate.sources.source import Block, Columns, Source, position_names
 
+if TYPE_CHECKING:
+    from prolate.sources.kept import Thinning
+
 __all__ = ["ArraySource", "as_array", "check_numbers", "plain"]
+
+_LARGER = 8  # times a block, from which a sample is copied: fewer and longer copies
 
 
 class ArraySource(Source):
@@ -68,6 +75,12 @@ class ArraySource(Source):
                 whole = plain(np.ma.getdata(marks))
                 block = encoded(block, self.labels, whole, np.ma.getmask(marks))
             yield block
+
+    def thinned(self, keep: Thinning, progress: Callable[[int], None] | None = None) -> Source:
+        """Return the rows that `keep` chooses."""
+        larger = copy.copy(self)
+        larger.rows_per_block *= _LARGER
+        return super(ArraySource, larger).thinned(keep, progress)
 
 
 def plain(rows: NDArray[np.generic]) -> Block:
