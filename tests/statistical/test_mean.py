@@ -13,6 +13,7 @@ import pytest
 
 import prolate
 from prolate import Budget
+from prolate.estimators import zoom
 from prolate.theory import optimal_scale
 
 
@@ -64,6 +65,25 @@ def test_no_column_is_lost_where_rows_are_few(d, skew, n, rho):
     found = ratios(zipf(d, skew), 10.0 * (skew > 0), n, rho, 3)
     print("R =", found.round(2))
     assert found.max() <= 3.0
+
+
+def crowded_ratios() -> np.ndarray:
+    """Twice as many columns as rows, of which counts in each show little."""
+    rng = np.random.default_rng(1)
+    sigma, center = np.exp(0.5 * rng.normal(size=2000)), rng.normal(size=2000)
+    return ratios(sigma, center, 1000, 0.5, 3)
+
+
+def test_columns_are_not_looked_for_elsewhere_because_of_noise():
+    found = crowded_ratios()
+    print("R =", found.round(2))
+    assert np.median(found) <= 2.1
+
+
+def test_the_same_test_fails_where_noise_alone_sends_columns_back(monkeypatch):
+    """A planted fault: what seems to be outside a window is believed at one standard deviation."""
+    monkeypatch.setattr(zoom, "_ACCIDENT", 2000.0)
+    assert np.median(crowded_ratios()) > 2.4
 
 
 def test_add_remove_has_half_the_noise_of_replace():

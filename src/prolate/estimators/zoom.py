@@ -35,6 +35,7 @@ _FEWER = 2.0  # standard deviations of a count by which a single value has less 
 _AVERAGE = 0.4  # part of the rows that it has at least, over all windows that hold no bulk
 _BACK = 2.0  # width of the window that a column goes back to, over the one zoomed to
 _ELSEWHERE = 2.5  # standard deviations of the count of rows outside that may be noise
+_ACCIDENT = 0.01  # probability that noise alone puts the bulk of any column outside
 _INWARD = 1.5  # half a window over how far outside is, at least, from any bulk inside
 
 
@@ -113,7 +114,9 @@ class Zoom:
         start, length = np.where(alone, highest, start), np.where(alone, 1, length)
 
         open_ = ~self.done[index]
-        holds = outside <= (1.0 - BULK) * self._rows + math.sqrt(2.0) * noise
+        doubt = math.sqrt(2.0) * noise
+        surely = significance(self.center.size, _ACCIDENT) * doubt
+        holds = outside <= max((1.0 - BULK) * self._rows + doubt, surely)
         back = open_ & ~alone & ~holds
         zoom = open_ & (length > 0) & ~back
         self._single[index], self._sharp[index] = alone, (spare > _ENTERS) & ~back
