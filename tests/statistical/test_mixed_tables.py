@@ -13,7 +13,7 @@ import pytest
 
 import prolate
 from prolate import Budget
-from prolate.estimators import rare, shape
+from prolate.estimators import alike, rare, shape
 
 BUDGET = Budget(epsilon=1, delta=1e-6)
 
@@ -80,3 +80,30 @@ def test_columns_that_are_a_single_value_in_half_of_the_rows(part: float) -> Non
     rows[rng.random((3_000, 8)) < part] = 0.0
     rows[:, 4:] += 20.0
     assert worst_column(rows) < 0.1
+
+
+def heavy(seed: int) -> np.ndarray:
+    """Columns of standard deviation 1: normal ones, and amounts that noise hides most of."""
+    rng = np.random.default_rng(seed)
+    zero = rng.random((8000, 8)) < 0.4
+    amounts = np.where(zero, 0.0, np.exp(2.0 * rng.normal(size=zero.shape)))
+    rows = np.column_stack([rng.normal(size=(8000, 16)), amounts])
+    return rows / rows.std(axis=0)
+
+
+def l2_error() -> float:
+    """Return the median length of the errors of fifteen releases."""
+    found = []
+    for seed in range(15):
+        rows = heavy(seed)
+        made = prolate.mean(rows, budget=BUDGET, seed=seed)
+        found.append(np.linalg.norm(made.estimate - rows.mean(axis=0)))
+    return float(np.median(found))
+
+
+def test_columns_beside_others_that_are_alike_are_not_scaled_as_if_tiny(monkeypatch) -> None:
+    found = l2_error()
+    monkeypatch.setattr(alike, "likely_spread", lambda spread: spread)  # a planted fault
+    without = l2_error()
+    print("error:", found, "without:", without)
+    assert found < 0.9 * without

@@ -2,7 +2,7 @@
 
 1. Find each column's center and spread (`learn_shape`).
 2. Divide deviations from the center by spread**(2 / (p + 2)): the best shape of noise for
-   an l_p error (PLAN, Lemma C.2).
+   an l_p error (PLAN, Lemma C.2), of spreads no smaller than is likely (`alike.py`).
 3. Measure how long the scaled rows are; so find a radius that is safe for any data
    (`clip.py`), and one that would be the best if the rows were symmetric (`expected.py`).
 4. A first mean of rows clipped between these two, with a part of what is left; and, around
@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
+from prolate.estimators.alike import likely_scale
 from prolate.estimators.allowance import (
     SKEWED,
     allowance_of_difference,
@@ -101,7 +102,8 @@ def mean(
     turned = find_rotation(curator, shape) if rotate and error_norm == 2.0 else None
     if turned is not None:
         return _turned_mean(turned, shape, clip)
-    weights = optimal_scale(shape.spread, error_norm)
+    divided = likely_scale if scale is None else optimal_scale
+    weights = divided(shape.spread, error_norm)
     first = shape.first
     if first is not None and first.mostly_rare and clip == "auto":
         value, noise_std, details = _mostly_rare_mean(curator, shape, first, error_norm)
