@@ -23,32 +23,38 @@ Floats = NDArray[np.float64]
 
 _UPPER = 0.9  # quantile of the spreads, beside the median, ...
 _DEVIATIONS = 1.28  # ... and how far apart these are, in standard deviations of a normal shape
-_BELOW = 1.5  # of them, below the median: what is likely at least
-_MOST = 1024.0  # times a spread: what seems less spread yet is constant, or of another kind
+# So many of them below the median is what is likely at least; but at most so many times what
+# a spread seems to be, since what is less spread yet is constant, or of another kind.
+_USUAL = (1.5, 1024.0)
+_RELATIVE = (3.0, 4.0)
 
 
 def likely_scale(spread: Floats, error_norm: float) -> Floats:
     """Return what rows are divided by before they are clipped, given the columns' spreads.
 
-    For an error relative to the spreads each column counts as much, and none is raised.
+    For an error relative to the spreads less is raised: if a column is as little spread as it
+    seems, all of that is error.
 
     Examples
     --------
     >>> likely_scale(np.array([1.0, 1.0, 0.01, 1.0]), 2.0).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    if error_norm != RELATIVE:
-        spread = likely_spread(spread)
-    return optimal_scale(spread, error_norm)
+    below, most = _RELATIVE if error_norm == RELATIVE else _USUAL
+    return optimal_scale(likely_spread(spread, below, most), error_norm)
 
 
-def likely_spread(spread: Floats) -> Floats:
+def likely_spread(spread: Floats, below: float = _USUAL[0], most: float = _USUAL[1]) -> Floats:
     """Return spreads, those raised that are unlikely to be so small beside the others.
 
     Parameters
     ----------
     spread : float64 array of shape (d,)
         Private standard deviations, of which each may miss a part.
+    below : float
+        How many standard deviations below the median is likely at least.
+    most : float
+        At most so many times its own spread a column is given.
 
     Examples
     --------
@@ -58,5 +64,5 @@ def likely_spread(spread: Floats) -> Floats:
     [1.24, 10.0, 100.0, 1000.0]
     """
     middle, upper = np.quantile(np.log(spread), [0.5, _UPPER])
-    least = np.exp(middle - _BELOW * (upper - middle) / _DEVIATIONS)
-    return np.asarray(np.maximum(spread, np.minimum(least, _MOST * spread)))
+    least = np.exp(middle - below * (upper - middle) / _DEVIATIONS)
+    return np.asarray(np.maximum(spread, np.minimum(least, most * spread)))
