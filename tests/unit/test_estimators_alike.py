@@ -35,8 +35,18 @@ def test_units_do_not_matter(factor: float) -> None:
     np.testing.assert_allclose(likely_spread(factor * spread), factor * likely_spread(spread))
 
 
-def test_a_constant_stays_nearly_constant() -> None:
-    assert likely_spread(np.array([1e-140, 1.0, 1.0]))[0] < 1e-136
+def test_constants_stay_and_lost_columns_do_not() -> None:
+    spread = np.array([1e-11, 1e-11, 1.0, 1.0, 1.0, 1.0])
+    constant = np.arange(6) == 0
+    assert likely_scale(spread, 1.0, constant=constant)[0] == optimal_scale(spread, 1.0)[0]
+    assert likely_scale(spread, 1.0, constant=constant)[1] > 0.1
+
+
+def test_a_constant_is_released_with_less_noise() -> None:
+    rows = np.random.default_rng(0).normal(size=(4000, 6))
+    rows[:, 2] = 7.5
+    made = prolate.mean(rows, budget=prolate.Budget(rho=0.5), seed=0)
+    assert made.noise_std[2] < 0.5 * made.noise_std[0]
 
 
 def test_one_column_stays() -> None:

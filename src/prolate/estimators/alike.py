@@ -20,20 +20,21 @@ from prolate.theory import RELATIVE, optimal_scale
 __all__ = ["likely_scale", "likely_spread"]
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 _UPPER = 0.9  # quantile of the spreads, beside the median, ...
 _DEVIATIONS = 1.28  # ... and how far apart these are, in standard deviations of a normal shape
-# So many of them below the median is what is likely at least; but at most so many times what
-# a spread seems to be, since what is less spread yet is constant, or of another kind.
-_USUAL = (1.5, 1024.0)
+# So many of them below the median is what is likely at least; and at most so many times what
+# a spread seems to be.
+_USUAL = (1.5, np.inf)
 _RELATIVE = (3.0, 4.0)
 
 
-def likely_scale(spread: Floats, error_norm: float) -> Floats:
+def likely_scale(spread: Floats, error_norm: float, *, constant: Bools | None = None) -> Floats:
     """Return what rows are divided by before they are clipped, given the columns' spreads.
 
     For an error relative to the spreads less is raised: if a column is as little spread as it
-    seems, all of that is error.
+    seems, all of that is error. Columns that are `constant`, as far as was seen, stay.
 
     Examples
     --------
@@ -41,7 +42,10 @@ def likely_scale(spread: Floats, error_norm: float) -> Floats:
     [1.0, 1.0, 1.0, 1.0]
     """
     below, most = _RELATIVE if error_norm == RELATIVE else _USUAL
-    return optimal_scale(likely_spread(spread, below, most), error_norm)
+    likely = likely_spread(spread, below, most)
+    return optimal_scale(
+        likely if constant is None else np.where(constant, spread, likely), error_norm
+    )
 
 
 def likely_spread(spread: Floats, below: float = _USUAL[0], most: float = _USUAL[1]) -> Floats:

@@ -102,8 +102,10 @@ def mean(
     turned = find_rotation(curator, shape) if rotate and error_norm == 2.0 else None
     if turned is not None:
         return _turned_mean(turned, shape, clip)
-    divided = likely_scale if scale is None else optimal_scale
-    weights = divided(shape.spread, error_norm)
+    if scale is None:
+        weights = likely_scale(shape.spread, error_norm, constant=shape.constant)
+    else:
+        weights = optimal_scale(scale, error_norm)
     first = shape.first
     if first is not None and first.mostly_rare and clip == "auto":
         value, noise_std, details = _mostly_rare_mean(curator, shape, first, error_norm)

@@ -63,6 +63,8 @@ class Shape:
         Taken where there are such columns.
     center_noise : float64 array of shape (d,), optional
         Of the centers, where they are private means of the searched rows.
+    constant : bool array of shape (d,), optional
+        Which columns showed a single value, and no other.
     """
 
     rows: float
@@ -74,11 +76,15 @@ class Shape:
     warnings: tuple[str, ...] = ()
     first: FirstMean | None = None
     center_noise: Floats | None = None
+    constant: NDArray[np.bool_] | None = None
 
     def of(self, index: Integers) -> Shape:
         """Return that of some columns, without a first mean."""
         center, spread = self.center[index], self.spread[index]
-        return replace(self, center=center, spread=spread, first=None, center_noise=None)
+        constant = None if self.constant is None else self.constant[index]
+        return replace(
+            self, center=center, spread=spread, first=None, center_noise=None, constant=constant
+        )
 
 
 def learn_shape(
@@ -148,7 +154,8 @@ def _search(
             step[looked] > 0.0, np.maximum(step[looked], raised / _LARGEST), 0.0
         )
     warnings = _warnings(curator, shares, found=interval.found)
-    shape = Shape(all_rows, sample, center, spread, roughness, shares, warnings)
+    constant = narrow & (step == 0.0)
+    shape = Shape(all_rows, sample, center, spread, roughness, shares, warnings, constant=constant)
     if not step.any():
         return replace(shape, center_noise=center_noise)
     return _with_first_mean(curator, shape, interval, step)
