@@ -40,6 +40,12 @@ def test_constants_stay_and_lost_columns_do_not() -> None:
     constant = np.arange(6) == 0
     assert likely_scale(spread, 1.0, constant=constant)[0] == optimal_scale(spread, 1.0)[0]
     assert likely_scale(spread, 1.0, constant=constant)[1] > 0.1
+    assert np.array_equal(likely_scale(spread, 1.0, constant=spread > 0.0), spread ** (2 / 3))
+
+
+def test_many_constants_do_not_tell_how_much_the_others_differ() -> None:
+    spread = np.array([1e-11] * 8 + [0.01, 1.0, 1.0, 1.0, 1.0])
+    assert likely_scale(spread, 2.0, constant=spread < 1e-6)[8] == 1.0
 
 
 def test_a_constant_is_released_with_less_noise() -> None:

@@ -42,10 +42,11 @@ def likely_scale(spread: Floats, error_norm: float, *, constant: Bools | None = 
     [1.0, 1.0, 1.0, 1.0]
     """
     below, most = _RELATIVE if error_norm == RELATIVE else _USUAL
-    likely = likely_spread(spread, below, most)
-    return optimal_scale(
-        likely if constant is None else np.where(constant, spread, likely), error_norm
-    )
+    vary = np.ones(spread.size, dtype=np.bool_) if constant is None else ~constant
+    likely = spread.copy()
+    if vary.any():
+        likely[vary] = likely_spread(spread[vary], below, most)
+    return optimal_scale(likely, error_norm)
 
 
 def likely_spread(spread: Floats, below: float = _USUAL[0], most: float = _USUAL[1]) -> Floats:
