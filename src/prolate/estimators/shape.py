@@ -112,6 +112,8 @@ def learn_shape(
         )
         spread, _ = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
         spread = np.clip(spread, SMALLEST, LARGEST)
+        if not shares.crowded:
+            spread = with_farthest(sample, few, center, spread)
         warnings = _warnings(curator, shares, found=size.found)
         return Shape(rows, sample, center, spread, _GIVEN, shares, warnings)
     interval = locate(sample, few, magnitude_share=shares.magnitude, share=shares.location)
