@@ -188,6 +188,7 @@ SUBJECTS: dict[str, Subject] = {
     "mean, of a sample": Subject(of_a_sample(_mean)),
     "mean, of the first rows": Subject(of_the_first_rows(_mean), paired=True),
     "mean, bounds": Subject(partial(_mean, bounds=BOUNDS)),
+    "mean, center": Subject(partial(_mean, center=CENTER)),
     "mean, center and scale": Subject(partial(_mean, center=CENTER, scale=SCALE)),
     "mean, l1": Subject(partial(_mean, error_norm=1)),
     "mean, rotation": Subject(partial(_mean, rotation="auto"), CORRELATED),

@@ -65,12 +65,14 @@ def far(n: int, seed: int) -> np.ndarray:
 def test_columns_of_few_far_values_do_not_spoil_the_others() -> None:
     assert worst_column(far(5_000, 0)[:, [3, 7]], error_norm="relative") < 0.1
     assert worst_column(far(5_000, 0), error_norm="relative") < 0.1
+    assert worst_column(far(5_000, 0), error_norm="relative", center=0) < 0.1
 
 
 def test_they_do_where_nobody_looks_for_them(monkeypatch) -> None:
     """A planted fault."""
     monkeypatch.setattr(shape, "with_farthest", lambda view, rows, center, spread: spread)
     assert worst_column(far(5_000, 0), error_norm="relative") > 1.0
+    assert worst_column(far(5_000, 0), error_norm="relative", center=0) > 1.0
 
 
 @pytest.mark.parametrize("part", [0.35, 0.45, 0.55, 0.65])
