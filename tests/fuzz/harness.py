@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -105,6 +106,16 @@ def check_learned(step: Any) -> None:
     assert step.n_features_in_ >= 1
 
 
+def holds(text: str, secret: str) -> bool:
+    """Return whether a text holds a word, or a number that stands by itself.
+
+    Six digits are somewhere among those of noise in every twentieth run.
+    """
+    if not secret.isdigit():
+        return secret in text
+    return re.search(rf"(?<![\d.]){secret}(?!\d)", text.replace(",", "")) is not None
+
+
 def check_reply(status: int, headers: dict[str, str], text: str, *secrets: str) -> None:
     """Raise if an answer of the page is an accident, is unsealed, or holds a secret."""
     assert status in (200, 303, 307, 400, 403, 404, 405), (status, text[:200])
@@ -113,7 +124,7 @@ def check_reply(status: int, headers: dict[str, str], text: str, *secrets: str) 
     assert headers.get("cache-control") == "no-store", headers
     assert "default-src 'none'" in headers.get("content-security-policy", ""), headers
     for secret in secrets:
-        assert secret not in text.replace(",", ""), text[:2000]
+        assert not holds(text, secret), text[:2000]
     if headers.get("content-type", "").startswith("application/json") and "{" in text:
         said = json.loads(text)
         if isinstance(said, dict) and isinstance(said.get("error"), str):

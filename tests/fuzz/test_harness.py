@@ -14,6 +14,7 @@ from fuzz.harness import (
     check_reply,
     check_sentence,
     command,
+    holds,
     limit,
     outcome,
 )
@@ -148,3 +149,14 @@ def test_answers_of_the_page_that_are_faults(status, headers, text) -> None:
     check_reply(200, SEALED, '{"error": "This is not a plan."}', "271828")
     with pytest.raises(AssertionError):
         check_reply(status, headers, text, "271828")
+
+
+@pytest.mark.parametrize("text", ["271828", "-271,828.0 is far", '{"max":271828}', "n=271828, 3"])
+def test_a_number_by_itself_is_told(text: str) -> None:
+    assert holds(text, "271828")
+
+
+@pytest.mark.parametrize("text", ["1.1927182835", "0.271828", "2718281", "1271828", ""])
+def test_digits_of_another_number_are_not(text: str) -> None:
+    assert not holds(text, "271828")
+    assert holds(text + "Zaphod1", "Zaphod")

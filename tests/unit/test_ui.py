@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from browser.serving import ROWS, SECRET, TOKEN, Served, patients, served
+from fuzz.harness import holds
 
 import prolate
 from prolate import Budget, GroupedRelease, Ledger, Release
@@ -147,9 +148,7 @@ def test_no_value_and_no_private_count_is_told(page: Served) -> None:
     both += [told(statistic="mean", unit="person"), told(statistic="mean", by="region")]
     both.append(json.dumps(page.post("review", PLAN | hidden)))
     for text in both:
-        assert str(ROWS) not in text.replace(",", "")
-        assert str(SECRET)[:5] not in text
-        assert "north" not in text
+        assert not any(holds(text, secret) for secret in (str(ROWS), f"{SECRET:.0f}", "north"))
     assert f'"rows": {ROWS}' in told(statistic="mean")
 
 
@@ -430,7 +429,7 @@ def test_an_unforeseen_error_quotes_no_value(page: Served, monkeypatch: pytest.M
     run = ended(page, ticket)
     assert run["state"] == "refused"
     assert "internal error (RuntimeError)" in run["error"]
-    assert str(SECRET)[:5] not in page.get("state")[2]
+    assert not holds(page.get("state")[2], f"{SECRET:.0f}")
 
 
 def test_what_is_expected_is_what_is_then_stated(page: Served) -> None:
