@@ -8,12 +8,16 @@ often the searches fail with other seeds was not measured.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import prolate
 from prolate import Budget
+from prolate.curator import Curator
 from prolate.estimators import alike, rare, shape
+from prolate.sources import open_source
 
 BUDGET = Budget(epsilon=1, delta=1e-6)
 
@@ -49,7 +53,7 @@ def test_each_column_of_a_survey_has_its_mean() -> None:
 
 def test_flags_are_lost_where_rare_values_are_taken_to_be_of_one_size(monkeypatch) -> None:
     """A planted fault."""
-    monkeypatch.setattr(rare, "own_steps", lambda view, rows, center, half, step: step)
+    monkeypatch.setattr(rare, "own_steps", lambda view, rows, center, half, step: (step, step > 0))
     assert worst_column(people(30_000, 0), error_norm="relative") > 1.0
 
 
@@ -93,19 +97,49 @@ def heavy(seed: int) -> np.ndarray:
     return rows / rows.std(axis=0)
 
 
-def l2_error() -> float:
-    """Return the median length of the errors of fifteen releases."""
+def counts(seed: int) -> np.ndarray:
+    """Events that three rows of four have none of, in units that differ a thousandfold."""
+    rng = np.random.default_rng(seed)
+    return rng.poisson(0.3, size=(16_000, 120)) * np.arange(1, 121.0) ** -1.5
+
+
+def l2_error(rows_of: Callable[[int], np.ndarray], releases: int) -> float:
+    """Return the median length of the errors of so many releases."""
     found = []
-    for seed in range(15):
-        rows = heavy(seed)
+    for seed in range(releases):
+        rows = rows_of(seed)
         made = prolate.mean(rows, budget=BUDGET, seed=seed)
         found.append(np.linalg.norm(made.estimate - rows.mean(axis=0)))
     return float(np.median(found))
 
 
 def test_columns_beside_others_that_are_alike_are_not_scaled_as_if_tiny(monkeypatch) -> None:
-    found = l2_error()
+    found = l2_error(heavy, 15)
     monkeypatch.setattr(alike, "likely_spread", lambda spread, *_: spread)  # a planted fault
-    without = l2_error()
+    without = l2_error(heavy, 15)
     print("error:", found, "without:", without)
     assert found < 0.9 * without
+
+
+def test_columns_that_larger_ones_hide_do_not_spoil_these(monkeypatch) -> None:
+    found = l2_error(counts, 5)
+    monkeypatch.setattr(shape, "likely_steps", lambda moved, noise, step, *_: step)  # a fault
+    without = l2_error(counts, 5)
+    print("error:", found, "without:", without)
+    assert found < 0.6 * without
+
+
+def center_off() -> float:
+    """Return how far centers are from means, in spreads, of columns of two values."""
+    rows = 10.0 + np.random.default_rng(0).integers(0, 2, size=(20_000, 20))
+    found = shape.learn_shape(Curator(open_source(rows.astype(float)), BUDGET, seed=0))
+    return float(np.sqrt(np.mean((found.center - rows.mean(axis=0)) ** 2))) / 0.5
+
+
+def test_columns_of_two_values_are_looked_at_around_their_means(monkeypatch) -> None:
+    found = center_off()
+    monkeypatch.setattr(shape, "_FARTHER", np.inf)  # a planted fault: around one of the values
+    without = center_off()
+    print("off:", found, "without:", without)
+    assert found < 0.3
+    assert without > 0.4

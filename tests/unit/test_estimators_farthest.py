@@ -52,12 +52,13 @@ def test_rare_values_of_each_column_have_their_own_size():
     rare = rng.random((N, 6)) < np.array([0.1, 0.3, 0.3, 0.1, 0.3, 0.0])
     rows = np.where(rare, size, 0.0)
     half = np.full(6, 1e-9)
-    found = own_steps(curator_of(rows), N, np.zeros(6), half, np.full(6, 1e4))
+    found, own = own_steps(curator_of(rows), N, np.zeros(6), half, np.full(6, 1e4))
     assert found[:5] == pytest.approx(size[:5], rel=1.0)
     assert found[5] == 1e4  # nothing was seen of it
+    assert own.tolist() == [True] * 5 + [False]
 
 
 def test_what_is_within_the_bulk_is_not_rare():
     rows = np.where(rng.random((N, 2)) < 0.2, [100.0, 5.0], 1e-8)
-    found = own_steps(curator_of(rows), N, np.zeros(2), np.full(2, 1e-8), np.full(2, 100.0))
+    found, _ = own_steps(curator_of(rows), N, np.zeros(2), np.full(2, 1e-8), np.full(2, 100.0))
     assert found == pytest.approx([100.0, 5.0], rel=0.5)

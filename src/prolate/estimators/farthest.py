@@ -69,8 +69,10 @@ def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -
     return spread
 
 
-def own_steps(view: Searcher, rows: float, center: Floats, half: Floats, step: Floats) -> Floats:
-    """Return how far columns' rare values are from their bulk, where that is seen.
+def own_steps(
+    view: Searcher, rows: float, center: Floats, half: Floats, step: Floats
+) -> tuple[Floats, Bools]:
+    """Return how far columns' rare values are from their bulk, and in which columns that is seen.
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ def own_steps(view: Searcher, rows: float, center: Floats, half: Floats, step: F
         left &= ~new
         if not new.any() or not left.any():
             break
-    return step
+    return step, (step > 0.0) & ~left
 
 
 def _look(

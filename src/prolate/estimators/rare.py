@@ -9,7 +9,8 @@ values are of several sizes, as amounts beside flags, rows tell the columns' own
 
 Then a first mean, with the spread that these columns have in common, tells their own: if
 the mean is q step away from the bulk, a part q is elsewhere, with variance q (1 - q)
-step**2 (PLAN, Section 7.1, for binary data).
+step**2 (PLAN, Section 7.1, for binary data). Columns whose step no row shows, since larger
+values hide theirs, have likely ones.
 """
 
 from __future__ import annotations
@@ -24,50 +25,73 @@ from prolate.estimators.farthest import own_steps
 from prolate.estimators.locate import Interval
 from prolate.estimators.magnitudes import TINY
 from prolate.estimators.shares import significance
+from prolate.estimators.spread import SMALLEST
 from prolate.queries import Cut, NormHistogram
 
-__all__ = ["common_side", "own_spread", "rare_steps", "standing_out"]
+__all__ = [
+    "RareValues",
+    "common_side",
+    "likely_steps",
+    "own_spread",
+    "rare_values",
+    "standing_out",
+]
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 _SIDE = 0.01  # part of the budget that is left, for each of at most two counts
 _FEW = 3.0  # standard deviations of such a count
 _LEAST = 0.1  # of its noise: how little a mean is taken to be from the bulk
+_MOST = 0.5  # of a column's rows are elsewhere
+_HELD = (0.5, 0.7)  # part of all rare values' squares: from here to there, the others are smaller
+_SHOWN, _FEWEST = 2.0, 3  # standard deviations of a mean that is seen, and such columns
+_UNSURE = (0.1, 0.2)  # of logarithms: of parts, and of steps, from octaves
 _RUNS = (1, 2, 3, 4, 6)  # octaves that stand out together
 _NEXT = 3.0  # standard deviations of a count, next to octaves that stand out
 _EDGES = 2.0 ** (np.arange(-300.0, 301.0) + 0.5)  # whole powers of 2 are in the middle
 _OCTAVES = (1, 8)  # in a cell; of few rows, only large cells stand out
 
 
-def rare_steps(
-    curator: Curator, rows: float, interval: Interval, *, share: float
-) -> tuple[float, Floats, bool]:
-    """Return what narrow columns' rare values are like, for two shares of mu**2, or some more.
+@dataclass(frozen=True, eq=False)
+class RareValues:
+    """What narrow columns' rare values are like.
 
-    Returns
-    -------
-    spread : float
-        Root mean square deviation from the bulk, over rows and narrow columns; 0 if no row
-        deviates, as far as the noise lets see.
+    Attributes
+    ----------
     step : float64 array of shape (d,)
-        How far such values are from the bulk, in rows where they are farthest: of single
-        columns where that is seen, or of all. 0 for columns that are not narrow.
+        How far they are from the bulk, in rows where they are farthest: of single columns
+        where that is seen, or of all. 0 for columns that are not narrow, and for all of them
+        if no row deviates, as far as the noise lets see.
+    own : bool array of shape (d,)
+        Which columns' steps are their own.
+    spread : float
+        Root mean square deviation from the bulk, over rows and narrow columns.
     mixed : bool
         Whether they are of several sizes.
     """
+
+    step: Floats
+    own: Bools
+    spread: float = 0.0
+    mixed: bool = False
+
+
+def rare_values(curator: Curator, rows: float, interval: Interval, *, share: float) -> RareValues:
+    """Return what narrow columns' rare values are like, for two shares of mu**2, or some more."""
+    narrow = interval.narrow
     for octaves in _OCTAVES:
         farthest = _deviations(curator, interval, octaves, share=share, farthest=True)
         every = _deviations(curator, interval, octaves, share=share, farthest=False)
         if not farthest.rows > 0.0:
             continue
-        spread = np.sqrt(every.square / (max(rows, 1.0) * np.count_nonzero(interval.narrow)))
-        far = float(np.sqrt(farthest.square / farthest.rows))
-        step = np.where(interval.narrow, far, 0.0)
-        mixed = octaves > 1 or farthest.octaves > 1
-        if mixed:
-            step = own_steps(curator, rows, interval.center, interval.half, step)
-        return float(spread), step, mixed
-    return 0.0, np.zeros(interval.narrow.size), False
+        spread = float(np.sqrt(every.square / (max(rows, 1.0) * np.count_nonzero(narrow))))
+        step = np.where(narrow, float(np.sqrt(farthest.square / farthest.rows)), 0.0)
+        if octaves == 1 and farthest.octaves == 1:
+            return RareValues(step, narrow, spread)
+        step, own = own_steps(curator, rows, interval.center, interval.half, step)
+        return RareValues(step, own, spread, mixed=True)
+    return RareValues(np.zeros(narrow.size), np.zeros(narrow.size, dtype=np.bool_))
 
 
 @dataclass(frozen=True)
@@ -146,6 +170,43 @@ def common_side(curator: Curator, interval: Interval) -> Floats | None:
     return None
 
 
+def likely_steps(moved: Floats, noise: Floats, step: Floats, own: Bools, square: float) -> Floats:
+    """Return how far rare values are, likely ones for columns whose own are not seen.
+
+    These were taken to be as far as all of them together. But if the columns that are seen
+    hold most of the squares, the others' values are smaller. Of a mean that is q step away
+    from the bulk, how much is due to the step is told by how much steps differ among the
+    columns that are seen, and parts q (a regression of logarithms).
+
+    Parameters
+    ----------
+    moved, noise : float64 arrays of shape (d,)
+        How far the first mean is from the bulk, and its noise.
+    step : float64 array of shape (d,)
+        How far rare values are, so far; 0 where there are none.
+    own : bool array of shape (d,)
+        Which columns' steps are their own.
+    square : float
+        Mean over rows of the sum of all rare values' squared deviations.
+    """
+    away, others = np.abs(moved), (step > 0.0) & ~own
+    shown = own & (away > _SHOWN * noise)
+    if not others.any() or np.count_nonzero(shown) < _FEWEST:
+        return step
+    held = float(away[own] @ step[own]) / max(square, SMALLEST**2)
+    smaller = float(np.clip((held - _HELD[0]) / (_HELD[1] - _HELD[0]), 0.0, 1.0))
+    size, part = np.log(step[shown]), np.log(np.minimum(away[shown] / step[shown], _MOST))
+    parts = float(np.var(part)) + _UNSURE[0] ** 2
+    sizes = max(float(np.var(size)) - _UNSURE[1] ** 2, 0.0) + _UNSURE[0] ** 2
+    least = np.maximum(away, _LEAST * noise)[others]
+    usual = float(np.mean(size + part))
+    likely = np.mean(size) + sizes / (sizes + parts) * (np.log(least) - usual)
+    nearer = step[others] * np.exp(smaller * np.minimum(likely - np.log(step[others]), 0.0))
+    found = step.copy()
+    found[others] = np.minimum(np.maximum(nearer, least / _MOST), step[others])
+    return found
+
+
 def own_spread(moved: Floats, noise: Floats, step: Floats, spread: Floats) -> Floats:
     """Return each column's spread from its first mean.
 
@@ -159,5 +220,5 @@ def own_spread(moved: Floats, noise: Floats, step: Floats, spread: Floats) -> Fl
     """
     rare = step > 0.0
     part = np.maximum(np.abs(moved), _LEAST * noise) / np.where(rare, step, 1.0)
-    part = np.clip(part, 0.0, 0.5)
+    part = np.clip(part, 0.0, _MOST)
     return np.where(rare, np.sqrt(part * (1.0 - part)) * step, spread)

@@ -20,7 +20,13 @@ from prolate.estimators.farthest import with_farthest
 from prolate.estimators.first_mean import FirstMean, are_mostly, first_mean
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.magnitudes import find_magnitudes
-from prolate.estimators.rare import common_side, own_spread, rare_steps
+from prolate.estimators.rare import (
+    RareValues,
+    common_side,
+    likely_steps,
+    own_spread,
+    rare_values,
+)
 from prolate.estimators.shares import Shares, count_rows, plan_shares, sample_rows
 from prolate.estimators.shrink import shrink
 from prolate.estimators.spread import LARGEST, SMALLEST, measure_scale
@@ -35,6 +41,7 @@ _CUT = 3.5  # spreads at which values are cut for the rough center
 _ROUGH = 0.5  # radius of the rough mean, over the square root of d: normal rows' lengths
 _ROUNDS = 3  # of center and spread, where the first is too rough
 _ROUGHNESS = 0.35  # noise of a center, in spreads, that is good enough
+_FARTHER = 1.5  # times its spread so far: around a center inside of that, which may be far off
 _LENGTHS, _LONG = 0.1, 0.1  # share of the rows' lengths, and part of them that is clipped
 _GIVEN = 0.1  # how rough a center is taken to be that was given
 _RARE = 0.12  # part of the first mean of columns of rare values
@@ -132,22 +139,25 @@ def _search(
 ) -> Shape:
     """Find centers and spreads inside the columns' intervals."""
     rows, narrow = all_rows * sample.fraction, interval.narrow
-    common, step, mixed = 0.0, np.zeros(narrow.size), False
+    rare = RareValues(np.zeros(narrow.size), np.zeros(narrow.size, dtype=np.bool_))
     if narrow.any():
-        common, step, mixed = rare_steps(sample, rows, interval, share=shares.rare)
-    center, spread = interval.center.copy(), np.full(narrow.size, common)
+        rare = rare_values(sample, rows, interval, share=shares.rare)
+    step, center = rare.step.copy(), interval.center.copy()
+    spread = np.full(narrow.size, rare.spread)
     center_noise, roughness = None, 0.0
     if not narrow.all():
         center, spread, own, center_noise, roughness = _search_wide(
-            sample, rows, interval, shares, common=common, reach=float(step.max())
+            sample, rows, interval, shares, common=rare.spread, reach=float(step.max())
         )
-        step = np.where((own > 0.0) & (step > 0.0), own, step)
+        known = (own > 0.0) & (step > 0.0)
+        step = np.where(known, own, step)
+        rare = replace(rare, own=rare.own | known)
     spread = np.where(step > 0.0, np.minimum(spread, _LARGEST * step), spread)
     # The bulk of a nearly constant column is known no better than to within its interval.
     spread = np.maximum(spread, np.where(narrow, interval.half / SCALES, 0.0))
     spread = np.clip(spread, SMALLEST, LARGEST)
     # Columns of rare values alone are all alike, unless these are of several sizes.
-    looked = np.flatnonzero(~narrow | mixed | (np.mean(narrow) <= _MOSTLY))
+    looked = np.flatnonzero(~narrow | rare.mixed | (np.mean(narrow) <= _MOSTLY))
     if looked.size and not shares.crowded:
         view = sample if looked.size == narrow.size else SomeColumns(sample, looked)
         raised = with_farthest(view, rows, center[looked], spread[looked])
@@ -160,7 +170,7 @@ def _search(
     shape = Shape(all_rows, sample, center, spread, roughness, shares, warnings, constant=constant)
     if not step.any():
         return replace(shape, center_noise=center_noise)
-    return _with_first_mean(curator, shape, interval, step)
+    return _with_first_mean(curator, shape, interval, replace(rare, step=step))
 
 
 def _search_wide(
@@ -179,41 +189,44 @@ def _search_wide(
     """
     narrow = interval.narrow
     center, spread, own = interval.center.copy(), interval.half / SCALES, np.zeros(narrow.size)
-    center_noise = None
+    noise, seen = np.full(narrow.size, np.inf), np.zeros(narrow.size)
     mostly = np.mean(narrow) > _MOSTLY
     index = np.flatnonzero(~narrow) if mostly else np.arange(narrow.size)
-    view = SomeColumns(sample, index) if mostly else sample
-    part, wide = index.size / narrow.size, ~narrow[index]
+    again = index
     for _ in range(_ROUNDS):
-        center[index], noise = refine_center(
+        view = SomeColumns(sample, again) if again.size < narrow.size else sample
+        part = again.size / narrow.size
+        center[again], noise[again] = refine_center(
             view,
             rows,
-            center[index],
-            spread[index],
+            center[again],
+            spread[again],
             share=part * shares.center,
             crowded=shares.crowded,
         )
-        seen, own[index] = measure_scale(
-            view, rows, interval.at(center, index), reach=reach, share=part * shares.scale
+        seen[again], own[again] = measure_scale(
+            view, rows, interval.at(center, again), reach=reach, share=part * shares.scale
         )
-        if not mostly and not shares.crowded:
-            center_noise = np.where(narrow, np.inf, noise)
-        seen = np.maximum(seen, interval.least_spread[index])
-        spread[index] = np.where(wide, seen, spread[index])
-        roughness = _roughness(noise[wide], spread[index][wide])
+        seen[again] = np.maximum(seen[again], interval.least_spread[again])
+        farther = again[(seen > _FARTHER * spread)[again] & ~narrow[again]]
+        spread[again] = np.where(narrow[again], spread[again], seen[again])
+        roughness = _roughness(noise[~narrow], spread[~narrow])
         if roughness < _ROUGHNESS:
+            again = farther[: 0 if shares.crowded else None]
+        if not again.size:
             break
+    wide = ~narrow
+    center_noise = None if mostly or shares.crowded else np.where(narrow, np.inf, noise)
     least = max(common, _FLOOR * float(np.sum(seen[wide])) / narrow.size)
-    spread[index] = np.where(wide, spread[index], seen)
-    spread = np.where(narrow, np.maximum(spread, least), spread)
-    if mostly:
-        spread[narrow] = least
+    spread = np.where(wide, spread, np.maximum(seen, least))
     return center, spread, own, center_noise, roughness
 
 
-def _with_first_mean(curator: Curator, shape: Shape, interval: Interval, step: Floats) -> Shape:
+def _with_first_mean(
+    curator: Curator, shape: Shape, interval: Interval, values: RareValues
+) -> Shape:
     """Return the shape with a first mean, and the spreads of rare values that it tells."""
-    rare = step > 0.0
+    step, rare = values.step, values.step > 0.0
     bulk = np.where(rare, interval.center, np.nan)
     share = _RARE * curator.remaining
     side = None
@@ -232,6 +245,9 @@ def _with_first_mean(curator: Curator, shape: Shape, interval: Interval, step: F
     away = np.zeros(step.size)
     away[rare] = shrink((first.value - bulk)[rare], first.noise[rare], median=False)
     away = np.clip(away, -step, step)  # no mean is farther than the values
+    square = values.spread**2 * np.count_nonzero(interval.narrow)
+    step = likely_steps(away, first.noise, step, values.own, square)
+    first = replace(first, step=step)
     spread = np.clip(own_spread(away, first.noise, step, shape.spread), SMALLEST, LARGEST)
     center = np.where(rare, interval.center + away, shape.center)
     return replace(shape, center=center, spread=spread, first=first)

@@ -1,0 +1,56 @@
+"""How far rare values are, of columns that larger ones hide."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from prolate.estimators.rare import likely_steps
+
+SEEN = 8
+STEP = np.geomspace(1.0, 1e-4, 40)
+OWN = np.arange(40) < SEEN
+SO_FAR = np.where(OWN, STEP, 1.0)
+NOISE = np.full(40, 1e-9)
+
+
+def square(part: np.ndarray, step: np.ndarray) -> float:
+    return float(part @ step**2)
+
+
+def test_alike_parts_tell_steps():
+    part = np.full(40, 0.2)
+    found = likely_steps(part * STEP, NOISE, SO_FAR, OWN, square(part, STEP))
+    assert found == pytest.approx(STEP, rel=0.5)
+
+
+def test_alike_steps_stay():
+    """All squares are not explained by the columns that are seen; or steps do not differ."""
+    part = np.geomspace(0.4, 1e-4, 40)
+    step = np.ones(40)
+    found = likely_steps(part, NOISE, step, OWN, square(part, step))
+    assert found == pytest.approx(step, rel=0.3)
+    hidden = likely_steps(0.2 * STEP, NOISE, SO_FAR, OWN, 2.5 * square(np.full(40, 0.2), STEP))
+    np.testing.assert_array_equal(hidden, SO_FAR)
+
+
+def test_what_is_seen_stays():
+    part = np.full(40, 0.2)
+    found = likely_steps(part * STEP, NOISE, SO_FAR, OWN, square(part, STEP))
+    np.testing.assert_array_equal(found[:SEEN], STEP[:SEEN])
+
+
+@pytest.mark.parametrize("shown", [0, 1, 2])
+def test_few_columns_tell_nothing(shown):
+    noise = np.where(np.arange(40) < shown, 1e-9, 1.0)
+    found = likely_steps(0.2 * STEP, noise, SO_FAR, OWN, square(np.full(40, 0.2), STEP))
+    np.testing.assert_array_equal(found, SO_FAR)
+
+
+def test_no_step_is_larger_than_before_or_nearer_than_the_mean():
+    noise = np.full(40, 1e-3)
+    found = likely_steps(0.2 * STEP, noise, SO_FAR, OWN, 0.2 * square(np.full(40, 0.2), STEP))
+    assert np.all(found <= SO_FAR)
+    assert np.all(found >= np.minimum(np.maximum(0.2 * STEP, 1e-4), SO_FAR))
+    nothing = likely_steps(np.zeros(3), np.ones(3), np.zeros(3), np.zeros(3, bool), 0.0)
+    assert not nothing.any()
