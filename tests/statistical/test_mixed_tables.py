@@ -131,8 +131,8 @@ def test_columns_that_larger_ones_hide_do_not_spoil_these(monkeypatch) -> None:
 
 def center_off() -> float:
     """Return how far centers are from means, in spreads, of columns of two values."""
-    rows = 10.0 + np.random.default_rng(0).integers(0, 2, size=(20_000, 20))
-    found = shape.learn_shape(Curator(open_source(rows.astype(float)), BUDGET, seed=0))
+    rows = 10.0 + np.random.default_rng(0).integers(0, 2, size=(20_000, 10))
+    found = shape.learn_shape(Curator(open_source(rows.astype(float)), Budget(rho=1 / 16), seed=0))
     return float(np.sqrt(np.mean((found.center - rows.mean(axis=0)) ** 2))) / 0.5
 
 
@@ -142,4 +142,4 @@ def test_columns_of_two_values_are_looked_at_around_their_means(monkeypatch) -> 
     without = center_off()
     print("off:", found, "without:", without)
     assert found < 0.3
-    assert without > 0.4
+    assert without > 0.6
