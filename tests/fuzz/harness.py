@@ -109,7 +109,7 @@ def check_learned(step: Any) -> None:
 def holds(text: str, secret: str) -> bool:
     """Return whether a text holds a word, or a number that stands by itself.
 
-    Six digits are somewhere among those of noise in every twentieth run.
+    Six digits are somewhere among those of noise in about every twentieth run, by reckoning.
     """
     if not secret.isdigit():
         return secret in text
