@@ -30,7 +30,7 @@ __all__ = [
 
 _LANES = 32  # squares of integers up to 2**24 that sum exactly within 2**53
 _EXACT = 2.0**53
-_WIDE = 384  # columns from which rows are taken four at a time
+_WIDE = 600  # columns from which rows are taken four at a time
 _LARGEST = float(np.finfo(np.float64).max)
 _CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
 _BLOCK = 64  # columns among which the farthest is looked for by itself
@@ -97,6 +97,20 @@ def _cut_row(row: Any, steps: Any, cap: float, missing: Any) -> float:
 
 
 @njit(nogil=True, error_model="numpy")
+def _finish_row(row: Any, steps: Any, square: float, missing: Any, limits: Any, sums: Any) -> float:
+    """Cut a row's steps if need be and add its excess; return the factor of its steps."""
+    d, (inner, outer, most, middle, half) = missing.size, limits
+    cap = 2.0 * outer
+    if not square <= cap * cap:
+        square = _cut_row(row, steps, cap, missing)
+    factor, excess = _factors(square, d, inner, outer, most, middle, half)
+    if excess > 0.0:
+        for j in range(d):
+            sums[d + j] += np.rint(steps[j] * excess)
+    return factor
+
+
+@njit(nogil=True, error_model="numpy")
 def _add_fours(
     flat: Any,
     stride: int,
@@ -111,9 +125,11 @@ def _add_fours(
     sums: Any,
 ) -> None:
     """Add rows, four at a time: of wide rows, the public vectors would not stay in the cache."""
-    d, (inner, outer, most, middle, half) = missing.size, limits
-    cap, limit = 2.0 * outer, inner * inner
-    one, two, three, four = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    d, (inner, _, _, _, half) = missing.size, limits
+    one, two = np.zeros(d, np.float32), np.zeros(d, np.float32)
+    three, four = np.zeros(d, np.float32), np.zeros(d, np.float32)
+    f, g, h, k = 0.0, 0.0, 0.0, 0.0
+    short = inner * inner if half <= 0.0 else -1.0
     for first in range(0, count, 4):
         row_one = flat[first * stride : first * stride + d]
         row_two = flat[(first + 1) * stride : (first + 1) * stride + d]
@@ -121,6 +137,8 @@ def _add_fours(
         row_four = flat[(first + 3) * stride : (first + 3) * stride + d]
         a = b = c = e = 0.0
         for j in range(d):
+            pair = np.rint(one[j] * f) + np.rint(two[j] * g)
+            sums[j] += pair + (np.rint(three[j] * h) + np.rint(four[j] * k))
             v = _step(row_one[j], j, center, gain, lower, upper, about)
             w = _step(row_two[j], j, center, gain, lower, upper, about)
             x = _step(row_three[j], j, center, gain, lower, upper, about)
@@ -128,26 +146,16 @@ def _add_fours(
             one[j], two[j], three[j], four[j] = v, w, x, y
             a, b = _plus_square(a, v), _plus_square(b, w)
             c, e = _plus_square(c, x), _plus_square(e, y)
-        if not max(a, b, c, e) <= cap * cap or a + b + c + e != a + b + c + e:
-            a = _cut_row(row_one, one, cap, missing)
-            b = _cut_row(row_two, two, cap, missing)
-            c = _cut_row(row_three, three, cap, missing)
-            e = _cut_row(row_four, four, cap, missing)
-        if half <= 0.0 and max(a, b, c, e) <= limit:
-            for j in range(d):
-                sums[j] += (one[j] + two[j]) + (three[j] + four[j])
+        if max(a, b, c, e) <= short and a + b + c + e == a + b + c + e:
+            f, g, h, k = 1.0, 1.0, 1.0, 1.0
             continue
-        a, f = _factors(a, d, inner, outer, most, middle, half)
-        b, g = _factors(b, d, inner, outer, most, middle, half)
-        c, h = _factors(c, d, inner, outer, most, middle, half)
-        e, k = _factors(e, d, inner, outer, most, middle, half)
-        for j in range(d):
-            pair = np.rint(one[j] * a) + np.rint(two[j] * b)
-            sums[j] += pair + (np.rint(three[j] * c) + np.rint(four[j] * e))
-        if most > 0.0:
-            for j in range(d):
-                pair = np.rint(one[j] * f) + np.rint(two[j] * g)
-                sums[d + j] += pair + (np.rint(three[j] * h) + np.rint(four[j] * k))
+        f = _finish_row(row_one, one, a, missing, limits, sums)
+        g = _finish_row(row_two, two, b, missing, limits, sums)
+        h = _finish_row(row_three, three, c, missing, limits, sums)
+        k = _finish_row(row_four, four, e, missing, limits, sums)
+    for j in range(d):
+        pair = np.rint(one[j] * f) + np.rint(two[j] * g)
+        sums[j] += pair + (np.rint(three[j] * h) + np.rint(four[j] * k))
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
