@@ -15,7 +15,7 @@ import prolate
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.noise import NumberedBits
-from prolate.queries import ClippedSum, Count, CountBelow, Histogram, LinearGrid
+from prolate.queries import ClippedSum, Count, CountBelow, Histogram, LinearGrid, sparse
 from prolate.rivals.plan_binary import plan_binary
 from prolate.sources import Thinning, open_source
 from prolate.sources.sparse import SparseSource
@@ -102,6 +102,16 @@ def test_some_columns_in_any_order() -> None:
     query = ClippedSum(np.zeros(2), np.ones(2), 8.0)
     found = source.collect(query, 2) * query.unit
     assert found == pytest.approx([3.0, 1.0])
+
+
+def test_the_same_columns_are_looked_up_once() -> None:
+    rows = open_source(baskets(50, 9, 120))._sparse_rows
+    first = sparse.selected(rows, np.array([1, 4]))
+    assert sparse.selected(rows, np.array([1, 4])) is first
+    second = sparse.selected(rows, np.array([1, 5]))
+    assert second is not first
+    assert np.array_equal(second.pair_column, np.array([0, 1]))
+    assert sparse.selected(rows, np.array([1, 4])) is not first
 
 
 def test_progress_and_other_callables() -> None:

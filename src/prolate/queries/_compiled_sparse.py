@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["clipped_sum", "farthest", "norm_cells", "norms", "rounded_sums", "selected"]
+__all__ = [
+    "add_rows",
+    "farthest",
+    "norm_cells",
+    "norms",
+    "rounded_sums",
+    "selected",
+    "squares",
+]
 
 _EXACT = 2.0**53
 _PART = 1 << 13  # squares below 2**48 that sum within 2**61
@@ -32,7 +40,7 @@ def selected(starts: Any, columns: Any, pairs: Any, place: Any, pair_place: Any)
         counts[i] = count
         every += count
     # Written one place on, until one is to be kept: no branches, which nobody could foresee.
-    some_columns, some_pairs = np.empty(every + 1, np.int64), np.empty(every + 1, np.int64)
+    some_columns, some_pairs = np.empty(every + 1, columns.dtype), np.empty(every + 1, pairs.dtype)
     last = 0
     for k in range(starts[0], starts[-1]):
         here = place[columns[k]]
@@ -42,54 +50,51 @@ def selected(starts: Any, columns: Any, pairs: Any, place: Any, pair_place: Any)
 
 
 @njit(nogil=True, cache=True)
-def clipped_sum(
+def squares(starts: Any, pairs: Any, more: Any, high: int, low: int) -> Any:
+    """Return each row's exact sum of squares, cut off at 2**53.
+
+    That of the common row is high * 2**48 + low, and `more` is what pairs differ from it.
+    """
+    out = np.empty(starts.size - 1)
+    for i in range(out.size):
+        above, below = high, low
+        for start in range(starts[i], starts[i + 1], _PART):
+            part = 0
+            for k in range(start, min(start + _PART, starts[i + 1])):
+                part += more[np.uint64(pairs[np.uint64(k)])]  # unsigned: not from the end
+            below += part
+            above += below >> _BITS
+            below &= _MASK
+        out[i] = float((above << _BITS) + below) if above < 32 else _EXACT
+    return out
+
+
+@njit(nogil=True, cache=True)
+def add_rows(
     starts: Any,
     columns: Any,
     pairs: Any,
     steps: Any,
     more: Any,
-    square_more: Any,
     rest: Any,
-    square_high: int,
-    square_low: int,
-    radius: float,
-    middle: float,
-    half: float,
-    total: Any,
     factors: Any,
-) -> int:
-    """Add what stored entries differ from the rest; return how many `factors` were used."""
-    d = rest.size
-    cap = 2.0 * radius
-    inner = (radius - 0.5 * np.sqrt(float(d))) * (1.0 - 2.0**-40)
-    used = 0
-    for i in range(starts.size - 1):
-        high, low = square_high, square_low
-        for start in range(starts[i], starts[i + 1], _PART):
-            part = 0
-            for k in range(start, min(start + _PART, starts[i + 1])):
-                part += square_more[np.uint64(pairs[np.uint64(k)])]
-            low += part
-            high += low >> _BITS
-            low &= _MASK
-        square = float((high << _BITS) + low) if high < 32 else _EXACT
-        if half <= 0.0 and square <= radius * radius:
+    total: Any,
+) -> None:
+    """Add what stored entries differ from the rest, by `more`; times factors, both rounded."""
+    for i in range(factors.size):
+        factor = factors[i]
+        if factor == 0.0:
+            continue
+        if factor == 1.0:
             for k in range(starts[i], starts[i + 1]):
-                here = np.uint64(k)  # unsigned: not from the end
+                here = np.uint64(k)
                 total[np.uint64(columns[here])] += more[np.uint64(pairs[here])]
             continue
-        weight = min(max((square - middle) / half, -1.0), 1.0) if half > 0.0 else 1.0
-        if square >= _EXACT:
-            square = max(d * cap * cap, _EXACT)
-        factor = weight * (inner / np.sqrt(max(square, radius * radius)))
-        factors[used] = factor
-        used += 1
         for k in range(starts[i], starts[i + 1]):
             here = np.uint64(k)
             j = np.uint64(columns[here])
             step = np.rint(steps[np.uint64(pairs[here])] * factor) - np.rint(rest[j] * factor)
             total[j] += np.int64(step)
-    return used
 
 
 @njit(nogil=True, cache=True)

@@ -148,7 +148,8 @@ class ClippedSum(Query):
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Add the clipped rows."""
-        return sparse.clipped_sum(rows, self._steps, float(RADIUS), *self._tilted, total)
+        limits = (float(RADIUS), float(RADIUS), 0.0, *self._tilted)
+        return sparse.clipped_sum(rows, self._steps, *limits, total)
 
     @property
     def _ends(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
-from prolate.queries import kernels
+from prolate.queries import kernels, sparse
 from prolate.queries.base import Query, check_vectors
-from prolate.queries.clipped_sum import RADIUS
+from prolate.queries.clipped_sum import CAP, RADIUS
+from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["NestedSum"]
 
@@ -125,7 +126,6 @@ class NestedSum(Query):
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the clipped rows of a tile, and their excess."""
-        inner, most = self._steps
         kernels.clipped_sum(
             rows,
             self.center,
@@ -134,13 +134,26 @@ class NestedSum(Query):
             None,
             None,
             0.0 * self._gain,
-            float(inner),
-            float(RADIUS),
-            float(most),
-            0.0,
-            0.0,
+            *self._limits,
             total,
         )
+
+    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+        """Add the clipped rows, and their excess."""
+
+        def steps(values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+            with np.errstate(all="ignore"):
+                moved = np.rint((values - self.center[columns]) * self._gain[columns])
+            cut = np.minimum(np.maximum(moved, -CAP), CAP)
+            return np.where(np.isfinite(values), cut, 0.0)
+
+        return sparse.clipped_sum(rows, steps, *self._limits, total)
+
+    @property
+    def _limits(self) -> tuple[float, float, float, float, float]:
+        """Inner and outer radius, and that of the excess, in steps; there is no tilt."""
+        inner, most = self._steps
+        return float(inner), float(RADIUS), float(most), 0.0, 0.0
 
     def describe(self) -> str:
         """Return one line for the receipt."""

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from prolate.compiled import WORK, forgiving
 from prolate.parallel import in_threads
+from prolate.queries import twins
 from prolate.sources.sparse_rows import Entries, SparseRows
 from prolate.sources.threads import thread_count
 
@@ -64,6 +65,10 @@ def selected(rows: SparseRows, index: Integers) -> SparseRows | None:
     module = _compiled()
     if module is None:
         return None
+    return rows.some(index, lambda: _some_columns(rows, index, module))
+
+
+def _some_columns(rows: SparseRows, index: Integers, module: Any) -> SparseRows:
     place = np.full(rows.rest.size, -1)
     place[index] = np.arange(index.size)
     chosen = np.flatnonzero(place[rows.pair_column] >= 0)
@@ -93,7 +98,9 @@ def selected(rows: SparseRows, index: Integers) -> SparseRows | None:
 def clipped_sum(
     rows: SparseRows,
     steps: Callable[[Floats, Integers], Floats],
-    radius: float,
+    inner: float,
+    outer: float,
+    most: float,
     middle: float,
     half: float,
     total: Integers,
@@ -120,28 +127,24 @@ def clipped_sum(
         # Rounding to the nearest is odd, and many columns' steps are the same but for the sign.
         return np.unique(np.abs(rest_floats), return_inverse=True)
 
-    def part(starts: Integers, columns: Integers, pairs: Integers) -> Integers:
-        total, factors = np.zeros(rest.size, dtype=np.int64), np.empty(starts.size - 1)
-        used = module.clipped_sum(
-            starts,
-            columns,
-            pairs,
-            floats,
-            more,
-            square_more,
-            rest_floats,
-            *divmod(square, 1 << 48),
-            radius,
-            middle,
-            half,
-            total,
-            factors,
-        )
-        total += rest * (factors.size - used)
-        if used and square:
+    def scaled(
+        starts: Integers, columns: Integers, pairs: Integers, factors: Floats, total: Integers
+    ) -> None:
+        module.add_rows(starts, columns, pairs, floats, more, rest_floats, factors, total)
+        total += rest * np.count_nonzero(factors == 1.0)
+        factors = factors[(factors != 0.0) & (factors != 1.0)]
+        if factors.size and square:
             steps_of_some, place = sizes()
-            total += np.sign(rest) * module.rounded_sums(steps_of_some, factors[:used])[place]
-        return total
+            total += np.sign(rest) * module.rounded_sums(steps_of_some, factors)[place]
+
+    def part(starts: Integers, columns: Integers, pairs: Integers) -> Integers:
+        found = np.zeros(total.size, dtype=np.int64)
+        of_rows = module.squares(starts, pairs, square_more, *divmod(square, 1 << 48))
+        factors = twins.clip_factors(of_rows, rest.size, inner, outer, most, middle, half)
+        for k in range(2 if most > 0.0 else 1):
+            sums = found[k * rest.size : (k + 1) * rest.size]
+            scaled(starts, columns, pairs, factors[k], sums)
+        return found
 
     for each in _in_parts(rows, part):
         total += each

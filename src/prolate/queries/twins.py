@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "clip_factors",
     "clipped_steps",
     "clipped_sum",
     "cut",
@@ -58,19 +59,32 @@ def clipped_sum(
     for start in range(0, d, _LANES):
         chunk = steps[:, start : start + _LANES]
         square = np.minimum(square + np.einsum("ij,ij->i", chunk, chunk), _EXACT)
-    long = square > inner * inner
+    factor, excess = clip_factors(square, d, inner, outer, most, middle, half)
+    total[:d] += np.rint(steps * factor[:, np.newaxis]).astype(np.int64).sum(axis=0)
+    if most > 0.0:
+        total[d:] += np.rint(steps * excess[:, np.newaxis]).astype(np.int64).sum(axis=0)
+
+
+def clip_factors(
+    square: Floats, d: int, inner: float, outer: float, most: float, middle: float, half: float
+) -> tuple[Floats, Floats]:
+    """Return what the steps of rows are multiplied by, given their sums of squares.
+
+    For the sum, and for the excess; see `kernels.clipped_sum`.
+    """
+    cap = 2.0 * outer
     root = np.sqrt(np.where(square < _EXACT, square, max(d * cap * cap, _EXACT)))
-    factor = np.ones(rows.shape[0])
+    factor, excess = np.ones(square.size), np.zeros(square.size)
     if half > 0.0:
         factor = np.clip((square - middle) / half, -1.0, 1.0)
         factor *= _inside(inner, d) / np.maximum(root, inner)
-    else:
-        factor[long] = _inside(inner, d) / root[long]
-    total[:d] += np.rint(steps * factor[:, np.newaxis]).astype(np.int64).sum(axis=0)
+        return factor, excess
+    long = square > inner * inner
+    factor[long] = _inside(inner, d) / root[long]
     if most > 0.0:
-        excess = (np.minimum(root[long], outer) - inner) / (outer - inner)
-        excess *= _inside(most, d) / root[long]
-        total[d:] += np.rint(steps[long] * excess[:, np.newaxis]).astype(np.int64).sum(axis=0)
+        excess[long] = (np.minimum(root[long], outer) - inner) / (outer - inner)
+        excess[long] *= _inside(most, d) / root[long]
+    return factor, excess
 
 
 def _inside(radius: float, d: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -63,6 +63,7 @@ class SparseRows:
     pair_count: Integers
     rest: Floats
     rest_count: Integers
+    _some: list[tuple[Integers, SparseRows]] = field(default_factory=list, init=False, repr=False)
 
     @classmethod
     def from_csr(cls, matrix: Any) -> SparseRows:
@@ -113,6 +114,14 @@ class SparseRows:
             here = slice(start, start + _PIECE)
             answers[here] = function(self.pair_value[here], self.pair_column[here])
         return answers, function(self.rest, np.arange(self.rest.size))
+
+    def some(self, index: Integers, select: Callable[[], SparseRows]) -> SparseRows:
+        """Return ``select()``, the same rows of the columns `index`; of the last ones, again."""
+        kept = self._some[:1]
+        if kept and np.array_equal(kept[0][0], index):
+            return kept[0][1]
+        self._some[:] = [(index.copy(), select())]
+        return self._some[0][1]
 
     def replaced(self, function: Callable[[Floats, Integers], Floats]) -> SparseRows:
         """Return the same rows with every value x of column j replaced by a function of both."""
