@@ -14,6 +14,7 @@ __all__ = [
     "norms",
     "rounded_sums",
     "selected",
+    "selected_counts",
     "squares",
 ]
 
@@ -30,23 +31,27 @@ _ROWS = 1 << 28  # rows at a time: their steps, up to 2**24 each, are exact in a
 
 
 @njit(nogil=True, cache=True)
-def selected(starts: Any, columns: Any, pairs: Any, place: Any, pair_place: Any) -> Any:
-    """Return the entries whose columns have a place >= 0: how many per row, columns and pairs."""
-    counts, every = np.empty(starts.size - 1, np.int64), 0
+def selected_counts(starts: Any, columns: Any, place: Any) -> Any:
+    """Return how many entries of each row are in columns that have a place >= 0."""
+    counts = np.empty(starts.size - 1, np.int64)
     for i in range(counts.size):
         count = 0
         for k in range(starts[i], starts[i + 1]):
-            count += place[columns[k]] >= 0
+            count += place[np.uint64(columns[np.uint64(k)])] >= 0  # unsigned: not from the end
         counts[i] = count
-        every += count
-    # Written one place on, until one is to be kept: no branches, which nobody could foresee.
-    some_columns, some_pairs = np.empty(every + 1, columns.dtype), np.empty(every + 1, pairs.dtype)
+    return counts
+
+
+@njit(nogil=True, cache=True)
+def selected(starts: Any, numbers: Any, place: Any, out: Any) -> None:
+    """Set `out` to the places of the entries' numbers that have one, as many as there are."""
     last = 0
     for k in range(starts[0], starts[-1]):
-        here = place[columns[k]]
-        some_columns[last], some_pairs[last] = here, pair_place[pairs[k]]
+        if last == out.size:
+            break
+        here = place[np.uint64(numbers[np.uint64(k)])]
+        out[np.uint64(last)] = here  # until one is to be kept: branches, nobody could foresee
         last += here >= 0
-    return counts, some_columns[:every], some_pairs[:every]
 
 
 @njit(nogil=True, cache=True)
@@ -152,13 +157,17 @@ def norm_cells(
     padded[: edges.size] = edges
     for i in range(out.size):
         first, stop = starts[i], starts[i + 1]
-        square, other = base, 0.0
-        for k in range(first, stop - 1, 2):  # two sums do not wait for each other
-            square += more[pairs[k]]
-            other += more[pairs[k + 1]]
-        if (stop - first) % 2:
-            other += more[pairs[stop - 1]]
-        square += other
+        one = two = three = four = 0.0  # sums that do not wait for each other
+        fours = first + (stop - first) // 4 * 4
+        for k in range(first, fours, 4):
+            here = np.uint64(k)  # unsigned: not from the end
+            one += more[np.uint64(pairs[here])]
+            two += more[np.uint64(pairs[here + np.uint64(1)])]
+            three += more[np.uint64(pairs[here + np.uint64(2)])]
+            four += more[np.uint64(pairs[here + np.uint64(3)])]
+        for k in range(fours, stop):
+            one += more[np.uint64(pairs[np.uint64(k)])]
+        square = base + ((one + two) + (three + four))
         doubt = (rest.size + (stop - first) + 4) * _DOUBT * (3.0 * base + abs(square))
         low = np.sqrt(max(square - doubt, 0.0))
         high = min(np.sqrt(max(square + doubt, 0.0)), _LARGEST)

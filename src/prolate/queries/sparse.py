@@ -75,14 +75,25 @@ def _some_columns(rows: SparseRows, index: Integers, module: Any) -> SparseRows:
     pair_place = np.full(rows.pair_column.size, -1)
     pair_place[chosen] = np.arange(chosen.size)
 
-    def part(starts: Integers, columns: Integers, pairs: Integers) -> tuple[Integers, ...]:
-        found: tuple[Integers, ...] = module.selected(starts, columns, pairs, place, pair_place)
-        return found
-
     @cache
     def entries() -> Entries:
-        counts, columns, pairs = map(np.concatenate, zip(*_in_parts(rows, part), strict=True))
-        return Entries(np.concatenate([[0], np.cumsum(counts)]), columns, pairs)
+        before = rows.entries()
+        counts = _in_parts(rows, lambda *part: module.selected_counts(*part[:2], place))
+        starts = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
+        columns = places(before, before.columns, place, starts)
+        if before.pairs is before.columns and np.array_equal(place, pair_place):
+            return Entries(starts, columns, columns)
+        return Entries(starts, columns, places(before, before.pairs, pair_place, starts))
+
+    def places(before: Entries, numbers: Integers, place: Integers, starts: Integers) -> Integers:
+        found = np.empty(starts[-1], numbers.dtype)
+
+        def part(old: Integers, _columns: Integers, _pairs: Integers) -> None:
+            first, last = starts[np.searchsorted(before.starts, old[[0, -1]])]
+            module.selected(old, numbers, place, found[first:last])
+
+        _in_parts(rows, part)
+        return found
 
     return SparseRows(
         count=rows.count,
@@ -122,10 +133,10 @@ def clipped_sum(
     integers, here = floats.astype(np.int64), rows.pair_column
     more, square_more = integers - rest[here], integers * integers - squares[here]
 
-    @cache
-    def sizes() -> tuple[Floats, Integers]:
-        # Rounding to the nearest is odd, and many columns' steps are the same but for the sign.
-        return np.unique(np.abs(rest_floats), return_inverse=True)
+    # Rounding to the nearest is odd, and many columns' steps are the same but for the sign.
+    common = np.flatnonzero(rest)
+    of_common, place = np.unique(np.abs(rest_floats[common]), return_inverse=True)
+    sign = np.sign(rest[common])
 
     def scaled(
         starts: Integers, columns: Integers, pairs: Integers, factors: Floats, total: Integers
@@ -133,9 +144,8 @@ def clipped_sum(
         module.add_rows(starts, columns, pairs, floats, more, rest_floats, factors, total)
         total += rest * np.count_nonzero(factors == 1.0)
         factors = factors[(factors != 0.0) & (factors != 1.0)]
-        if factors.size and square:
-            steps_of_some, place = sizes()
-            total += np.sign(rest) * module.rounded_sums(steps_of_some, factors)[place]
+        if factors.size:
+            total[common] += sign * module.rounded_sums(of_common, factors)[place]
 
     def part(starts: Integers, columns: Integers, pairs: Integers) -> Integers:
         found = np.zeros(total.size, dtype=np.int64)
