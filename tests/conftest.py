@@ -23,8 +23,8 @@ settings.register_profile(
 settings.load_profile("prolate")
 
 
-# The tests are about the loops that large data meets.
-WORK.enough = -1
+# The tests are about the loops that large data meets, and wait for them.
+WORK.enough = WORK.plenty = -1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from prolate._cli_compile import compile_
 from prolate._cli_demo import demo
 from prolate._cli_error import error
 from prolate._cli_help import Group, examples
@@ -89,6 +90,7 @@ for _command in (
     error,
     reproduce,
     ui,
+    compile_,
 ):
     cli.add_command(_command)
 

@@ -1,22 +1,83 @@
 """When compiled loops are loaded: after plain NumPy has done as much work as loading costs.
 
-Loading numba and the loops takes most of a second in every process, and compiling them ten,
-once on a machine. Both kinds of loops give the same integers, so small work does without.
+Loading numba and the loops takes most of a second in every process, and compiling them twenty,
+once on a machine. Both kinds of loops give the same integers. So small work does without; and
+what is not compiled yet is, by a process of its own, while NumPy's loops go on. Where there
+cannot be such a process, they go on until they have worked about as long as compiling takes.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+import multiprocessing
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic
 from typing import Any
 
-__all__ = ["WORK", "Work", "forgiving"]
+__all__ = ["WORK", "NotCompiled", "Work", "forgiving"]
+
+_AGAIN = 0.5  # seconds after which it is looked again whether a loop is compiled
+_COMMAND = "from prolate.queries.ahead import compile_loops; compile_loops(aside=True)"
+
+
+class NotCompiled(Exception):  # noqa: N818 - nothing is wrong
+    """A loop is not compiled, and others do that, or NumPy's loop is quicker so far."""
+
+
+class _Elsewhere:
+    """The process that compiles, one for each process that asks, and one at a time.
+
+    There is none in processes that share the cores with others like them, and none if the
+    environment variable PROLATE_COMPILE is 0. It may outlive the process that has started it.
+    """
+
+    def __init__(self) -> None:
+        self._asked = False
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, the first time; later, see whether it has ended."""
+        if self._asked:
+            if self._process is not None and self._process.poll() is not None:
+                self._process = None
+            return
+        self._asked = True
+        if not self._may_start():
+            return
+        with contextlib.suppress(OSError, ValueError, RuntimeError):  # where there can be none
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
+                [sys.executable, "-P", "-c", _COMMAND],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                process_group=0,  # whoever interrupts us does not interrupt it
+            )
+            atexit.register(self._leave)
+
+    def _leave(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.returncode = 0  # or Python would warn that it is still running
+
+    @staticmethod
+    def _may_start() -> bool:
+        shared = multiprocessing.parent_process() is not None or "pyspark.worker" in sys.modules
+        python = Path(sys.executable or "").name.startswith("python")
+        wanted = os.environ.get("PROLATE_COMPILE", "") != "0"
+        return wanted and python and not shared and find_spec("numba") is not None
 
 
 @dataclass
 class Work:
-    """What NumPy's loops have done in this process.
+    """What the loops have done in this process.
 
     Attributes
     ----------
@@ -24,33 +85,84 @@ class Work:
         Values that were read or drawn.
     enough : int
         So many that loading is worth it: half a second's.
+    by_numpy : int
+        Values that NumPy's loops have read or drawn for want of compiled ones.
+    plenty : int
+        So many of these that compiling is worth it: some twenty seconds'.
     """
 
     done: int = 0
     enough: int = 1 << 24
+    by_numpy: int = 0
+    plenty: int = 1 << 32
+    _elsewhere: _Elsewhere = field(default_factory=_Elsewhere, repr=False)
+    _stored: dict[Path, float] = field(default_factory=dict, repr=False)  # when to look again
 
-    def is_enough(self, values: int) -> bool:
-        """Add `values` to what was done; return whether compiled loops are worth loading."""
+    def is_enough(self, values: int, folder: Path | None = None) -> bool:
+        """Add `values` to what was done; return whether compiled loops are worth loading.
+
+        They are not if none of those of a folder are stored: loading numba takes its time.
+        """
         self.done += values
-        return self.done > self.enough
+        if self.done <= self.enough:
+            return False
+        with self.or_numpy(values):
+            if folder is not None and not self._are_stored(folder):
+                self.check_worth_compiling()
+            return True
+        return False
+
+    def _are_stored(self, folder: Path) -> bool:
+        now = monotonic()
+        if now < self._stored.get(folder, 0.0):
+            return False
+        stored = _may_be_stored(folder)
+        self._stored[folder] = -math.inf if stored else now + _AGAIN
+        return stored
+
+    @contextmanager
+    def or_numpy(self, values: int) -> Iterator[None]:
+        """Leave the block where a loop is not compiled: NumPy's is to go over `values` values."""
+        try:
+            yield
+        except NotCompiled:
+            self.by_numpy += values
+
+    def check_worth_compiling(self) -> None:
+        """Raise NotCompiled if others compile, or NumPy is quicker so far."""
+        if self.by_numpy <= self.plenty:
+            self._elsewhere.start()
+            raise NotCompiled
 
 
 WORK = Work()
 
 
-def forgiving(module: Any) -> Any:
+def forgiving(module: Any, *, at_once: bool = False) -> Any:
     """Return a module of compiled loops, which are compiled anew where what is stored is damaged.
 
     numba stores them beside their source, or in a folder of the user. A power cut, a full disk
     or another version may leave what it cannot read, and it would fail when a loop is first
     called: after the charge, and in every run.
+
+    A loop that is not stored raises NotCompiled as long as `WORK` says so, unless `at_once`.
     """
     for loop in vars(module).values():
         cache: Any = getattr(loop, "_cache", None)
         if hasattr(cache, "load_overload") and "load_overload" not in vars(cache):
-            cache.load_overload = _or_none(cache.load_overload, cache.flush)
+            load = _or_none(cache.load_overload, cache.flush)
+            cache.load_overload = load if at_once else _patient(load)
             cache.save_overload = _or_none(cache.save_overload)
     return module
+
+
+def _may_be_stored(folder: Path) -> bool:
+    """Return False if no compiled loop of the modules in a folder is where numba would store it."""
+    given = os.environ.get("NUMBA_CACHE_DIR", "")
+    if given:
+        return any(Path(given).glob(f"{folder.name}_*/*.nbi"))
+    beside = folder / "__pycache__"
+    return any(beside.glob("*.nbi")) or not os.access(beside, os.W_OK)
 
 
 def _or_none(
@@ -65,3 +177,18 @@ def _or_none(
             return None
 
     return calm
+
+
+def _patient(load: Callable[..., Any]) -> Callable[..., Any]:
+    missed: dict[Any, float] = {}  # when, by types of arguments
+
+    def loaded(types: Any, target: Any) -> Any:
+        if monotonic() < missed.get(types, 0.0) + _AGAIN:
+            WORK.check_worth_compiling()
+        found = load(types, target)
+        if found is None:
+            missed[types] = monotonic()
+            WORK.check_worth_compiling()
+        return found
+
+    return loaded

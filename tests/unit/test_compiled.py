@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import multiprocessing
 import os
 import pickle
 import subprocess
@@ -17,7 +19,7 @@ import prolate
 from prolate import Budget
 from prolate.compiled import WORK, Work, forgiving
 from prolate.noise import kernels as noise_kernels
-from prolate.queries import kernels, sparse
+from prolate.queries import ahead, kernels, sparse
 
 
 def test_work_adds_up() -> None:
@@ -37,6 +39,8 @@ def test_the_release_is_the_same_before_and_after(make, monkeypatch) -> None:
 
 @pytest.mark.parametrize(("rows", "loaded"), [(2000, False), (2_000_000, True)])
 def test_little_work_loads_no_compiler(rows: int, loaded: bool) -> None:
+    kernels.norms(np.zeros((2, 1)), np.zeros(1), np.ones(1), None)  # stored, if it was not
+    noise_kernels.propose(*np.zeros((2, 8), dtype=np.uint64), 0.0)
     code = f"""
 import sys
 import numpy as np
@@ -49,6 +53,151 @@ heavy = {{"numba", "scipy", "pandas"}} & set(sys.modules)
 assert heavy == ({{"numba", *heavy}} if {loaded} else set()), heavy
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+COLD = """
+import json, sys
+import numpy as np
+import prolate
+from prolate.compiled import WORK
+WORK.enough, WORK.plenty = -1, {plenty}
+x = np.random.default_rng(0).normal(size=(400, 3))
+release = prolate.mean(x, budget=prolate.Budget(rho=0.5), seed=1)
+print(json.dumps([release.estimate.tolist(), WORK.by_numpy, "numba" in sys.modules]))
+"""
+
+
+def cold(folder: Path, plenty: int) -> tuple[list[float], int, bool]:
+    """Return a release of a process in which no loop is stored, and how it came about."""
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PROLATE_COMPILE": "0"}
+    words = [sys.executable, "-c", COLD.format(plenty=plenty)]
+    value, by_numpy, loaded = json.loads(subprocess.check_output(words, env=env))
+    return value, by_numpy, loaded
+
+
+def test_what_is_not_stored_is_left_to_numpy(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(400, 3))
+    release = prolate.mean(rows, budget=Budget(rho=0.5), seed=1)
+    value, by_numpy, loaded = cold(tmp_path, 1 << 60)
+    assert value == release.estimate.tolist()
+    assert by_numpy > 400 * 3 * 5
+    assert not loaded
+    assert list(tmp_path.rglob("*.nbi")) == []
+
+
+def test_after_plenty_of_that_it_is_compiled(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    value, by_numpy, loaded = cold(tmp_path, 400 * 3 * 12)
+    assert value == cold(tmp_path, 1 << 60)[0]
+    assert by_numpy < 400 * 3 * 30
+    assert loaded
+    assert list(tmp_path.rglob("*.nbi")) != []
+
+
+@pytest.fixture
+def started(monkeypatch) -> list[list[str]]:
+    """Return the commands that a process would be started with."""
+    commands: list[list[str]] = []
+
+    class Process:
+        returncode = None
+
+        def __init__(self, words: list[str], **_: object) -> None:
+            commands.append(words)
+
+        def poll(self) -> None:
+            return None
+
+    monkeypatch.setattr(subprocess, "Popen", Process)
+    monkeypatch.delenv("PROLATE_COMPILE", raising=False)
+    return commands
+
+
+def test_another_process_compiles_once(started) -> None:
+    pytest.importorskip("numba")
+    work = Work(enough=-1, plenty=10)
+    for _ in range(3):
+        with work.or_numpy(5):
+            work.check_worth_compiling()
+            raise AssertionError("compiled")
+    assert (work.by_numpy, len(started)) == (15, 1)
+    work.check_worth_compiling()  # after plenty, here
+    [command] = started
+    assert command[:3] == [sys.executable, "-P", "-c"]
+    compile(command[3], "command", "exec")
+
+
+@pytest.mark.parametrize("where", ["off", "worker", "spark", "embedded", "without numba"])
+def test_and_none_where_it_is_not_wanted(where, started, monkeypatch) -> None:
+    if where == "off":
+        monkeypatch.setenv("PROLATE_COMPILE", "0")
+    elif where == "worker":
+        monkeypatch.setattr(multiprocessing, "parent_process", object)
+    elif where == "spark":
+        monkeypatch.setitem(sys.modules, "pyspark.worker", ModuleType("pyspark.worker"))
+    elif where == "embedded":
+        monkeypatch.setattr(sys, "executable", "/usr/bin/editor")
+    else:
+        monkeypatch.setattr("prolate.compiled.find_spec", lambda name: None)
+    with Work().or_numpy(1):
+        Work().check_worth_compiling()
+    assert started == []
+
+
+def test_every_loop_is_compiled_ahead() -> None:
+    calls = [call.func for call in ahead.loops()]  # type: ignore[attr-defined]
+    assert {call.__name__ for call in calls} == {*kernels.__all__, "rounded_gaussian"}
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_one_process_compiles_at_a_time(busy: bool, tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    code = f"""
+from pathlib import Path
+from prolate.queries import ahead, kernels
+some = ahead.loops()[-1:]
+ahead.loops = lambda: some
+lock = Path(kernels._loaded("norms_rows")._cache.cache_path) / "compiling.lock"
+lock.parent.mkdir(parents=True, exist_ok=True)
+if {busy}:
+    lock.touch()
+assert ahead.compile_loops(aside=True) == 1
+assert lock.exists() == {busy}
+"""
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=env)
+    assert (list(tmp_path.rglob("*.nbi")) == []) == busy
+
+
+@pytest.mark.long
+def test_nothing_is_left_to_compile(tmp_path: Path) -> None:
+    """Releases of all kinds, with compiled loops alone."""
+    pytest.importorskip("numba")
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PROLATE_COMPILE": "0"}
+    code = "from prolate.queries.ahead import compile_loops; compile_loops(aside=True)"
+    subprocess.run([sys.executable, "-c", code], check=True, env=env)
+    code = """
+import warnings
+import numpy as np
+import pandas as pd
+import prolate
+from prolate.compiled import WORK
+warnings.simplefilter("ignore")
+WORK.enough = -1
+rng, budget = np.random.default_rng(0), prolate.Budget(rho=2.0)
+for n, d in ((3000, 4), (40_000, 60)):
+    x = rng.normal(size=(n, d))
+    x[:, 0] = rng.random(n) < 0.01
+    for rows in (x, x.astype(np.float32), np.asfortranarray(x), pd.DataFrame(x)):
+        prolate.mean(rows, budget=budget)
+        prolate.variance(rows, budget=budget)
+        prolate.quantile(rows, q=0.5, budget=budget)
+        prolate.sum(rows, bounds=(-1.0, 1.0), budget=budget)
+    prolate.covariance(x[:, :4], budget=budget)
+    prolate.LinearRegression(None, None, rho=2.0).fit(x[:, :3], x[:, 3])
+print(WORK.by_numpy)
+"""
+    assert int(subprocess.check_output([sys.executable, "-c", code], env=env)) == 0
 
 
 LOOPS = """

@@ -8,6 +8,7 @@ decide to exact arithmetic, so that they give the same integers.
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ __all__ = ["CHOICE", "VARIATE", "compiled", "propose", "propose_numpy", "rounded
 Words = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+_HERE = Path(__file__).parent
 
 CHOICE, VARIATE = 31, 32
 """Bits of a control word for step 1 and, below them, for step 2; the lowest is the sign."""
@@ -52,8 +55,10 @@ def propose(control: Words, fraction: Words, guard: float) -> tuple[Integers, Bo
     whole = np.empty(control.size, dtype=np.int64)
     accepted, undecided = np.empty((2, control.size), dtype=np.bool_)
     words = map(_read_only, (control, fraction))
-    module.propose(*words, *_tables(), guard, whole, accepted, undecided)
-    return whole, accepted, np.flatnonzero(undecided)
+    with WORK.or_numpy(_COST * control.size):
+        module.propose(*words, *_tables(), guard, whole, accepted, undecided)
+        return whole, accepted, np.flatnonzero(undecided)
+    return propose_numpy(control, fraction, guard)
 
 
 def propose_numpy(
@@ -96,8 +101,12 @@ def rounded(
         return rounded_numpy(scale, whole, control, fraction, kept)
     result, undecided = np.empty_like(kept), np.empty(kept.size, dtype=np.bool_)
     words = map(_read_only, (control, fraction))
-    module.rounded(scale, whole, *words, kept, result, undecided)
-    return result, np.flatnonzero(undecided)
+    with WORK.or_numpy(_COST * kept.size):
+        module.rounded(
+            _read_only(np.ascontiguousarray(scale)), whole, *words, kept, result, undecided
+        )
+        return result, np.flatnonzero(undecided)
+    return rounded_numpy(scale, whole, control, fraction, kept)
 
 
 def rounded_numpy(
@@ -141,7 +150,7 @@ def _read_only(words: Words) -> Words:
 
 def compiled(samples: int) -> Any | None:
     """Return the compiled loops, or None where NumPy is to draw so many samples."""
-    return _loaded() if WORK.is_enough(_COST * samples) else None
+    return _loaded() if WORK.is_enough(_COST * samples, _HERE) else None
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.noise.kernels import compiled
 
@@ -50,12 +51,13 @@ class SystemBits:
     def words(self, count: int) -> NDArray[np.uint64]:
         """Return `count` fresh words of 64 bits."""
         module = compiled(0) if _MANY <= count <= _MOST else None
-        if module is None:
-            return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
-        start = np.frombuffer(b"expand 32-byte k" + os.urandom(32) + bytes(16), dtype=np.uint32)
-        blocks = np.empty((16, -(-count // 8)), dtype=np.uint32)
-        module.chacha(start, blocks)
-        return blocks.reshape(-1).view(np.uint64)[:count]
+        if module is not None:
+            start = np.frombuffer(b"expand 32-byte k" + os.urandom(32) + bytes(16), dtype=np.uint32)
+            blocks = np.empty((16, -(-count // 8)), dtype=np.uint32)
+            with WORK.or_numpy(count):
+                module.chacha(start, blocks)
+                return blocks.reshape(-1).view(np.uint64)[:count]
+        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
     def split(self, count: int) -> Sequence[SystemBits]:
         """Return itself, so many times: every word is fresh."""

@@ -46,7 +46,7 @@ class LinearGrid:
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile into `total`, shape (d, size)."""
-        kernels.linear_histogram(rows, self.low, self.width, self.cells, total)
+        kernels.linear_histogram(rows, self.low, self.width, total)
 
     def cell(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the cell of each finite value, given its column."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ Rows = NDArray[np.float64] | NDArray[np.float32]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_HERE = Path(__file__).parent
+
 
 def clipped_sum(
     rows: Rows,
@@ -62,25 +65,13 @@ def clipped_sum(
     follows, of `most` steps at most. With `half` > 0, rows are weighted by S, from
     `middle` - `half` to `middle` + `half`. `lower` and `upper` go together.
     """
-    by_row = _across(rows)
-    kernel = _compiled("clipped_sum_rows" if by_row else "clipped_sum_columns", rows)
     vectors = (center, gain, lower, upper, about, missing)
-    numbers = (inner, outer, most, middle, half)
-    if kernel is None:
-        twins.clipped_sum(_double(rows), *vectors, *numbers, total)
-    else:
-        flat, stride = _flat(rows, by_row)
-        kernel(flat, stride, rows.shape[0], *map(_fixed, vectors), *numbers, total)
+    _lines("clipped_sum", rows, *vectors, inner, outer, most, middle, half, out=(total,))
 
 
 def norms(rows: Rows, center: Floats, gain: Floats, about: Floats | None) -> Floats:
     """Return |(v - center) * gain|_2 of each row; any layout. See `NormHistogram`."""
-    by_row = _across(rows)
-    kernel = _compiled("norms_rows" if by_row else "norms_columns", rows)
-    if kernel is None:
-        return twins.norms(_double(rows), center, gain, about)
-    flat, stride = _flat(rows, by_row)
-    found: Floats = kernel(flat, stride, rows.shape[0], _fixed(center), _fixed(gain), _fixed(about))
+    found: Floats = _lines("norms", rows, center, gain, about)
     return found
 
 
@@ -89,26 +80,13 @@ def farthest(rows: Rows, center: Floats, gain: Floats) -> tuple[Floats, Integers
 
     A value that is not finite is at its center.
     """
-    by_row = _across(rows)
-    kernel = _compiled("farthest_rows" if by_row else "farthest_columns", rows)
-    if kernel is None:
-        return twins.farthest(_double(rows), center, gain)
-    flat, stride = _flat(rows, by_row)
-    found: tuple[Floats, Integers] = kernel(
-        flat, stride, rows.shape[0], _fixed(center), _fixed(gain)
-    )
+    found: tuple[Floats, Integers] = _lines("farthest", rows, center, gain)
     return found
 
 
-def linear_histogram(rows: Rows, low: Floats, width: Floats, cells: int, total: Integers) -> None:
+def linear_histogram(rows: Rows, low: Floats, width: Floats, total: Integers) -> None:
     """Count each column's values into `total`, (d, cells + 2); any layout. See `LinearGrid`."""
-    by_row = _across(rows)
-    kernel = _compiled("linear_histogram_rows" if by_row else "linear_histogram_columns", rows)
-    if kernel is None:
-        twins.linear_histogram(_double(rows), low, width, cells, total)
-    else:
-        flat, stride = _flat(rows, by_row)
-        kernel(flat, stride, rows.shape[0], _fixed(low), _fixed(width), total)
+    _lines("linear_histogram", rows, low, width, out=(total,))
 
 
 def magnitude_histogram(
@@ -118,30 +96,21 @@ def magnitude_histogram(
 
     See `MagnitudeGrid`.
     """
-    by_row = _across(rows)
-    name = "magnitude_histogram_rows" if by_row else "magnitude_histogram_columns"
-    kernel = _compiled(name, rows)
-    if kernel is None:
-        twins.magnitude_histogram(_double(rows), center, first, shift, total)
-    else:
-        flat, stride = _flat(rows, by_row)
-        kernel(flat, stride, rows.shape[0], _fixed(center), _fixed(first), shift, total)
+    _lines("magnitude_histogram", rows, center, first, shift, out=(total,))
 
 
 def pooled_histogram(
     rows: Floats, center: Floats, first: Integers, shift: int, total: Integers
 ) -> None:
     """Count |x - center| of all columns by bit pattern into `total`, (cells,)."""
-    kernel = _compiled("pooled_histogram", rows) or twins.pooled_histogram
-    kernel(rows, center, first, shift, total)
+    _rows("pooled_histogram", rows, center, first, shift, out=(total,))
 
 
 def key_histogram(
     rows: Floats, index: Integers, first: Integers, shift: int, total: Integers
 ) -> None:
     """Count the order-preserving keys of columns `index` into `total`; see `KeyHistogram`."""
-    kernel = _compiled("key_histogram", rows) or twins.key_histogram
-    kernel(rows, _fixed(index), _fixed(first), shift, total)
+    _rows("key_histogram", rows, index, first, shift, out=(total,))
 
 
 def clipped_steps(
@@ -157,26 +126,46 @@ def clipped_steps(
     steps: Floats,
 ) -> None:
     """Write every row's clipped integer vector into `steps`; see `Gram`."""
-    kernel = _compiled("clipped_steps", rows) or twins.clipped_steps
-    kernel(rows, lower, upper, center, gain, constant, radius, cap, target, steps)
+    numbers = (constant, radius, cap, target)
+    _rows("clipped_steps", rows, lower, upper, center, gain, *numbers, out=(steps,))
 
 
 def cut(rows: Floats, lower: Floats, upper: Floats) -> Floats:
     """Return the rows with finite values cut to [lower_j, upper_j]; see `Cut`."""
-    kernel: Callable[..., Floats] = _compiled("cut", rows) or twins.cut
-    return kernel(rows, _fixed(lower), _fixed(upper))
+    found: Floats = _rows("cut", rows, lower, upper)
+    return found
 
 
 def turn(rows: Floats, center: Floats, matrix: Floats) -> Floats:
     """Return (x - center) @ matrix of each row, missing values counting as the center."""
-    kernel: Callable[..., Floats] = _compiled("turn", rows) or twins.turn
-    return kernel(rows, center, matrix)
+    found: Floats = _rows("turn", rows, center, matrix)
+    return found
 
 
 def products(rows: Floats, center: Floats, scale: Floats) -> Floats:
     """Return the products of the scaled columns of each row; see `Products`."""
-    kernel: Callable[..., Floats] = _compiled("products", rows) or twins.products
-    return kernel(rows, center, scale)
+    found: Floats = _rows("products", rows, center, scale)
+    return found
+
+
+def _lines(name: str, rows: Rows, *given: Any, out: tuple[Any, ...] = ()) -> Any:
+    """Return what the loop `name` says of rows of any layout; `out` is written."""
+    by_row = _across(rows)
+    kernel = _compiled(f"{name}_rows" if by_row else f"{name}_columns", rows)
+    if kernel is not None:
+        flat, stride = _flat(rows, by_row)
+        with WORK.or_numpy(rows.size):
+            return kernel(flat, stride, rows.shape[0], *map(_fixed, given), *out)
+    return getattr(twins, name)(np.asarray(rows, dtype=np.float64), *given, *out)
+
+
+def _rows(name: str, rows: Floats, *given: Any, out: tuple[Any, ...] = ()) -> Any:
+    """Return what the loop `name` says of rows in C order; `out` is written."""
+    kernel = _compiled(name, rows)
+    if kernel is not None:
+        with WORK.or_numpy(rows.size):
+            return kernel(_fixed(rows), *map(_fixed, given), *out)
+    return getattr(twins, name)(rows, *given, *out)
 
 
 def _across(rows: Rows) -> bool:
@@ -197,20 +186,16 @@ def _flat(rows: Rows, by_row: bool) -> tuple[Rows, int]:
 
 
 def _fixed(array: Any) -> Any:
-    """Return a read-only view, or numba would compile for both kinds of arrays."""
-    if array is not None:
+    """Return a read-only view of an array, or numba would compile for both kinds of them."""
+    if isinstance(array, np.ndarray):
         array = np.ascontiguousarray(array).view()
         array.flags.writeable = False
     return array
 
 
-def _double(rows: Rows) -> Floats:
-    return np.asarray(rows, dtype=np.float64)
-
-
 def _compiled(name: str, rows: Rows) -> Callable[..., Any] | None:
     """Return the compiled kernel `name`, or None where NumPy is to do the work."""
-    return _loaded(name) if WORK.is_enough(rows.size) else None
+    return _loaded(name) if WORK.is_enough(rows.size, _HERE) else None
 
 
 @cache

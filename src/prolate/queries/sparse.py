@@ -271,4 +271,4 @@ def _compiled() -> Any | None:
         from prolate.queries import _compiled_sparse as module
     except (ImportError, RuntimeError):  # not installed, or no folder for its cache
         return None
-    return forgiving(module)
+    return forgiving(module, at_once=True)  # there is nothing else for entries

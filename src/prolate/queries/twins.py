@@ -28,7 +28,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_LANES = 32  # squares of integers up to 2**24 that sum exactly within 2**53
+_ROWS = 1 << 28  # integers up to 2**24 that sum exactly within 2**53
 _EXACT = 2.0**53
 
 
@@ -53,16 +53,26 @@ def clipped_sum(
         value = rows if lower is None else np.maximum(rows, lower)
         value = value if upper is None else np.minimum(value, upper)
         value = value if about is None else (value - about) * (value - about)
-        steps = np.minimum(np.maximum(np.rint((value - center) * gain), -cap), cap)
-        steps = np.where(np.isfinite(rows), steps, missing)
-    square = np.zeros(rows.shape[0])
-    for start in range(0, d, _LANES):
-        chunk = steps[:, start : start + _LANES]
-        square = np.minimum(square + np.einsum("ij,ij->i", chunk, chunk), _EXACT)
+        steps = value - center  # from here on in place: new memory takes as long as the work
+        steps *= gain
+        np.clip(np.rint(steps, out=steps), -cap, cap, out=steps)
+    np.copyto(steps, missing, where=~np.isfinite(rows))
+    # Integers, none negative: exact in any order as long as they sum up to less than 2**53.
+    square = np.minimum(np.einsum("ij,ij->i", steps, steps), _EXACT)
     factor, excess = clip_factors(square, d, inner, outer, most, middle, half)
-    total[:d] += np.rint(steps * factor[:, np.newaxis]).astype(np.int64).sum(axis=0)
     if most > 0.0:
-        total[d:] += np.rint(steps * excess[:, np.newaxis]).astype(np.int64).sum(axis=0)
+        long = np.flatnonzero(excess)
+        total[d:] += _column_sums(np.rint(steps[long] * excess[long, np.newaxis]))
+    if np.any(factor != 1.0):
+        steps *= factor[:, np.newaxis]
+        np.rint(steps, out=steps)
+    total[:d] += _column_sums(steps)
+
+
+def _column_sums(steps: Floats) -> Integers:
+    """Return the sums of integers up to 2**24, some of them at a time, so exact in a double."""
+    parts = [steps[start : start + _ROWS] for start in range(0, len(steps), _ROWS)]
+    return np.asarray(sum(part.sum(axis=0).astype(np.int64) for part in parts))
 
 
 def clip_factors(
@@ -121,23 +131,24 @@ def clipped_steps(
     norm[long] = np.rint(norm[long] * (inner / np.sqrt(square[long]))[:, None])
 
 
-def linear_histogram(rows: Floats, low: Floats, width: Floats, cells: int, total: Integers) -> None:
+def linear_histogram(rows: Floats, low: Floats, width: Floats, total: Integers) -> None:
     """Count each column's values into `total`, (d, cells + 2); see `LinearGrid`."""
     with np.errstate(all="ignore"):
-        place = np.floor((rows - low) / width)
-        place = np.where(np.isnan(place), 0.0, np.minimum(np.maximum(place, -1.0), float(cells)))
-    tally(place.astype(np.int64) + 1, np.isfinite(rows), total)
+        place = rows - low
+        place /= width
+        np.floor(place, out=place)
+    np.copyto(place, 0.0, where=np.isnan(place))
+    cell = np.clip(place, -1.0, float(total.shape[1] - 2), out=place).astype(np.int64)
+    cell += 1
+    tally(cell, np.isfinite(rows), total)
 
 
 def magnitude_histogram(
     rows: Floats, center: Floats, first: Integers, shift: int, total: Integers
 ) -> None:
     """Count each column's |x - center| into `total`, (d, cells); see `MagnitudeGrid`."""
-    with np.errstate(all="ignore"):
-        magnitude = np.where(np.isfinite(rows), np.abs(rows - center), 0.0)
-    cell = (np.ascontiguousarray(magnitude).view(np.int64) >> shift) - first
-    cell = np.minimum(np.maximum(cell, 0), total.shape[1] - 1)
-    tally(cell, np.isfinite(rows), total)
+    finite = np.isfinite(rows)
+    tally(_magnitude_cells(rows, finite, center, first, shift, total.shape[1]), finite, total)
 
 
 def pooled_histogram(
@@ -145,11 +156,22 @@ def pooled_histogram(
 ) -> None:
     """Count |x - center| of all columns by bit pattern into `total`, (cells,)."""
     finite = np.isfinite(rows)
+    cell = _magnitude_cells(rows, finite, center, first, shift, total.size)
+    flat = cell.ravel() if np.all(finite) else cell[finite]
+    total += np.bincount(flat, minlength=total.size)
+
+
+def _magnitude_cells(
+    rows: Floats, finite: NDArray[np.bool_], center: Floats, first: Integers, shift: int, cells: int
+) -> Integers:
     with np.errstate(all="ignore"):
-        magnitude = np.where(finite, np.abs(rows - center), 0.0)
-    cell = (np.ascontiguousarray(magnitude).view(np.int64) >> shift) - first
-    cell = np.minimum(np.maximum(cell, 0), total.size - 1)
-    total += np.bincount(cell[finite], minlength=total.size)
+        magnitude = np.ascontiguousarray(rows - center)
+        np.abs(magnitude, out=magnitude)
+    np.copyto(magnitude, 0.0, where=~finite)
+    cell = magnitude.view(np.int64)
+    cell >>= shift
+    cell -= first
+    return np.clip(cell, 0, cells - 1, out=cell)
 
 
 def key_histogram(
@@ -163,20 +185,24 @@ def key_histogram(
 
 
 def tally(cell: Integers, counted: NDArray[np.bool_], total: Integers) -> None:
-    """Count the cells of the values of each column that are `counted`."""
+    """Count the cells of the values of each column that are `counted`; `cell` is overwritten."""
     d, cells = total.shape
-    flat = (cell + np.arange(d) * cells)[counted]
+    cell += np.arange(d) * cells
+    flat = cell.ravel() if np.all(counted) else cell[counted]
     total += np.bincount(flat, minlength=d * cells).reshape(d, cells)
 
 
 def norms(rows: Floats, center: Floats, gain: Floats, about: Floats | None) -> Floats:
     """Return |(v - center) * gain|_2 of each row."""
-    square = np.zeros(rows.shape[0])
     with np.errstate(over="ignore", invalid="ignore"):
-        for j in range(rows.shape[1]):
-            value = rows[:, j] if about is None else (rows[:, j] - about[j]) ** 2
-            y = (value - center[j]) * gain[j]
-            square += np.where(np.isfinite(rows[:, j]), y * y, 0.0)
+        value = rows if about is None else (rows - about) ** 2
+        y = value - center
+        y *= gain
+        y *= y
+        np.copyto(y, 0.0, where=~np.isfinite(rows))
+        square = np.zeros(len(rows))
+        for column in np.ascontiguousarray(y.T):  # in the order of columns
+            square += column
     return np.asarray(np.minimum(np.sqrt(square), np.finfo(np.float64).max))
 
 

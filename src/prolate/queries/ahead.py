@@ -1,0 +1,106 @@
+"""All loops compiled ahead of the first large release, and stored for every process to come."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from time import time
+
+import numpy as np
+
+from prolate.compiled import WORK
+from prolate.noise import SystemBits, rounded_gaussian
+from prolate.queries import kernels
+
+__all__ = ["compile_loops", "loops"]
+
+_LONG_AGO = 600.0  # seconds after which another process that compiles must have ended
+_NOISE = 1 << 12  # samples, for which a key is stretched
+
+
+def loops() -> list[Callable[[], object]]:
+    """Return calls that compile the loops one by one, for the kinds of rows they are for.
+
+    What most releases need comes first.
+    """
+    found: list[Callable[[], object]] = [partial(rounded_gaussian, 1000, _NOISE, SystemBits())]
+    doubles, singles = np.zeros((8, 3)), np.zeros((8, 3), dtype=np.float32)
+    found += _of_lines(doubles) + _of_rows(doubles)
+    for rows in (singles, np.asfortranarray(doubles), np.asfortranarray(singles)):
+        found += _of_lines(rows)
+    return found
+
+
+def _of_lines(rows: kernels.Rows) -> list[Callable[[], object]]:
+    d = rows.shape[1]
+    zeros, ones, sums = np.zeros(d), np.ones(d), np.zeros(2 * d, dtype=np.int64)
+    cells, first = np.zeros((d, 4), dtype=np.int64), np.zeros(d, dtype=np.int64)
+    limits = (1.0, 1.0, 0.0, 0.0, 0.0, sums[:d])
+    add = partial(kernels.clipped_sum, rows, zeros, ones)
+    return [
+        partial(kernels.magnitude_histogram, rows, zeros, first, 52, cells),
+        partial(kernels.linear_histogram, rows, zeros, ones, cells),
+        partial(add, None, None, None, zeros, *limits),
+        partial(kernels.farthest, rows, zeros, ones),
+        partial(kernels.norms, rows, zeros, ones, None),
+        partial(add, None, None, ones, zeros, *limits),
+        partial(add, zeros, ones, None, zeros, *limits),
+        partial(add, zeros, ones, ones, zeros, *limits),
+        partial(kernels.norms, rows, zeros, ones, ones),
+    ]
+
+
+def _of_rows(rows: kernels.Floats) -> list[Callable[[], object]]:
+    d = rows.shape[1]
+    zeros, ones, steps = np.zeros(d), np.ones(d), np.zeros((len(rows), d + 1))
+    cells, first = np.zeros((d, 4), dtype=np.int64), np.zeros(d, dtype=np.int64)
+    return [
+        partial(kernels.pooled_histogram, rows, zeros, first, 52, cells[0]),
+        partial(kernels.key_histogram, rows, np.arange(d), first, 52, cells),
+        partial(kernels.clipped_steps, rows, zeros, ones, zeros, ones, 1.0, 1.0, 1.0, 1.0, steps),
+        partial(kernels.cut, rows, zeros, ones),
+        partial(kernels.turn, rows, zeros, np.eye(d)),
+        partial(kernels.products, rows, zeros, ones),
+    ]
+
+
+def compile_loops(*, aside: bool = False) -> int:
+    """Compile and store what is not stored yet; return how many loops there are.
+
+    Parameters
+    ----------
+    aside : bool
+        Leave the cores to others, and do nothing while another process does this.
+    """
+    WORK.enough = WORK.plenty = -1
+    if kernels._loaded("norms_rows") is None:  # numba is not installed
+        return 0
+    calls = loops()
+    with _alone() if aside else contextlib.nullcontext(True) as alone:
+        for call in calls if alone else ():
+            call()
+    return len(calls)
+
+
+@contextmanager
+def _alone() -> Iterator[bool]:
+    """Be the only one, and let others go first; False if there is another."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(5)
+    lock = Path(kernels._loaded("norms_rows")._cache.cache_path) / "compiling.lock"  # type: ignore[union-attr]
+    with contextlib.suppress(OSError):
+        if time() - lock.stat().st_mtime > _LONG_AGO:
+            lock.unlink()
+    try:
+        lock.touch(exist_ok=False)
+    except OSError:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.unlink(missing_ok=True)
