@@ -92,7 +92,7 @@ class Work:
     """
 
     done: int = 0
-    enough: int = 1 << 24
+    enough: int = 1 << 27
     by_numpy: int = 0
     plenty: int = 1 << 32
     _elsewhere: _Elsewhere = field(default_factory=_Elsewhere, repr=False)

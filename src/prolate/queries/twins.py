@@ -55,10 +55,13 @@ def clipped_sum(
         value = value if about is None else (value - about) * (value - about)
         steps = value - center  # from here on in place: new memory takes as long as the work
         steps *= gain
-        np.clip(np.rint(steps, out=steps), -cap, cap, out=steps)
-    np.copyto(steps, missing, where=~np.isfinite(rows))
+        np.rint(steps, out=steps)
     # Integers, none negative: exact in any order as long as they sum up to less than 2**53.
-    square = np.minimum(np.einsum("ij,ij->i", steps, steps), _EXACT)
+    square = np.einsum("ij,ij->i", steps, steps)
+    if lower is not None or not np.all(square <= cap * cap):  # some are to be cut, or missing
+        np.clip(steps, -cap, cap, out=steps)
+        np.copyto(steps, missing, where=~np.isfinite(rows))
+        square = np.minimum(np.einsum("ij,ij->i", steps, steps), _EXACT)
     factor, excess = clip_factors(square, d, inner, outer, most, middle, half)
     if most > 0.0:
         long = np.flatnonzero(excess)
