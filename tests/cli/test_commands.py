@@ -22,6 +22,7 @@ from prolate.budget import Budget
 from prolate.cli import main
 from prolate.errors import BudgetError, InputError
 from prolate.ledger import Ledger
+from prolate.queries import ahead, kernels
 from prolate.release import ReceiptEntry, Release
 
 Run = Callable[..., tuple[int, str, str]]
@@ -399,3 +400,14 @@ def test_ledger_commands(run: Run, tmp_path: Path) -> None:
     assert "exists" in err
     Ledger(path).charge(Budget(rho=1.99), "the rest")
     assert table_rows(run("ledger", "show", path)[1])["remaining"] == ["nothing"]
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_loops_compiled_ahead(installed, monkeypatch, capsys) -> None:
+    some = ahead.loops()[:2]
+    monkeypatch.setattr(ahead, "loops", lambda: some)
+    if not installed:
+        monkeypatch.setattr(kernels, "_loaded", lambda name: None)
+    assert main(["compile"]) == 0
+    said = "Compiled 2 loops" if installed else "numba is not installed"
+    assert capsys.readouterr().out.startswith(said)
