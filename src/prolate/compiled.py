@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import math
 import multiprocessing
 import os
 import subprocess
@@ -96,7 +95,8 @@ class Work:
     by_numpy: int = 0
     plenty: int = 1 << 32
     _elsewhere: _Elsewhere = field(default_factory=_Elsewhere, repr=False)
-    _stored: dict[Path, float] = field(default_factory=dict, repr=False)  # when to look again
+    _stored: set[Path] = field(default_factory=set, repr=False)
+    _look: float = field(default=0.0, repr=False)  # when to look again
 
     def is_enough(self, values: int, folder: Path | None = None) -> bool:
         """Add `values` to what was done; return whether compiled loops are worth loading.
@@ -106,19 +106,20 @@ class Work:
         self.done += values
         if self.done <= self.enough:
             return False
+        if folder is None or self._are_stored(folder):
+            return True
         with self.or_numpy(values):
-            if folder is not None and not self._are_stored(folder):
-                self.check_worth_compiling()
+            self.check_worth_compiling()
             return True
         return False
 
     def _are_stored(self, folder: Path) -> bool:
-        now = monotonic()
-        if now < self._stored.get(folder, 0.0):
-            return False
-        stored = _may_be_stored(folder)
-        self._stored[folder] = -math.inf if stored else now + _AGAIN
-        return stored
+        if folder not in self._stored and monotonic() >= self._look:
+            if _may_be_stored(folder):
+                self._stored.add(folder)
+            else:
+                self._look = monotonic() + _AGAIN
+        return folder in self._stored
 
     @contextmanager
     def or_numpy(self, values: int) -> Iterator[None]:
