@@ -66,9 +66,12 @@ def clipped_sum(
     if most > 0.0:
         long = np.flatnonzero(excess)
         total[d:] += _column_sums(np.rint(steps[long] * excess[long, np.newaxis]))
-    if np.any(factor != 1.0):
+    long = np.flatnonzero(factor != 1.0)
+    if 2 * long.size > factor.size:
         steps *= factor[:, np.newaxis]
         np.rint(steps, out=steps)
+    elif long.size:
+        steps[long] = np.rint(steps[long] * factor[long, np.newaxis])
     total[:d] += _column_sums(steps)
 
 
