@@ -13,7 +13,8 @@ __all__ = ["compile_"]
 def compile_() -> None:
     """Compile the loops over rows ahead, as when an image of a machine is built.
 
-    Otherwise that is done beside the first large release, which is slower until then.
+    Otherwise that is done beside the first large release, which is slower until then. Those
+    for sparse tables are compiled when they are first needed.
     """
     from prolate.queries.ahead import compile_loops
 

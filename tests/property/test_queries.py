@@ -493,7 +493,7 @@ def public(rng: np.random.Generator, d: int) -> np.ndarray:
     return rng.choice(finite, d)
 
 
-@pytest.mark.parametrize("d", [1, 3, 33, 200])
+@pytest.mark.parametrize("d", [1, 3, 33, 200, 640])  # of the last, four rows are added at a time
 @pytest.mark.parametrize("seed", range(6))
 def test_twins(d, seed) -> None:
     rng, rows = np.random.default_rng(seed), twin_rows(d)

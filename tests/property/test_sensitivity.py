@@ -8,6 +8,7 @@ are tried as well. Rows come from hypothesis and from a list of hard ones.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -157,14 +158,24 @@ def test_any_two_rows_stay_within_the_sensitivity(name, data):
     check(QUERIES[name], row, other)
 
 
+def alone_and_among_others(row: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield a row by itself, and at every place among rows of zeros that are added with it."""
+    yield row
+    for place in range(5):
+        block = np.zeros((5, row.shape[1]))
+        block[place] = row
+        yield block
+
+
 @pytest.mark.parametrize("d", [1, 2, 31, 33, 64, 200, 1500])
 @pytest.mark.parametrize("tilt", [None, (0.9, 1.0), (0.0, 30.0)])
 def test_wide_rows_are_clipped_however_long(d, tilt):
     query = wide(d, 1.0, tilt=tilt)
     for size in (1e-3, 0.99 / np.sqrt(d), 1 / np.sqrt(d), 1.0, 7.0, 1e3, 1e300):
         for rows in (np.full((1, d), size), size * rng.normal(size=(1, d))):
-            length = sum(int(v) ** 2 for v in query(rows))
-            assert length <= RADIUS**2
+            for block in alone_and_among_others(rows):
+                length = sum(int(v) ** 2 for v in query(block))
+                assert length <= RADIUS**2
 
 
 @pytest.mark.parametrize("d", [1, 2, 31, 33, 64, 200, 1500])
@@ -176,9 +187,10 @@ def test_both_parts_of_a_nested_sum_are_short_however_long_the_row(d, ratio, par
     edge = ratio / np.sqrt(d)
     for size in (0.9 * edge, edge, 1.0001 * edge, 1 / np.sqrt(d), 1.0, 2.0, 7.0, 1e3, 1e300):
         for rows in (np.full((1, d), size), size * rng.normal(size=(1, d))):
-            total, excess = query(rows).reshape(2, d)
-            assert sum(int(v) ** 2 for v in total) <= inner**2
-            assert sum(int(v) ** 2 for v in excess) <= most**2
+            for block in alone_and_among_others(rows):
+                total, excess = query(block).reshape(2, d)
+                assert sum(int(v) ** 2 for v in total) <= inner**2
+                assert sum(int(v) ** 2 for v in excess) <= most**2
 
 
 @pytest.mark.parametrize("d", [1, 2, 31, 33, 64, 200])

@@ -144,6 +144,19 @@ def test_and_none_where_it_is_not_wanted(where, started, monkeypatch) -> None:
     assert started == []
 
 
+@pytest.mark.parametrize("name", ["subprocess.Popen", "prolate.compiled.find_spec"])
+def test_a_process_that_cannot_be_started_stops_nobody(name, monkeypatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise LookupError("not allowed here")
+
+    monkeypatch.setattr(name, refuse)
+    monkeypatch.delenv("PROLATE_COMPILE", raising=False)
+    work = Work(enough=-1, plenty=10)
+    with work.or_numpy(5):
+        work.check_worth_compiling()
+    assert work.by_numpy == 5
+
+
 def test_every_loop_is_compiled_ahead() -> None:
     calls = [call.func for call in ahead.loops()]  # type: ignore[attr-defined]
     assert {call.__name__ for call in calls} == {*kernels.__all__, "rounded_gaussian"}

@@ -124,7 +124,11 @@ def _add_fours(
     limits: Any,
     sums: Any,
 ) -> None:
-    """Add rows, four at a time: of wide rows, the public vectors would not stay in the cache."""
+    """Add rows, four at a time: of wide rows, the public vectors would not stay in the cache.
+
+    Four rows are added while the next are read. Their steps wait in single precision, which
+    holds integers up to the cap, 2**24 at most; larger ones stay beyond it, and are cut to it.
+    """
     d, (inner, _, _, _, half) = missing.size, limits
     one, two = np.zeros(d, np.float32), np.zeros(d, np.float32)
     three, four = np.zeros(d, np.float32), np.zeros(d, np.float32)

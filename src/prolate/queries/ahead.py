@@ -1,4 +1,4 @@
-"""All loops compiled ahead of the first large release, and stored for every process to come."""
+"""The loops over dense rows compiled ahead of the first large release, for every process."""
 
 from __future__ import annotations
 

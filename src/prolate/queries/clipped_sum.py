@@ -149,7 +149,7 @@ class ClippedSum(Query):
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Add the clipped rows."""
         limits = (float(RADIUS), float(RADIUS), 0.0, *self._tilted)
-        return sparse.clipped_sum(rows, self._steps, *limits, total)
+        return sparse.clipped_sum(rows, self.steps, *limits, total)
 
     @property
     def _ends(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
@@ -170,9 +170,7 @@ class ClippedSum(Query):
         half = 0.5 * (high**2 - low**2) / self.radius**2 * RADIUS**2
         return middle, half
 
-    def _steps(
-        self, values: NDArray[np.float64], columns: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def steps(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return r of each value, given its column."""
         moved = values
         if self.lower is not None:

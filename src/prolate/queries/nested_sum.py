@@ -12,7 +12,7 @@ from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.queries import kernels, sparse
 from prolate.queries.base import Query, check_vectors
-from prolate.queries.clipped_sum import CAP, RADIUS
+from prolate.queries.clipped_sum import RADIUS, ClippedSum
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["NestedSum"]
@@ -140,14 +140,8 @@ class NestedSum(Query):
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Add the clipped rows, and their excess."""
-
-        def steps(values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
-            with np.errstate(all="ignore"):
-                moved = np.rint((values - self.center[columns]) * self._gain[columns])
-            cut = np.minimum(np.maximum(moved, -CAP), CAP)
-            return np.where(np.isfinite(values), cut, 0.0)
-
-        return sparse.clipped_sum(rows, steps, *self._limits, total)
+        grid = ClippedSum(self.center, self.scale, self.outer)  # the same
+        return sparse.clipped_sum(rows, grid.steps, *self._limits, total)
 
     @property
     def _limits(self) -> tuple[float, float, float, float, float]:

@@ -56,7 +56,8 @@ def clipped_sum(
         steps = value - center  # from here on in place: new memory takes as long as the work
         steps *= gain
         np.rint(steps, out=steps)
-    # Integers, none negative: exact in any order as long as they sum up to less than 2**53.
+    # Integers, none negative: exact in any order as long as they sum up to less than 2**53, and
+    # 2**53 or more if they do not.
     square = np.einsum("ij,ij->i", steps, steps)
     if lower is not None or not np.all(square <= cap * cap):  # some are to be cut, or missing
         np.clip(steps, -cap, cap, out=steps)

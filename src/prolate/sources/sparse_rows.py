@@ -117,11 +117,12 @@ class SparseRows:
 
     def some(self, index: Integers, select: Callable[[], SparseRows]) -> SparseRows:
         """Return ``select()``, the same rows of the columns `index`; of the last ones, again."""
-        kept = self._some[:1]
-        if kept and np.array_equal(kept[0][0], index):
-            return kept[0][1]
-        self._some[:] = [(index.copy(), select())]
-        return self._some[0][1]
+        for kept, rows in self._some[:]:
+            if np.array_equal(kept, index):
+                return rows
+        rows = select()
+        self._some[:] = [(index.copy(), rows)]
+        return rows
 
     def replaced(self, function: Callable[[Floats, Integers], Floats]) -> SparseRows:
         """Return the same rows with every value x of column j replaced by a function of both."""
