@@ -25,6 +25,7 @@ from prolate.queries import (
     CountBelow,
     Cross,
     Cut,
+    EdgesGrid,
     FarthestHistogram,
     Gram,
     Histogram,
@@ -67,6 +68,7 @@ QUERIES = {
     "below": CountBelow(C),
     "magnitude below": CountBelow(np.abs(C), magnitude=True),
     "linear": Histogram(LinearGrid(C - 1, S / 4, 8)),
+    "edges": Histogram(EdgesGrid(C[:, np.newaxis] + S[:, np.newaxis] * [-2.0, -1.0, 0.5, 3.0])),
     "magnitude": Histogram(MagnitudeGrid(C, np.zeros(D, dtype=np.int64), 512, 54)),
     "half octaves": Histogram(MagnitudeGrid(C, np.full(D, 2000), 160, 51)),
     "keys": KeyHistogram(D, np.array([0, 0, 2]), np.array([-8, 3, 0]), 16, 60),
@@ -242,7 +244,7 @@ def test_sensitivities_are_reached():
     assert gap >= 0.999999 * tilted.sensitivity_squared("replace")
 
 
-@pytest.mark.parametrize("name", ["linear", "sum", "norms", "keys", "below", "gram"])
+@pytest.mark.parametrize("name", ["linear", "edges", "sum", "norms", "keys", "below", "gram"])
 def test_the_same_check_catches_a_sensitivity_that_is_halved(name):
     query = QUERIES[name]
 

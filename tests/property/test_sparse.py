@@ -20,6 +20,7 @@ from prolate.queries import (
     Count,
     CountBelow,
     Cut,
+    EdgesGrid,
     FarthestHistogram,
     Histogram,
     KeyHistogram,
@@ -133,6 +134,9 @@ MAKERS: dict[str, Callable[[st.DrawFn, int], Query]] = {
     "count below": lambda draw, d: CountBelow(vector(draw, d), magnitude=draw(st.booleans())),
     "linear histogram": lambda draw, d: Histogram(
         LinearGrid(vector(draw, d), sizes(draw, d), draw(st.integers(1, 9)))
+    ),
+    "histogram between edges": lambda draw, d: Histogram(
+        EdgesGrid(np.array([drawn_edges(draw)]) - vector(draw, d)[:, np.newaxis])
     ),
     "magnitude histogram": lambda draw, d: Histogram(
         MagnitudeGrid(

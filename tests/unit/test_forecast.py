@@ -20,6 +20,7 @@ from prolate.queries import (
     Count,
     CountBelow,
     Cut,
+    EdgesGrid,
     FarthestHistogram,
     Histogram,
     LinearGrid,
@@ -59,6 +60,7 @@ def imagined(n: int = N, fluctuation: np.ndarray | None = None) -> ImaginedRows:
 COUNTS = {
     "count": Count(D),
     "linear": Histogram(LinearGrid(MEAN - SIGMA, SIGMA / 4, 9)),
+    "edges": Histogram(EdgesGrid(MEAN[:, np.newaxis] + np.outer(SIGMA, [-2.0, 0.1, 1.0]))),
     "magnitude": Histogram(MagnitudeGrid(np.zeros(D), np.zeros(D, dtype=np.int64), 512, 54)),
     "half octaves": Histogram(MagnitudeGrid(OFF, np.arange(2020, 2020 + 2 * D, 2), 60, 51)),
     "norms": NormHistogram(OFF, 1 / SCALE, LENGTH * np.linspace(0.3, 2.0, 12)),

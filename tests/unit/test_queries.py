@@ -17,6 +17,7 @@ from prolate.queries import (
     Count,
     CountBelow,
     Cut,
+    EdgesGrid,
     Gram,
     Histogram,
     KeyHistogram,
@@ -65,6 +66,15 @@ def test_linear_histogram() -> None:
     rows = column(9.99, 10.0, 10.49, 10.5, 11.99, 12.0, 50.0, -BIG, BIG, NAN, INF, -INF, -TINY)
     assert Histogram(grid)(rows).tolist() == [3, 2, 1, 0, 1, 3]
     assert Histogram(grid).shape == (1, 6)
+
+
+def test_histogram_between_any_edges() -> None:
+    grid = EdgesGrid(np.array([[-1.0, 0.0, 0.0, 7.5], [-INF, 2.0, BIG, INF]]))
+    assert grid.edges(0).tolist() == [-1.0, 0.0, 0.0, 7.5]
+    first = [-BIG, -1.0, -TINY, -0.0, 0.0, 7.4, 7.5, BIG, NAN, INF, -INF]
+    second = [-BIG, -1.0, 1.9, 2.0, 2.0, 2.1, 1e300, BIG, INF, NAN, -INF]
+    found = Histogram(grid)(np.column_stack([first, second])).reshape(2, 5)
+    assert found.tolist() == [[1, 2, 0, 3, 2], [0, 3, 4, 1, 0]]
 
 
 def test_magnitude_histogram() -> None:
@@ -311,6 +321,7 @@ QUERIES = [
     Count(3),
     CountBelow(np.array([0.0, 1.0, -1.0])),
     Histogram(LinearGrid(np.full(3, -2.0), np.full(3, 0.5), 8)),
+    Histogram(EdgesGrid(np.array([[-1.0, 0.1, 2.0], [-0.5, 0.0, 0.5], [0.0, 0.0, 1e-40]]))),
     Histogram(MagnitudeGrid(np.zeros(3), np.full(3, 1020), 8, 52)),
     KeyHistogram(3, np.array([0, 2]), np.array([-2, 1020]), 6, 52),
     NormHistogram(np.zeros(3), np.ones(3), np.array([1.0, 2.0, 3.0])),
@@ -409,6 +420,9 @@ def clipped(**changes: object) -> ClippedSum:
         (lambda: Norms(CountBelow(np.zeros(1)), np.zeros(2), np.ones(1)), "gain must be an array"),
         (lambda: Norms(CountBelow(np.zeros(2)), np.zeros(2), np.ones(2)), "for one column"),
         (lambda: LinearGrid(np.zeros(2), np.ones(1), 3), "width must be an array"),
+        (lambda: EdgesGrid(np.array([[0.0, 1.0], [1.0, 0.0]])), "whose rows rise"),
+        (lambda: EdgesGrid(np.array([[0.0, NAN]])), "whose rows rise"),
+        (lambda: EdgesGrid(np.arange(3.0)), "whose rows rise"),
         (lambda: MagnitudeGrid(np.zeros(2), np.zeros(1, dtype=int), 3, 52), "first must be an"),
         (lambda: MagnitudeGrid(np.zeros(1), np.zeros(1, dtype=int), 3, 64), "shift must be"),
         (lambda: KeyHistogram(2, np.array([2]), np.array([0]), 3, 52), "between 0 and 1"),

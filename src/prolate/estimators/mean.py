@@ -45,6 +45,7 @@ from prolate.estimators.estimate import Estimate
 from prolate.estimators.expected import Expected, expect, measure_tilt, tilt_share
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
+from prolate.estimators.interval import interval_mean
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.nested import nested_mean, radii_to_compare, worth_comparing
 from prolate.estimators.one_pass import one_pass_mean
@@ -222,6 +223,9 @@ def clipped_mean(
         safe=expected.safe,
         share=for_variation,
     )
+    if scale.size == 1 and tilt.clear:
+        share = min((1.0 - _FIRST) * for_sum, curator.remaining)
+        return interval_mean(curator, first.value, shape.spread, expected, variation, share=share)
     nested = None
     if worth_comparing(expected, tilt, shape.spread, scale, usual=first.radius, radius=radius):
         nested = nested_mean(

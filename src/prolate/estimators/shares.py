@@ -26,6 +26,7 @@ __all__ = [
     "radius_share",
     "rows_changed",
     "sample_rows",
+    "sides_share",
     "significance",
 ]
 
@@ -45,6 +46,7 @@ _RADIUS_ROWS = 0.67
 _RADIUS_LEAST = 0.01  # where rows are many: the longest are rare
 _POOLED = (0.01, 0.01)  # of a histogram of all columns together
 _FARTHEST = (0.007, 0.02)  # of a histogram of rows by their farthest column
+_SIDES, _SIDES_LEAST = (0.004, 0.35), 0.1  # of a histogram of both sides of one column
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # Rows that are searched where there are more: so many; this multiple of the noise of a count at
 # the whole budget, so that each search costs no more than about half a percent of it; and as
@@ -143,6 +145,12 @@ def farthest_share(curator: Searcher, rows: float) -> float:
     """Return the share for a histogram of the rows' farthest columns."""
     one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
     return curator.remaining * _share(one_row, *_FARTHEST)
+
+
+def sides_share(curator: Measurer, rows: float, share: float) -> float:
+    """Return the part of a share for a histogram of both sides of one column."""
+    one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(share) * max(rows, 1.0))
+    return max(_share(one_row, *_SIDES), _SIDES_LEAST)
 
 
 def significance(tests: int, lost: float = _LOST) -> float:

@@ -27,6 +27,7 @@ from prolate.queries import (
     Count,
     CountBelow,
     Cut,
+    EdgesGrid,
     FarthestHistogram,
     Histogram,
     LinearGrid,
@@ -176,6 +177,9 @@ class ImaginedRows(Source):
             places = np.arange(grid.cells + 1)
             edges = grid.low[part, np.newaxis] + grid.width[part, np.newaxis] * places
             below = _normal_cdf((edges - center) / spread)
+            return np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))
+        if isinstance(grid, EdgesGrid):
+            below = _normal_cdf((grid.edge[part] - center) / spread)
             return np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))
         patterns = grid.first[part, np.newaxis] + np.arange(grid.cells + 1)
         largest = _INFINITY_BITS >> grid.shift

@@ -7,7 +7,7 @@ from prolate.queries.cross import Along, Cross
 from prolate.queries.cut import Cut
 from prolate.queries.farthest import FarthestHistogram
 from prolate.queries.gram import GRAM_RADIUS, Gram
-from prolate.queries.grids import LinearGrid, MagnitudeGrid
+from prolate.queries.grids import EdgesGrid, LinearGrid, MagnitudeGrid
 from prolate.queries.histogram import Histogram, KeyHistogram
 from prolate.queries.mapped import Magnitudes, Norms, Rotated, Selected, rotate_back
 from prolate.queries.nested_sum import NestedSum
@@ -30,6 +30,7 @@ __all__ = [
     "CountBelow",
     "Cross",
     "Cut",
+    "EdgesGrid",
     "FarthestHistogram",
     "Gram",
     "Histogram",

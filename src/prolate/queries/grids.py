@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.errors import InputError
 from prolate.queries import kernels
 from prolate.queries.base import check_shift, check_vectors
 
-__all__ = ["Grid", "LinearGrid", "MagnitudeGrid"]
+__all__ = ["EdgesGrid", "Grid", "LinearGrid", "MagnitudeGrid"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +122,53 @@ class MagnitudeGrid:
         return f"{self.cells} cells of {octaves:g} octaves of |x - center|, per column"
 
 
-Grid = LinearGrid | MagnitudeGrid
+@dataclass(frozen=True, eq=False)
+class EdgesGrid:
+    """Cells between any edges, which rise along the rows of `edge`, of shape (d, m).
+
+    Cell 0 is everything below edge_j0, cell k is [edge_j(k-1), edge_jk), cell m the rest.
+    """
+
+    edge: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        """Check that the edges rise."""
+        if self.edge.ndim != 2 or not np.all(self.edge[:, 1:] >= self.edge[:, :-1]):
+            raise InputError("edge must be an array of shape (d, m) whose rows rise.")
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return int(self.edge.shape[0])
+
+    @property
+    def size(self) -> int:
+        """Cells per column, the two outer ones included."""
+        return int(self.edge.shape[1]) + 1
+
+    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+        """Count the rows of a tile into `total`, shape (d, size)."""
+        for column, values in enumerate(rows.T):
+            cell = np.searchsorted(self.edge[column], values[np.isfinite(values)], side="right")
+            total[column] += np.bincount(cell, minlength=self.size)
+
+    def cell(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the cell of each finite value, given its column."""
+        found = np.empty(values.size, dtype=np.int64)
+        for column in np.unique(columns):
+            here = columns == column
+            found[here] = np.searchsorted(self.edge[column], values[here], side="right")
+        return found
+
+    def edges(self, column: int) -> NDArray[np.float64]:
+        """Return the edges of a column."""
+        return np.asarray(self.edge[column])
+
+    def describe(self) -> str:
+        """Return one line for the receipt."""
+        return f"{self.size} cells between edges of its own, per column"
+
+
+Grid = LinearGrid | MagnitudeGrid | EdgesGrid
 
 _INFINITY_BITS = int(np.array(np.inf).view(np.int64))
