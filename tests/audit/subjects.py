@@ -40,6 +40,7 @@ TYPICAL = _RNG.normal([20.0, 0.0, 5.0], [4.0, 1.0, 2.0], size=(300, 3))
 LINE = _RNG.normal([20.0, 0.0, 0.0], [4.0, 1.0, 1.0], size=(500, 3))
 LINE[:, 2] += LINE[:, 0] - 2.0 * LINE[:, 1]
 BALL = _RNG.uniform(-0.7, 0.7, size=(200, 3))
+AMOUNTS = np.random.default_rng(5).exponential(20.0, size=(800, 1))
 BASKETS = (np.random.default_rng(4).random((600, 40)) < 0.05).astype(float)
 _TURN = np.linalg.qr(_RNG.standard_normal((4, 4)))[0] * [1.0, 0.1, 30.0, 0.01]
 CORRELATED = _RNG.standard_normal((1000, 4)) @ _TURN.T
@@ -194,6 +195,7 @@ SUBJECTS: dict[str, Subject] = {
     "mean, rotation": Subject(partial(_mean, rotation="auto"), CORRELATED),
     "mean, plain": Subject(partial(_mean, bounds=BOUNDS, method="gaussian")),
     "mean, ellipse": Subject(partial(_mean, **ELLIPSE)),
+    "mean, one skewed column": Subject(_mean, AMOUNTS),
     "mean, baskets": Subject(_mean, BASKETS, slow=True),
     "mean, sparse baskets": Subject(_mean, BASKETS, form=sparse.csr_array, slow=True),
     "plan": Subject(partial(_mean, method="plan"), relations=_ONE, paired=True),

@@ -125,6 +125,13 @@ def test_baskets_are_replayed_where_rare_values_rule(name, monkeypatch) -> None:
     assert "tilt" not in labels  # which other rows have
 
 
+def test_a_skewed_column_is_replayed_with_both_of_its_sides(monkeypatch) -> None:
+    tape = taped("mean, one skewed column", "replace", "corners", monkeypatch)
+    sides = [step for step in tape.steps if step.result.label == "sides"]
+    assert len(sides) == 1
+    assert sides[0].moved  # from one end to the other
+
+
 @pytest.mark.parametrize("name", ["regression, of a sample", "mean, of a sample"])
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 def test_a_sample_is_replayed(name, relation, monkeypatch) -> None:

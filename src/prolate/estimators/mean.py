@@ -12,7 +12,8 @@
    answer is the average of both, and of the center from step 1, weighted by what error is
    expected of each.
 
-Where most columns are nearly constant, as in baskets, rows are far from symmetric, and for
+A single column that is clearly skewed is clipped to an interval instead, longer on the side of
+its tail (`interval.py`). Where most columns are nearly constant, as in baskets, rows are far from symmetric, and for
 these columns `rare_mean.py` takes the place of the steps from 3 on; and where rows are so
 many that only a sample of them is searched, `one_pass.py` does.
 """
