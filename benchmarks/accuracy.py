@@ -116,6 +116,8 @@ def settings() -> list[Setting]:
     add("far centers d=64", 10000, 1 / 2, flat, center=1e6)
     add("five columns", 3000, 1 / 2, np.ones(5))
     add("one column", 3000, 1 / 2, np.ones(1))
+    add("one column exponential", 3000, 1 / 2, np.ones(1), draw=exponential)
+    add("one column log-normal", 3000, 1 / 2, np.ones(1), draw=lognormal)
     add("two columns exponential", 5000, 1 / 2, np.ones(2), draw=exponential)
     for p in (1.0, 4.0):
         add(f"p={p:g} d=64", 10000, 1 / 2, zipf(64, 2), p=p)

@@ -88,6 +88,14 @@ def test_only_single_skewed_columns_are_clipped_to_an_interval():
     assert "sides" not in [measurement.label for measurement in release.receipt]
 
 
+def test_values_that_are_farther_out_than_is_counted_are_clipped_as_others_are():
+    """One in fifty is a thousand times as far out: the last cell would be all of the tail."""
+    rng = np.random.default_rng(5)
+    values = rng.exponential(1.0, N) * np.where(rng.random(N) < 0.02, 1000.0, 1.0)
+    assert "tilt" in labels(values)
+    assert "sides" not in labels(values)
+
+
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_interval_is_longer_on_the_side_of_the_tail(sign, neighbors):

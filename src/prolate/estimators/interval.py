@@ -30,7 +30,7 @@ from prolate.estimators.moments import Variation
 from prolate.estimators.shares import radii_apart, sides_share
 from prolate.queries import EdgesGrid, Histogram
 
-__all__ = ["Tail", "fit_tail", "interval_mean"]
+__all__ = ["Tail", "fit_tail", "interval_mean", "reaches"]
 
 Floats = NDArray[np.float64]
 
@@ -42,7 +42,8 @@ _BEND_ODDS = np.array([0.002, 0.004, 0.01, 0.06, 0.3, 0.6, 0.4, 0.2, 0.1, 0.06, 
 _SLOPES = np.geomspace(0.2, 60.0, 28)
 _USUAL, _RANGE, _ODD = 1.3, 0.6, 0.02  # slopes are log-normal around this, or any
 _PART, _SURE = 0.1, 10.0  # of the rows, and standard deviations, that are beyond the start
-_MISFIT = 4.0  # standard deviations by which a count may be off the nearest curve
+_MISFIT = 4.0  # standard deviations by which a count may be above the nearest curve
+_WITHIN = 30.0  # spreads: of values that are surely farther out, these edges see too little
 _WRONG = 0.5  # of what is lost: no tail is quite such a curve
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
 _REACH = np.geomspace(1.0, 1000.0, 160)  # of a tail, over its start
@@ -133,6 +134,11 @@ def interval_mean(
     )
 
 
+def reaches(expected: Expected, spread: Floats, scale: Floats) -> bool:
+    """Return whether a column's values lie where its sides would be counted."""
+    return expected.safe <= _WITHIN * float(spread[0] / scale[0])
+
+
 def _unseen(beyond: Beyond, reach: float, noise: float) -> float:
     """Return what rows may take that the counts do not show, as a deviation, in spreads."""
     typical = beyond.norms.typical  # one spread
@@ -154,12 +160,13 @@ def fit_tail(counts: Floats, noise: float, rows: float) -> Tail:
         survival = part * curves.survival(_EDGES[start:] / reach)
         cells = rows * np.append(survival[:, :-1] - survival[:, 1:], survival[:, -1:], axis=1)
         variance = noise**2 + cells  # rows are a sample of what the curve says
-        off = (counts[start:] - cells) ** 2 / variance
-        unlikely = np.sum(off + np.log(variance), axis=1)
-        nearest = off[np.argmin(np.sum(off, axis=1))]
-        if nearest.size == 1 or nearest.max() < _MISFIT**2:
+        off = (counts[start:] - cells) / np.sqrt(variance)
+        square = np.sum(off**2, axis=1)
+        nearest = off[np.argmin(square)]
+        if nearest.size == 1 or nearest.max() < _MISFIT:
             break
         start += 1
+    unlikely = square + np.sum(np.log(variance), axis=1)
     weight = curves.odds * np.exp(-0.5 * (unlikely - unlikely.min()))
     weight /= weight.sum()
 
@@ -170,12 +177,8 @@ def fit_tail(counts: Floats, noise: float, rows: float) -> Tail:
     # An interval ends at an edge: where in a cell its rows are is unknown, and all may be at one
     # place.
     at = _EDGES[start:] / reach
-    return Tail(
-        _EDGES[start:],
-        np.interp(at, _REACH, lost),
-        np.interp(at, _REACH, np.maximum(doubt, 0.0)),
-        weight @ survival,
-    )
+    doubt = np.interp(at, _REACH, np.maximum(doubt, 0.0))
+    return Tail(_EDGES[start:], np.interp(at, _REACH, lost), doubt, weight @ survival)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@
    expected of each.
 
 A single column that is clearly skewed is clipped to an interval instead, longer on the side of
-its tail (`interval.py`). Where most columns are nearly constant, as in baskets, rows are far from symmetric, and for
-these columns `rare_mean.py` takes the place of the steps from 3 on; and where rows are so
-many that only a sample of them is searched, `one_pass.py` does.
+its tail (`interval.py`). Where most columns are nearly constant, as in baskets, rows are far
+from symmetric, and for these columns `rare_mean.py` takes the place of the steps from 3 on; and
+where rows are so many that only a sample of them is searched, `one_pass.py` does.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from prolate.estimators.estimate import Estimate
 from prolate.estimators.expected import Expected, expect, measure_tilt, tilt_share
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
-from prolate.estimators.interval import interval_mean
+from prolate.estimators.interval import interval_mean, reaches
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.nested import nested_mean, radii_to_compare, worth_comparing
 from prolate.estimators.one_pass import one_pass_mean
@@ -224,7 +224,7 @@ def clipped_mean(
         safe=expected.safe,
         share=for_variation,
     )
-    if scale.size == 1 and tilt.clear:
+    if scale.size == 1 and tilt.clear and reaches(expected, shape.spread, scale):
         share = min((1.0 - _FIRST) * for_sum, curator.remaining)
         return interval_mean(curator, first.value, shape.spread, expected, variation, share=share)
     nested = None
