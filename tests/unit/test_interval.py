@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,24 @@ def test_only_single_skewed_columns_are_clipped_to_an_interval():
     both = np.column_stack([skewed, skewed])
     release = prolate.mean(both, budget=Budget(rho=0.5), seed=1)
     assert "sides" not in [measurement.label for measurement in release.receipt]
+
+
+def test_missing_values_count_as_the_center(monkeypatch):
+    """Half of them are missing: the middle of the interval is some eight spreads away."""
+    values = np.random.default_rng(6).exponential(2.0, N) + 100.0
+    true = values[::2].mean()
+    values[1::2] = np.nan
+
+    def off() -> float:
+        release = prolate.mean(values.reshape(-1, 1), budget=Budget(rho=0.5), seed=1)
+        assert "sides" in [measurement.label for measurement in release.receipt]
+        return abs(release.estimate[0] - true) / 2.0
+
+    assert off() < 0.15
+    query = interval.ClippedSum  # the same test fails for this fault
+    fault = partial(query, missing=np.zeros(1))
+    monkeypatch.setattr(interval, "ClippedSum", lambda *args, **_: fault(*args))
+    assert off() > 0.5
 
 
 def test_values_that_are_farther_out_than_is_counted_are_clipped_as_others_are():

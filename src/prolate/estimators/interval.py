@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from prolate.curator import Measurer
 from prolate.estimators.beyond import Beyond, lost_part
-from prolate.estimators.clip import clipped_sum, rounding_std
+from prolate.estimators.clip import rounding_std
 from prolate.estimators.expected import Expected
 from prolate.estimators.moments import Variation
 from prolate.estimators.shares import radii_apart, sides_share
-from prolate.queries import EdgesGrid, Histogram
+from prolate.queries import ClippedSum, EdgesGrid, Histogram
 
 __all__ = ["Tail", "fit_tail", "interval_mean", "reaches"]
 
@@ -111,16 +111,19 @@ def interval_mean(
     left, right = float(low.reach[a]), float(high.reach[b])
     half = 0.5 * (left + right)
     middle = center + 0.5 * (right - left) * spread
-    total, std = clipped_sum(curator, middle, spread, half, share=share, label="mean")
-    value = middle + total / rows + (high.lost[b] - low.lost[a]) * spread
+    # A missing value counts as the center, and not as the middle of the interval.
+    query = ClippedSum(middle, spread, half, missing=center - middle)
+    measured = curator.measure(query, share=share, label="mean")
+    noise_std = query.unit * measured.std / rows
+    value = middle + query.unit * measured.values / rows + (high.lost[b] - low.lost[a]) * spread
 
     norms = expected.norms
-    unseen = _unseen(Beyond.of(norms, rows), max(left, right), float(std[0] / rows / spread[0]))
+    unseen = _unseen(Beyond.of(norms, rows), max(left, right), float(noise_std[0] / spread[0]))
     doubt = np.sqrt(low.doubt[a] + high.doubt[b] + unseen**2) * spread
     stretch = expected.stretch
     return (
         value,
-        std / rows,
+        noise_std,
         {
             "hidden": norms.hidden,
             "stretch": stretch,
