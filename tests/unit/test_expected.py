@@ -57,8 +57,19 @@ def tilt(rows: np.ndarray, expected: Expected) -> Tilt:
     square = np.linalg.norm(rows / np.sqrt(rows.std(axis=0)), axis=1) ** 2
     low, high = between[0] ** 2, between[1] ** 2
     weight = np.clip((2 * square - low - high) / (high - low), -1.0, 1.0)
+    return made(between, np.mean(rows * weight[:, np.newaxis], axis=0))
+
+
+def made(between: tuple[float, float], row: np.ndarray) -> Tilt:
+    """A clear tilt without noise."""
     return Tilt(
-        between, float(np.sum(np.mean(rows * weight[:, np.newaxis], axis=0) ** 2)), clear=True
+        between=between,
+        square=float(np.sum(row**2)),
+        clear=True,
+        shown=np.zeros(D),
+        row=row,
+        row_noise=0.0,
+        radius=np.inf,
     )
 
 
@@ -112,7 +123,7 @@ def test_no_clipping_without_noise() -> None:
 
 def test_rows_that_seem_equally_long_give_a_radius() -> None:
     expected = expect(np.ones((100, D)) * np.tile([1.0, -1.0], 50)[:, np.newaxis], 100.0, 1.0)
-    found = Tilt((0.99 * expected.safe, expected.safe), 1.0, clear=True)
+    found = made((0.99 * expected.safe, expected.safe), np.eye(D)[0])
     radius = expected.best_radius(lambda tried: expected.bias_square(tried, found))
     assert np.isfinite(radius)
     assert radius > 0

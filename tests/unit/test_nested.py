@@ -12,12 +12,7 @@ from prolate.budget import Budget
 from prolate.curator import Curator
 from prolate.estimators.clip import Norms, clipped_sum
 from prolate.estimators.expected import Expected, Tilt, expect
-from prolate.estimators.nested import (
-    NestedMean,
-    nested_mean,
-    radii_to_compare,
-    worth_comparing,
-)
+from prolate.estimators.nested import NestedMean, nested_mean, radii_to_compare
 from prolate.sources import open_source
 
 N, D = 60_000, 8
@@ -49,7 +44,8 @@ def expected(rows: np.ndarray) -> Expected:
 
 
 def tilt(square: float, *, clear: bool = True) -> Tilt:
-    return Tilt((0.6 * math.sqrt(D), 1.5 * math.sqrt(D)), square, clear)
+    between = (0.6 * math.sqrt(D), 1.5 * math.sqrt(D))
+    return Tilt(between, square, clear, shown=ZEROS, row=ZEROS, row_noise=0.0, radius=between[1])
 
 
 def compared(rows: np.ndarray, square: float, radius: float) -> NestedMean:
@@ -124,19 +120,6 @@ def test_radii_are_never_far_apart_nor_the_same() -> None:
     assert high == pytest.approx(3.0 * low)
     low, high = radii_to_compare(known, 1e3)
     assert (low, high) == (1e3, pytest.approx(1.1e3))
-
-
-def test_only_what_is_clearly_skewed_is_worth_comparing() -> None:
-    known, radius = expected(draw("exponential")), 1.5 * math.sqrt(D)
-
-    def worth(found: Tilt, radius: float = radius) -> bool:
-        usual = math.sqrt(D)
-        return worth_comparing(known, found, ONES, ONES, usual=usual, radius=radius)
-
-    assert worth(tilt(0.1))
-    assert not worth(tilt(0.1, clear=False))
-    assert not worth(tilt(1e-9))
-    assert not worth(tilt(0.1), radius=30.0 * math.sqrt(D))
 
 
 @pytest.mark.parametrize("part", [0.003, 0.01])

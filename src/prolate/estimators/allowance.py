@@ -107,8 +107,7 @@ def allowance_of_mean(
     )
     guessed = np.maximum(unseen * along, feared)
     clipping_std = np.maximum(max(bias, unseen) * along, far)
-    if tilt.shown is not None:
-        clipping_std = np.maximum(clipping_std, _KNOWN * bias * tilt.shown)
+    clipping_std = np.maximum(clipping_std, _KNOWN * bias * tilt.shown)
     return Allowance(clipping_std, guessed, _stretch(expected, beyond, skew))
 
 
@@ -131,9 +130,9 @@ def _far(
     is what is feared besides, and not allowed for.
     """
     odd = max(most - PART * normal_loss(beyond, length**2, radius), 0.0)
-    clear = tilt.shown is not None and bool(np.any(tilt.shown))
+    clear = bool(np.any(tilt.shown))
     if clear:
-        direction, times, part = np.asarray(tilt.shown), _OWN, 1.0
+        direction, times, part = tilt.shown, _OWN, 1.0
     else:
         direction, times, part = along, _ODD, _ODD if beyond.start >= radius else 0.0
     worth = 1.0 / float(np.hypot.reduce(direction / scale))  # whose squares may vanish

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from prolate.estimators.expected import Expected, Tilt
 
 __all__ = ["Answer", "average", "with_center"]
 
@@ -27,29 +26,29 @@ class Answer:
 
 
 def average(
-    first: Answer, second: Answer, expected: Expected, tilt: Tilt, *, missed: float = 0.0
+    first: Answer, second: Answer, unit: float, bias_square: Callable[[float], float]
 ) -> tuple[Floats, Floats, float]:
     """Return the average by inverse mean squared error, its noise, and the length of its bias.
 
-    The first mean misses at least `missed`, and what the two clearly differ by.
+    Means clipped to a radius have a squared bias, over `unit` squared, of `bias_square`; and the
+    first misses what the two clearly differ by.
     """
-    both = (first.noise / expected.unit) ** 2 + (second.noise / expected.unit) ** 2
-    found = float(np.sum(((second.value - first.value) / expected.unit) ** 2))
+    both = (first.noise / unit) ** 2 + (second.noise / unit) ** 2
+    found = float(np.sum(((second.value - first.value) / unit) ** 2))
     explained = float(np.sum(both)) + _CLEARLY * float(np.sqrt(2.0 * np.sum(both**2)))
-    least = max(float(np.square(missed / expected.unit)), found - explained)
 
     def square(answer: Answer) -> Floats:
-        noise = float(np.sum((answer.noise / expected.unit) ** 2))
-        bias = expected.bias_square(answer.radius, tilt)
+        noise = float(np.sum((answer.noise / unit) ** 2))
+        bias = bias_square(answer.radius)
         if answer is first:
-            bias = max(bias, least)
+            bias = max(bias, found - explained)
         return np.asarray(answer.noise**2 * (1.0 + bias / noise))
 
     ratio = np.sqrt(square(second) / square(first))
     weight = 1.0 / (1.0 + ratio**2)  # of the second
     value = (1.0 - weight) * first.value + weight * second.value
-    bias = expected.unit * sum(
-        float(np.mean(part)) * np.sqrt(expected.bias_square(answer.radius, tilt))
+    bias = unit * sum(
+        float(np.mean(part)) * np.sqrt(bias_square(answer.radius))
         for part, answer in ((1.0 - weight, first), (weight, second))
     )
     return value, np.hypot((1.0 - weight) * first.noise, weight * second.noise), float(bias)

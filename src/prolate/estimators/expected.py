@@ -22,15 +22,17 @@ from prolate.estimators.clip import Norms, clipped_sum, safe_cell
 from prolate.estimators.shares import radii_apart
 from prolate.theory import effective_columns
 
-__all__ = ["Expected", "Tilt", "expect", "measure_tilt", "tilt_share"]
+__all__ = ["LEAST_GAIN", "Expected", "Tilt", "expect", "measure_tilt", "tilt_share"]
 
 Floats = NDArray[np.float64]
+
+LEAST_GAIN = 1e-6
+"""Of the tilted weight: rows that all seem equally long show nothing."""
 
 _BEYOND = 1.25  # clipping of the tilted sum, over the norm where its weight is full
 _FAR = 1.3  # rows beyond the safe radius count as this much longer where lengths are squared
 _CAUTION = 4.0  # the bias may be twice what a line extrapolates
 _FACTOR = 0.9  # harder clipping gains little, and needs a better center
-_LEAST_GAIN = 1e-6  # of the tilted weight: rows that all seem equally long show nothing
 _STEP = 1e-3  # of a length, for a slope
 _DOUBT = 0.5  # standard deviations of noise that count as tilt
 _CLEAR = 5.0  # of them, that noise alone never has
@@ -52,14 +54,29 @@ class Tilt:
         In the same unit as the squares of `Expected`.
     clear : bool
         Whether that is surely more than nothing.
-    shown : float64 array of shape (d,), optional
+    shown : float64 array of shape (d,)
         Its direction, in the columns that clearly show it: of length 1, or 0.
+    row : float64 array of shape (d,)
+        The mean tilted row as measured, over `Expected.unit`.
+    row_noise : float
+        L2 norm of its noise.
+    radius : float
+        What the tilted rows are clipped to.
     """
 
     between: tuple[float, float]
     square: float
     clear: bool
-    shown: Floats | None = None
+    shown: Floats
+    row: Floats
+    row_noise: float
+    radius: float
+
+    def measured(self, length: Floats) -> Floats:
+        """Return what rows of some lengths count for in the mean tilted row."""
+        low, high = self.between
+        weight = _tilt_weight(length / high, (low / high, 1.0))
+        return weight * np.minimum(1.0, self.radius / length)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +197,7 @@ class Expected:
         gain = float(mass @ (excess * _tilt_weight(length, tilt.between)))
         factor = np.minimum(1.0, radius / length)
         off = 1.0 - factor / float(mass @ factor)
-        return tilt.square * (float(mass @ (excess * off)) / max(gain, _LEAST_GAIN)) ** 2
+        return tilt.square * (float(mass @ (excess * off)) / max(gain, LEAST_GAIN)) ** 2
 
     def best_radius(self, bias_square: Callable[[float], float] | None = None) -> float:
         """Return the radius of least expected error, given the bias that each has, if any."""
@@ -276,4 +293,12 @@ def measure_tilt(
     shown = np.where(np.abs(total) > _SHOWN * own, np.abs(total), 0.0)
     length = float(np.linalg.norm(shown))
     shown = shown / length if length > 0.0 else shown
-    return Tilt(between, max(likely, clear), surplus > _CLEAR * doubt, shown)
+    return Tilt(
+        between=between,
+        square=max(likely, clear),
+        clear=surplus > _CLEAR * doubt,
+        shown=shown,
+        row=total,
+        row_noise=float(np.linalg.norm(noise)),
+        radius=radius,
+    )

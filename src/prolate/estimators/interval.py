@@ -2,21 +2,15 @@
 
 Noise goes with the whole length of an interval, and values hardly ever are on the other side of
 the bulk. A histogram shows how many are beyond each distance from a center, on either side, but
-noise hides the farthest. So each tail is taken to go on, from where it is surely seen, as
-
-    S(r) = S(r0) exp(-h ((r / r0)**g - 1) / g),
-
-of which exponential (g = 1) and normal (g = 2) tails are cases, power and log-normal ones
-nearly so (g toward 0), and such as end somewhere (g large). The counts make some slopes h and
-bends g likelier than others. Averaged over these, what clipping takes off the mean is known as
-an expectation, which is given back, and a doubt: the interval is the one of least noise and
-doubt.
+noise hides the farthest. So each tail is taken to go on as one of many curves (`curves.py`), some
+of which the counts make likelier than others. Averaged over these, what clipping takes off the
+mean is known as an expectation, which is given back, and a doubt: the interval is the one of
+least noise and doubt.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +19,7 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer
 from prolate.estimators.beyond import Beyond, lost_part
 from prolate.estimators.clip import rounding_std
+from prolate.estimators.curves import REACH, curves, likely_curves
 from prolate.estimators.expected import Expected
 from prolate.estimators.moments import Variation
 from prolate.estimators.shares import radii_apart, sides_share
@@ -37,16 +32,9 @@ Floats = NDArray[np.float64]
 _NEAR = np.arange(9) / 4.0
 _FAR = np.array([2.35, 2.8, 3.3, 4, 4.8, 5.8, 7, 8.4, 10, 12, 14.4, 17, 21, 25, 30, 43, 60])
 _EDGES = np.concatenate([_NEAR, _FAR])  # distances from the center, in spreads
-_BENDS = np.array([0.05, 0.15, 0.3, 0.5, 0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 9.0])
-_BEND_ODDS = np.array([0.002, 0.004, 0.01, 0.06, 0.3, 0.6, 0.4, 0.2, 0.1, 0.06, 0.06])
-_SLOPES = np.geomspace(0.2, 60.0, 28)
-_USUAL, _RANGE, _ODD = 1.3, 0.6, 0.02  # slopes are log-normal around this, or any
-_PART, _SURE = 0.1, 10.0  # of the rows, and standard deviations, that are beyond the start
-_MISFIT = 4.0  # standard deviations by which a count may be above the nearest curve
 _WITHIN = 30.0  # spreads: of values that are surely farther out, these edges see too little
 _WRONG = 0.5  # of what is lost: no tail is quite such a curve
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
-_REACH = np.geomspace(1.0, 1000.0, 160)  # of a tail, over its start
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,76 +137,16 @@ def _unseen(beyond: Beyond, reach: float, noise: float) -> float:
 
 
 def fit_tail(counts: Floats, noise: float, rows: float) -> Tail:
-    """Return one side's tail, by noisy counts of the rows between `_EDGES` and beyond them.
-
-    It starts where a part of the rows is farther out, or later if no curve fits from there on,
-    as where many values are the same.
-    """
-    above = np.cumsum(counts[::-1])[::-1]
-    falling = np.minimum.accumulate(above)
-    start = max(int(np.count_nonzero(falling > max(_PART * rows, _SURE * noise))) - 1, 1)
-    curves = _curves()
-    while True:
-        reach, part = float(_EDGES[start]), min(max(float(above[start]) / rows, 1.0 / rows), 1.0)
-        survival = part * curves.survival(_EDGES[start:] / reach)
-        cells = rows * np.append(survival[:, :-1] - survival[:, 1:], survival[:, -1:], axis=1)
-        variance = noise**2 + cells  # rows are a sample of what the curve says
-        off = (counts[start:] - cells) / np.sqrt(variance)
-        square = np.sum(off**2, axis=1)
-        nearest = off[np.argmin(square)]
-        if nearest.size == 1 or nearest.max() < _MISFIT:
-            break
-        start += 1
-    unlikely = square + np.sum(np.log(variance), axis=1)
-    weight = curves.odds * np.exp(-0.5 * (unlikely - unlikely.min()))
-    weight /= weight.sum()
-
+    """Return one side's tail, by noisy counts of the rows between `_EDGES` and beyond them."""
+    found, known = likely_curves(_EDGES, counts, noise, rows), curves()
+    start, reach, part, weight = found.start, found.reach, found.part, found.weight
     wrong = np.hypot(_WRONG, noise * np.sqrt(counts.size - start) / (rows * part))
-    lost = part * reach * (weight @ curves.lost)
-    doubt = (part * reach) ** 2 * (weight @ curves.lost**2) - lost**2
-    doubt = doubt + part * reach**2 / rows * (weight @ curves.square) + (wrong * lost) ** 2
+    lost = part * reach * (weight @ known.lost)
+    doubt = (part * reach) ** 2 * (weight @ known.lost**2) - lost**2
+    doubt = doubt + part * reach**2 / rows * (weight @ known.square) + (wrong * lost) ** 2
     # An interval ends at an edge: where in a cell its rows are is unknown, and all may be at one
     # place.
     at = _EDGES[start:] / reach
-    doubt = np.interp(at, _REACH, np.maximum(doubt, 0.0))
-    return Tail(_EDGES[start:], np.interp(at, _REACH, lost), doubt, weight @ survival)
-
-
-@dataclass(frozen=True, eq=False)
-class _Curves:
-    """Tails from 1 on, one for each slope and bend, and their odds.
-
-    Attributes
-    ----------
-    slope, bend : float64 arrays of shape (k, 1)
-    odds : float64 array of shape (k,)
-    lost, square : float64 arrays of shape (k, m)
-        E (r - b)_+ and E (r - b)_+**2 for each b of `_REACH`.
-    """
-
-    slope: Floats
-    bend: Floats
-    odds: Floats
-    lost: Floats
-    square: Floats
-
-    def survival(self, reach: Floats) -> Floats:
-        """Return the parts of the tails beyond some distances."""
-        return np.asarray(np.exp(-self.slope * (reach**self.bend - 1.0) / self.bend))
-
-
-@lru_cache(maxsize=1)
-def _curves() -> _Curves:
-    slope, bend = (each.reshape(-1, 1) for each in np.meshgrid(_SLOPES, _BENDS, indexing="ij"))
-    slopes = np.exp(-0.5 * (np.log(_SLOPES / _USUAL) / _RANGE) ** 2) + _ODD
-    odds = np.outer(slopes, _BEND_ODDS).ravel()
-    nothing = np.empty((0, 0))
-    bare = _Curves(slope, bend, odds / odds.sum(), nothing, nothing)
-    lost = _integral(bare.survival(_REACH))
-    return _Curves(slope, bend, bare.odds, lost, 2.0 * _integral(lost))
-
-
-def _integral(values: Floats) -> Floats:
-    """Return the integrals from each of `_REACH` on to the last."""
-    steps = 0.5 * (values[:, 1:] + values[:, :-1]) * np.diff(_REACH)
-    return np.pad(np.cumsum(steps[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))
+    doubt = np.interp(at, REACH, np.maximum(doubt, 0.0))
+    beyond = part * (weight @ known.survival(at))
+    return Tail(_EDGES[start:], np.interp(at, REACH, lost), doubt, beyond)

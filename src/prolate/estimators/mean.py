@@ -8,9 +8,9 @@
 4. A first mean of rows clipped between these two, with a part of what is left; and, around
    it, how the rows' direction goes with their length, so how far they are from symmetric.
 5. A second mean, around the first, clipped to the radius that is best for these rows, with
-   the rest; at two radii, where few but long rows may make up the mean (`nested.py`). The
-   answer is the average of both, and of the center from step 1, weighted by what error is
-   expected of each.
+   the rest. Where they are clearly skewed, what clipping likely takes is given back
+   (`loss.py`). The answer is the average of both, and of the center from step 1, weighted by
+   what error is expected of each.
 
 A single column that is clearly skewed is clipped to an interval instead, longer on the side of
 its tail (`interval.py`). Where most columns are nearly constant, as in baskets, rows are far
@@ -28,11 +28,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
 from prolate.estimators.alike import likely_scale
-from prolate.estimators.allowance import (
-    SKEWED,
-    allowance_of_difference,
-    allowance_of_mean,
-)
+from prolate.estimators.allowance import SKEWED, allowance_of_mean
 from prolate.estimators.averages import Answer, average, with_center
 from prolate.estimators.clip import (
     Norms,
@@ -47,8 +43,8 @@ from prolate.estimators.expected import Expected, expect, measure_tilt, tilt_sha
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.interval import interval_mean, reaches
+from prolate.estimators.loss import Loss
 from prolate.estimators.moments import MOMENTS, measure_variation
-from prolate.estimators.nested import nested_mean, radii_to_compare, worth_comparing
 from prolate.estimators.one_pass import one_pass_mean
 from prolate.estimators.rare_mean import UNSURE, rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
@@ -213,7 +209,12 @@ def clipped_mean(
     tilt = measure_tilt(curator, first.value, shape.spread, scale, expected, share=for_tilt)
 
     # Step 5.
-    radius = expected.best_radius(lambda tried: expected.bias_square(tried, tilt))
+    loss = Loss(expected, tilt, shape.spread, scale) if tilt.clear else None
+
+    def bias_square(radius: float) -> float:
+        return expected.bias_square(radius, tilt) if loss is None else loss.doubt_square(radius)
+
+    radius = expected.best_radius(bias_square)
     variation = measure_variation(
         curator,
         shape.rows,
@@ -227,33 +228,18 @@ def clipped_mean(
     if scale.size == 1 and tilt.clear and reaches(expected, shape.spread, scale):
         share = min((1.0 - _FIRST) * for_sum, curator.remaining)
         return interval_mean(curator, first.value, shape.spread, expected, variation, share=share)
-    nested = None
-    if worth_comparing(expected, tilt, shape.spread, scale, usual=first.radius, radius=radius):
-        nested = nested_mean(
-            curator,
-            first.value,
-            shape.spread,
-            scale,
-            expected,
-            tilt,
-            usual=first.radius,
-            radii=radii_to_compare(expected, radius),
-            share=min((1.0 - _FIRST) * for_sum, curator.remaining),
+    second = around(first.value, radius, 1.0 - _FIRST, "mean")
+    if loss is not None:
+        first, second = (
+            replace(each, value=each.value + loss.lost(each.radius)) for each in (first, second)
         )
-        second = Answer(nested.value, nested.noise, nested.radius)
-    else:
-        second = around(first.value, radius, 1.0 - _FIRST, "mean")
-    missed = 0.0 if nested is None else nested.missed
-    value, noise_std, bias = average(first, second, expected, tilt, missed=missed)
+    value, noise_std, bias = average(first, second, expected.unit, bias_square)
     if shape.center_noise is not None:
         value, noise_std = with_center(value, noise_std, shape.center, shape.center_noise)
-    farthest = second.radius if nested is None else nested.radii[1]
     allowed = allowance_of_mean(
-        expected, tilt, shape.spread, scale, bias=bias, radii=(first.radius, farthest)
+        expected, tilt, shape.spread, scale, bias=bias, radii=(first.radius, radius)
     )
-    if nested is not None:
-        allowed = allowed.or_more(allowance_of_difference(expected, shape.spread, scale, nested))
-    rounding = rounding_std(scale, max(first.radius, farthest))
+    rounding = rounding_std(scale, max(first.radius, radius))
     details = {
         "hidden": norms.hidden,
         "stretch": allowed.stretch,
@@ -261,10 +247,10 @@ def clipped_mean(
         "unseen_rows": norms.unseen,
         "clipping_std": np.hypot(allowed.clipping_std, rounding),
         "guessed": allowed.guessed,
-        "radius": second.radius,
+        "radius": radius,
         "safe_radius": expected.safe,
-        "mean_factor": expected.mean_factor(second.radius),
-        "clipped_fraction": norms.fraction_above(second.radius, shape.rows),
+        "mean_factor": expected.mean_factor(radius),
+        "clipped_fraction": norms.fraction_above(radius, shape.rows),
     }
     return value, noise_std, details
 

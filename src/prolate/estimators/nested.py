@@ -28,13 +28,12 @@ from prolate.estimators.expected import Expected, Tilt
 from prolate.estimators.skew import feared_bias
 from prolate.queries import NestedSum
 
-__all__ = ["NestedMean", "nested_mean", "radii_to_compare", "worth_comparing"]
+__all__ = ["NestedMean", "nested_mean", "radii_to_compare"]
 
 Floats = NDArray[np.float64]
 
 _PART = 0.75  # of the part of the excess for which the second mean has the least noise
 _AT_LEAST, _AT_MOST = 1.1, 3.0  # the larger radius over the smaller one
-_WORTH = 1.0  # standard deviations of noise that a bias must be feared to have
 _BELIEVED = 0.3  # of a bias that is feared
 _USUAL = 0.05  # part of the rows beyond the radius from which the tail is extrapolated
 _RARE = 0.03  # at most this part of them is beyond the radius to which it is known, ...
@@ -86,20 +85,6 @@ def radii_to_compare(expected: Expected, radius: float) -> tuple[float, float]:
     outer = min(outer, _AT_MOST * expected.safe)
     radius = max(radius, outer / _AT_MOST)
     return radius, max(outer, _AT_LEAST * radius)
-
-
-def worth_comparing(
-    expected: Expected, tilt: Tilt, spread: Floats, scale: Floats, *, usual: float, radius: float
-) -> bool:
-    """Return whether clipping to a radius is feared to take more than its noise.
-
-    As far as the tilt and a usual radius show; and rows seem to be beyond the radius.
-    """
-    if not tilt.clear:
-        return False
-    noise = expected.unit * math.sqrt(expected.noise_square) * radius
-    feared = feared_bias(expected, tilt, spread, scale, usual=usual, radius=radius)
-    return feared > _WORTH * noise and radii_to_compare(expected, radius)[1] > _AT_LEAST * radius
 
 
 def nested_mean(

@@ -1,0 +1,121 @@
+"""Tails beyond what noisy counts show: curves, and how likely the counts make each.
+
+From where it is surely seen, a tail is taken to go on as
+
+    S(r) = S(r0) exp(-h ((r / r0)**g - 1) / g),
+
+of which exponential (g = 1) and normal (g = 2) tails are cases, power and log-normal ones
+nearly so (g toward 0), and such as end somewhere (g large). The counts make some slopes h and
+bends g likelier than others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["REACH", "Curves", "LikelyCurves", "curves", "likely_curves"]
+
+Floats = NDArray[np.float64]
+
+REACH = np.geomspace(1.0, 1000.0, 160)
+"""Of a tail, over its start."""
+
+_BENDS = np.array([0.05, 0.15, 0.3, 0.5, 0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 9.0])
+_BEND_ODDS = np.array([0.002, 0.004, 0.01, 0.06, 0.3, 0.6, 0.4, 0.2, 0.1, 0.06, 0.06])
+_SLOPES = np.geomspace(0.2, 60.0, 28)
+_USUAL, _RANGE, _ODD = 1.3, 0.6, 0.02  # slopes are log-normal around this, or any
+_PART, _SURE = 0.1, 10.0  # of the rows, and standard deviations, that are beyond the start
+_MISFIT = 4.0  # standard deviations by which a count may be above the nearest curve
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Tails from 1 on, one for each slope and bend, and their odds.
+
+    Attributes
+    ----------
+    slope, bend : float64 arrays of shape (k, 1)
+    odds : float64 array of shape (k,)
+    lost, square : float64 arrays of shape (k, m)
+        E (r - b)_+ and E (r - b)_+**2 for each b of `REACH`.
+    """
+
+    slope: Floats
+    bend: Floats
+    odds: Floats
+    lost: Floats
+    square: Floats
+
+    def survival(self, reach: Floats) -> Floats:
+        """Return the parts of the tails beyond some distances."""
+        return np.asarray(np.exp(-self.slope * (reach**self.bend - 1.0) / self.bend))
+
+
+@dataclass(frozen=True, eq=False)
+class LikelyCurves:
+    """Which of `curves` a tail likely follows.
+
+    Attributes
+    ----------
+    start : int
+        The edge from which on it does.
+    reach : float
+        That edge.
+    part : float
+        Part of the rows beyond it.
+    weight : float64 array of shape (k,)
+        How likely each curve is.
+    """
+
+    start: int
+    reach: float
+    part: float
+    weight: Floats
+
+
+@lru_cache(maxsize=1)
+def curves() -> Curves:
+    """Return the curves that tails are compared with."""
+    slope, bend = (each.reshape(-1, 1) for each in np.meshgrid(_SLOPES, _BENDS, indexing="ij"))
+    slopes = np.exp(-0.5 * (np.log(_SLOPES / _USUAL) / _RANGE) ** 2) + _ODD
+    odds = np.outer(slopes, _BEND_ODDS).ravel()
+    nothing = np.empty((0, 0))
+    bare = Curves(slope, bend, odds / odds.sum(), nothing, nothing)
+    lost = _integral(bare.survival(REACH))
+    return Curves(slope, bend, bare.odds, lost, 2.0 * _integral(lost))
+
+
+def likely_curves(edges: Floats, counts: Floats, noise: float, rows: float) -> LikelyCurves:
+    """Return which curves a tail follows, by noisy counts between edges and beyond them.
+
+    It starts where a part of the rows is farther out, or later if no curve fits from there on,
+    as where many values are the same. No edge before the second is a start.
+    """
+    above = np.cumsum(counts[::-1])[::-1]
+    falling = np.minimum.accumulate(above)
+    start = max(int(np.count_nonzero(falling > max(_PART * rows, _SURE * noise))) - 1, 1)
+    known = curves()
+    while True:
+        reach, part = float(edges[start]), min(max(float(above[start]) / rows, 1.0 / rows), 1.0)
+        survival = part * known.survival(edges[start:] / reach)
+        cells = rows * np.append(survival[:, :-1] - survival[:, 1:], survival[:, -1:], axis=1)
+        variance = noise**2 + cells  # rows are a sample of what the curve says
+        off = (counts[start:] - cells) / np.sqrt(variance)
+        square = np.sum(off**2, axis=1)
+        nearest = off[np.argmin(square)]
+        if nearest.size == 1 or nearest.max() < _MISFIT:
+            break
+        start += 1
+    unlikely = square + np.sum(np.log(variance), axis=1)
+    weight = known.odds * np.exp(-0.5 * (unlikely - unlikely.min()))
+    return LikelyCurves(start, reach, part, weight / weight.sum())
+
+
+def _integral(values: Floats) -> Floats:
+    """Return the integrals from each of `REACH` on to the last."""
+    steps = 0.5 * (values[:, 1:] + values[:, :-1]) * np.diff(REACH)
+    return np.pad(np.cumsum(steps[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))
