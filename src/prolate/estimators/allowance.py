@@ -82,6 +82,7 @@ def allowance_of_mean(
     *,
     bias: float,
     radii: tuple[float, float],
+    allowed: float = PART,
 ) -> Allowance:
     """Return what to allow for in a mean of rows clipped to the second of two radii.
 
@@ -94,16 +95,26 @@ def allowance_of_mean(
         Length of the bias that the tilt predicts, in the data's unit.
     radii : tuple of two float
         Of the first mean, which is clipped harder or as hard, and of the second.
+    allowed : float
+        Part of what is lost beyond the radius, were it all to one side, as a deviation.
     """
     along, worth = worth_along(expected, spread, scale)
     skew = one_sided(expected, tilt, worth, radii[0])
     beyond = Beyond.of(expected.norms, expected.rows)
     noise = expected.noise * radii[1] / expected.mean_factor(radii[1])
     promised = float(np.linalg.norm(spread / scale))
-    most = lost_part(beyond, radii[1], noise, promised)
+    most = lost_part(beyond, radii[1], noise, promised, part=allowed)
     unseen = skew * worth * most
     far, feared = _far(
-        expected, tilt, beyond, spread / scale, along, scale, most=most, radius=radii[1]
+        expected,
+        tilt,
+        beyond,
+        spread / scale,
+        along,
+        scale,
+        most=most,
+        allowed=allowed,
+        radius=radii[1],
     )
     guessed = np.maximum(unseen * along, feared)
     clipping_std = np.maximum(max(bias, unseen) * along, far)
@@ -120,6 +131,7 @@ def _far(
     scale: Floats,
     *,
     most: float,
+    allowed: float,
     radius: float,
 ) -> tuple[Floats, Floats]:
     """Return what is allowed for rows far out, of which the tilt hardly says how skewed they are.
@@ -129,7 +141,7 @@ def _far(
     be all theirs. What normal rows lose beyond it they lose on both sides. The second array
     is what is feared besides, and not allowed for.
     """
-    odd = max(most - PART * normal_loss(beyond, length**2, radius), 0.0)
+    odd = max(most - allowed * normal_loss(beyond, length**2, radius), 0.0)
     clear = bool(np.any(tilt.shown))
     if clear:
         direction, times, part = tilt.shown, _OWN, 1.0

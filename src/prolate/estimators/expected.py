@@ -59,7 +59,7 @@ class Tilt:
     row : float64 array of shape (d,)
         The mean tilted row as measured, over `Expected.unit`.
     row_noise : float
-        L2 norm of its noise.
+        L2 norm of its noise, and of what the sampling of symmetric rows makes it.
     radius : float
         What the tilted rows are clipped to.
     """
@@ -299,6 +299,6 @@ def measure_tilt(
         clear=surplus > _CLEAR * doubt,
         shown=shown,
         row=total,
-        row_noise=float(np.linalg.norm(noise)),
+        row_noise=float(np.hypot(np.linalg.norm(noise), np.sqrt(sampled))),
         radius=radius,
     )

@@ -7,13 +7,16 @@ Long rows of skewed columns point to one side, and the longer they are, the more
 along a direction that the tilted sum shows (`expected.py`), with the a that gives it. Exponential,
 gamma, log-normal, Weibull and Pareto columns, two or hundreds, alike or not, lose by clipping
 what this says within a third or so. Less skewed ones lose up to twice as much, since only their
-longest rows point to that side: it is told by the length of the mean tilted row. How long rows
+longest rows point to that side: it is told by the length of the mean tilted row. Where that is
+hardly tilted, rows may as well point to one side and, farther out, to the other, as amounts with
+many zeros do: then nothing is given back. How long rows
 are that noise hides is taken from the curves that their counts make likely (`curves.py`): an
 expectation, which is given back, and a doubt.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,13 +26,13 @@ from numpy.typing import NDArray
 from prolate.estimators.curves import curves, likely_curves
 from prolate.estimators.expected import LEAST_GAIN, Expected, Tilt
 
-__all__ = ["Loss"]
+__all__ = ["Loss", "find_loss"]
 
 Floats = NDArray[np.float64]
 
 _WRONG = 0.5  # of what is lost: rows are not quite like that
 _USUAL, _POWER = 0.54, 1.2  # tilt of rows that lose just that, over the most; as a power of it, ...
-_TIMES = (0.8, 2.2)  # ... others lose more or less, within these
+_LEAST, _MOST = 0.8, 2.5  # ... others lose more or less: if more than that, it is not known
 _LIKELY = 1e-4  # of the likeliest curve
 _REACH = np.geomspace(1.0, 60.0, 60)  # of the lengths' tail, over its start
 
@@ -58,17 +61,17 @@ class Loss:
         return self.expected.unit * (1.0 - noise**2 / float(np.sum(row**2))) * row
 
     @cached_property
-    def _times(self) -> float:
+    def times(self) -> float:
         """What rows lose, over what they would if they pointed aside in proportion."""
         length, mass = self.expected.lengths
         row, each = self.row / self.scale, self.spread / self.scale
         tilted = float(np.hypot.reduce(row))  # whose squares may vanish
         if not tilted > 0.0:
-            return 1.0
+            return math.inf
         square = (each / np.max(each)) ** 2
         columns = float(np.sum(square)) / float(np.sum((row / tilted) ** 2 * square))
         most = float(mass @ (length * np.abs(self.tilt.measured(length))))
-        return float(np.clip((_USUAL * most / (tilted * np.sqrt(columns))) ** _POWER, *_TIMES))
+        return max(_LEAST, float(_USUAL * most / (tilted * np.sqrt(columns))) ** _POWER)
 
     @cached_property
     def _lengths(self) -> tuple[Floats, Floats, Floats]:
@@ -95,11 +98,11 @@ class Loss:
         gain = np.maximum(np.sum(mass * excess * measured, axis=1), LEAST_GAIN)
         kept = np.minimum(1.0, radius / length)
         off = excess * (1.0 - kept / (mass @ kept)[:, np.newaxis])
-        each = self._times * np.sum(mass * off, axis=1) / gain
+        each = self.times * np.sum(mass * off, axis=1) / gain
         slope = float(weight @ each)
         # Rows are a sample of what the curves say, too.
         chance = float(weight @ np.sum(mass * off**2, axis=1)) / self.expected.rows
-        chance *= (self._times / float(weight @ gain)) ** 2
+        chance *= (self.times / float(weight @ gain)) ** 2
         return slope, float(weight @ (each - slope) ** 2) + chance
 
     def lost(self, radius: float) -> Floats:
@@ -112,3 +115,9 @@ class Loss:
         square, noise = float(np.sum(self.tilt.row**2)), self.tilt.row_noise**2
         left = noise + _WRONG**2 * max(square - noise, 0.0)
         return left * slope**2 + square * variance
+
+
+def find_loss(expected: Expected, tilt: Tilt, spread: Floats, scale: Floats) -> Loss | None:
+    """Return what clipping takes off the mean, where rows are skewed enough to foresee it."""
+    loss = Loss(expected, tilt, spread, scale)
+    return loss if tilt.clear and loss.times < _MOST else None

@@ -43,7 +43,7 @@ from prolate.estimators.expected import Expected, expect, measure_tilt, tilt_sha
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.interval import interval_mean, reaches
-from prolate.estimators.loss import Loss
+from prolate.estimators.loss import find_loss
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.one_pass import one_pass_mean
 from prolate.estimators.rare_mean import UNSURE, rare_mean
@@ -209,7 +209,7 @@ def clipped_mean(
     tilt = measure_tilt(curator, first.value, shape.spread, scale, expected, share=for_tilt)
 
     # Step 5.
-    loss = Loss(expected, tilt, shape.spread, scale) if tilt.clear else None
+    loss = find_loss(expected, tilt, shape.spread, scale)
 
     def bias_square(radius: float) -> float:
         return expected.bias_square(radius, tilt) if loss is None else loss.doubt_square(radius)
