@@ -10,7 +10,7 @@ import pytest
 from prolate.estimators import loss
 from prolate.estimators.clip import Norms
 from prolate.estimators.expected import Expected, Tilt
-from prolate.estimators.loss import Loss
+from prolate.estimators.loss import Loss, find_loss
 
 N = 40_000
 Rows = np.ndarray
@@ -91,13 +91,31 @@ def test_most_of_what_clipping_takes_is_foreseen(kind: str, d: int, ruled: bool)
 def test_noise_is_not_given_back() -> None:
     rows = DRAWS["exponential"](np.random.default_rng(3), 30)
     found = measured(rows)
-    size = float(np.linalg.norm(found.tilt.row))
-    noisy = Loss(
-        found.expected, Tilt(**{**vars(found.tilt), "row_noise": size}), found.spread, found.scale
-    )
+    noise = 0.9 * float(np.linalg.norm(found.tilt.row))
+    tilt = Tilt(**{**vars(found.tilt), "row_noise": noise})
+    noisy = Loss(found.expected, tilt, found.spread, found.scale)
     radius = 1.2 * found.expected.norms.typical
-    np.testing.assert_allclose(noisy.lost(radius), 0.0, atol=1e-12)
-    assert noisy.doubt_square(radius) > 0.5 * np.sum(found.lost(radius) ** 2)
+    ratio = noisy.lost(radius) / found.lost(radius) * found.times / noisy.times
+    np.testing.assert_allclose(ratio, 1.0 - 0.9**2)
+    assert noisy.doubt_square(radius) > 2.0 * found.doubt_square(radius)
+
+
+def test_nothing_is_foreseen_where_rows_hardly_tilt() -> None:
+    """Zeros on one side, and farther out values on the other: the tilt points to the zeros."""
+    rng = np.random.default_rng(6)
+    values = np.where(rng.random((N, 20)) < 0.3, 0.0, 3.0 + rng.standard_normal((N, 20)))
+    rows = (values - values.mean(axis=0)) * np.arange(1, 21) ** -1.0
+    found = measured(rows)
+    assert find_loss(found.expected, found.tilt, found.spread, found.scale) is None
+    radius = 1.3 * found.expected.norms.typical
+    off = np.linalg.norm(found.lost(radius) - taken(rows, radius))
+    assert off > np.linalg.norm(taken(rows, radius))  # it would be worse than nothing
+
+    rows = DRAWS["exponential"](rng, 20)
+    found = measured(rows)
+    assert find_loss(found.expected, found.tilt, found.spread, found.scale) is not None
+    unclear = Tilt(**{**vars(found.tilt), "clear": False})
+    assert find_loss(found.expected, unclear, found.spread, found.scale) is None
 
 
 def test_rows_that_noise_hides_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,7 @@ class Loss:
         square = (each / np.max(each)) ** 2
         columns = float(np.sum(square)) / float(np.sum((row / tilted) ** 2 * square))
         most = float(mass @ (length * np.abs(self.tilt.measured(length))))
-        return max(_LEAST, float(_USUAL * most / (tilted * np.sqrt(columns))) ** _POWER)
+        return max(_LEAST, math.pow(_USUAL * most / (tilted * math.sqrt(columns)), _POWER))
 
     @cached_property
     def _lengths(self) -> tuple[Floats, Floats, Floats]:
