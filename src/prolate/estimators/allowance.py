@@ -37,6 +37,7 @@ SKEWED = (
 """The warning where intervals rest on what was not seen."""
 
 _USUAL_POWER = 2.2  # of a tail of which it is only seen that there is one
+_HIDDEN = 0.3  # of what rows may lose beyond what is given back, as a standard deviation
 _LEFT = 0.8  # of what is lost beyond the larger of two radii, as a standard deviation
 _STEEPER = 0.5  # of what a power's tail would lose there, though nothing farther out shows it
 _ALIKE = 0.5  # cosine of the directions of two biases that are alike
@@ -82,7 +83,7 @@ def allowance_of_mean(
     *,
     bias: float,
     radii: tuple[float, float],
-    allowed: float = PART,
+    given_back: bool = False,
 ) -> Allowance:
     """Return what to allow for in a mean of rows clipped to the second of two radii.
 
@@ -95,14 +96,15 @@ def allowance_of_mean(
         Length of the bias that the tilt predicts, in the data's unit.
     radii : tuple of two float
         Of the first mean, which is clipped harder or as hard, and of the second.
-    allowed : float
-        Part of what is lost beyond the radius, were it all to one side, as a deviation.
+    given_back : bool
+        Whether what is likely lost beyond the radius is, so that less must be allowed for.
     """
     along, worth = worth_along(expected, spread, scale)
     skew = one_sided(expected, tilt, worth, radii[0])
     beyond = Beyond.of(expected.norms, expected.rows)
     noise = expected.noise * radii[1] / expected.mean_factor(radii[1])
     promised = float(np.linalg.norm(spread / scale))
+    allowed = _HIDDEN if given_back else PART
     most = lost_part(beyond, radii[1], noise, promised, part=allowed)
     unseen = skew * worth * most
     far, feared = _far(

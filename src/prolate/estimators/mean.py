@@ -237,7 +237,13 @@ def clipped_mean(
     if shape.center_noise is not None:
         value, noise_std = with_center(value, noise_std, shape.center, shape.center_noise)
     allowed = allowance_of_mean(
-        expected, tilt, shape.spread, scale, bias=bias, radii=(first.radius, radius)
+        expected,
+        tilt,
+        shape.spread,
+        scale,
+        bias=bias,
+        radii=(first.radius, radius),
+        given_back=loss is not None,
     )
     rounding = rounding_std(scale, max(first.radius, radius))
     details = {
