@@ -37,7 +37,7 @@ SKEWED = (
 """The warning where intervals rest on what was not seen."""
 
 _USUAL_POWER = 2.2  # of a tail of which it is only seen that there is one
-_HIDDEN = 0.3  # of what rows may lose beyond what is given back, as a standard deviation
+_HIDDEN = 0.4  # of what rows may lose beyond what is given back, as a standard deviation
 _LEFT = 0.8  # of what is lost beyond the larger of two radii, as a standard deviation
 _STEEPER = 0.5  # of what a power's tail would lose there, though nothing farther out shows it
 _ALIKE = 0.5  # cosine of the directions of two biases that are alike
