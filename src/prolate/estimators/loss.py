@@ -9,9 +9,10 @@ gamma, log-normal, Weibull and Pareto columns, two or hundreds, alike or not, lo
 what this says within a third or so. Less skewed ones lose up to twice as much, since only their
 longest rows point to that side: it is told by the length of the mean tilted row. Where that is
 hardly tilted, rows may as well point to one side and, farther out, to the other, as amounts with
-many zeros do: then nothing is given back. How long rows
-are that noise hides is taken from the curves that their counts make likely (`curves.py`): an
-expectation, which is given back, and a doubt.
+many zeros do: then nothing is given back.
+
+How long the rows are that noise hides is taken from the curves that their counts make likely
+(`curves.py`): an expectation, which is given back, and a doubt.
 """
 
 from __future__ import annotations
