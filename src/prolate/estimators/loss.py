@@ -91,20 +91,27 @@ class Loss:
         mass = np.concatenate([np.tile(mass, (weight.size, 1)), tail], axis=1)
         return np.append(near, far), mass, weight
 
+    @cached_property
+    def _moments(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return parts of lengths times their excess to the power 0, 1 and 2, and the slopes."""
+        length, mass, _ = self._lengths
+        excess = length / (mass @ length)[:, np.newaxis] - 1.0
+        first = mass * excess
+        gain = np.maximum(first @ self.tilt.measured(length), LEAST_GAIN)
+        return mass, first, first * excess, self.times / gain
+
     def _slopes(self, radius: float) -> tuple[float, float]:
         """Return what is lost, over the mean tilted row, and its variance."""
-        length, mass, weight = self._lengths
-        excess = length / (mass @ length)[:, np.newaxis] - 1.0
-        measured = self.tilt.measured(length)
-        gain = np.maximum(np.sum(mass * excess * measured, axis=1), LEAST_GAIN)
+        length, _, weight = self._lengths
+        mass, first, second, slope = self._moments
         kept = np.minimum(1.0, radius / length)
-        off = excess * (1.0 - kept / (mass @ kept)[:, np.newaxis])
-        each = self.times * np.sum(mass * off, axis=1) / gain
-        slope = float(weight @ each)
+        factor = mass @ kept
+        each = -slope * (first @ kept) / factor  # the mean excess is 0
+        lost = float(weight @ each)
         # Rows are a sample of what the curves say, too.
-        chance = float(weight @ np.sum(mass * off**2, axis=1)) / self.expected.rows
-        chance *= (self.times / float(weight @ gain)) ** 2
-        return slope, float(weight @ (each - slope) ** 2) + chance
+        chance = second.sum(axis=1) - 2.0 * (second @ kept) / factor
+        chance = slope**2 * (chance + (second @ kept**2) / factor**2) / self.expected.rows
+        return lost, float(weight @ ((each - lost) ** 2 + np.maximum(chance, 0.0)))
 
     def lost(self, radius: float) -> Floats:
         """Return what clipping to a radius likely takes off the mean, in the data's unit."""
