@@ -66,14 +66,6 @@ class Allowance:
     guessed: Floats
     stretch: float
 
-    def or_more(self, other: Allowance) -> Allowance:
-        """Return the larger of two allowances in each column."""
-        return Allowance(
-            np.maximum(self.clipping_std, other.clipping_std),
-            np.maximum(self.guessed, other.guessed),
-            max(self.stretch, other.stretch),
-        )
-
 
 def allowance_of_mean(
     expected: Expected,

@@ -61,8 +61,6 @@ class NestedMean:
         Length of what the two means likely differ by.
     shown : float64 array of shape (d,)
         What they differ by in columns that clearly show it, 0 in others.
-    missed : float
-        Length of what clipping to the first radius likely takes, at least.
     """
 
     value: Floats
@@ -71,7 +69,6 @@ class NestedMean:
     weight: float
     bias: float
     shown: Floats
-    missed: float
 
     @property
     def radius(self) -> float:
@@ -145,7 +142,6 @@ def nested_mean(
         weight=weight,
         bias=bias,
         shown=expected.unit * shown,
-        missed=max(bias, _BELIEVED * feared),
     )
 
 
