@@ -26,9 +26,10 @@ REACH = np.geomspace(1.0, 1000.0, 160)
 
 _BENDS = np.array([0.05, 0.15, 0.3, 0.5, 0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 9.0])
 _BEND_ODDS = np.array([0.002, 0.004, 0.01, 0.06, 0.3, 0.6, 0.4, 0.2, 0.1, 0.06, 0.06])
-_SLOPES = np.geomspace(0.2, 60.0, 28)
+_SLOPES = np.append(np.geomspace(0.2, 60.0, 28), np.geomspace(90.0, 1500.0, 7))  # ends, nearly
 _USUAL, _RANGE, _ODD = 1.3, 0.6, 0.02  # slopes are log-normal around this, or any
-_PART, _SURE = 0.1, 10.0  # of the rows, and standard deviations, that are beyond the start
+_PART = 0.1  # of the rows, beyond the start; or fewer, ...
+_SURE, _PRECISE = 10.0, 100.0  # ... but as many standard deviations of a count, if not as many
 _MISFIT = 4.0  # standard deviations by which a count may be above the nearest curve
 
 
@@ -92,12 +93,14 @@ def curves() -> Curves:
 def likely_curves(edges: Floats, counts: Floats, noise: float, rows: float) -> LikelyCurves:
     """Return which curves a tail follows, by noisy counts between edges and beyond them.
 
-    It starts where a part of the rows is farther out, or later if no curve fits from there on,
-    as where many values are the same. No edge before the second is a start.
+    It starts where a part of the rows is farther out, or as few as are counted precisely, since
+    no curve is right for all of a tail; or later, if no curve fits from there on, as where many
+    values are the same. No edge before the second is a start.
     """
     above = np.cumsum(counts[::-1])[::-1]
     falling = np.minimum.accumulate(above)
-    start = max(int(np.count_nonzero(falling > max(_PART * rows, _SURE * noise))) - 1, 1)
+    enough = max(min(_PART * rows, _PRECISE * noise), _SURE * noise)
+    start = max(int(np.count_nonzero(falling > enough)) - 1, 1)
     known = curves()
     while True:
         reach, part = float(edges[start]), min(max(float(above[start]) / rows, 1.0 / rows), 1.0)

@@ -4,7 +4,7 @@ Long rows of skewed columns point to one side, and the longer they are, the more
 
     E[y | |y|] = a (|y| - E |y|),
 
-along a direction that the tilted sum shows (`expected.py`), with the a that gives it. Exponential,
+along a direction that the tilted sum shows (`tilt.py`), with the a that gives it. Exponential,
 gamma, log-normal, Weibull and Pareto columns, two or hundreds, alike or not, lose by clipping
 what this says within a third or so. Less skewed ones lose up to twice as much, since only their
 longest rows point to that side: it is told by the length of the mean tilted row. Where that is
@@ -12,7 +12,7 @@ hardly tilted, rows may as well point to one side and, farther out, to the other
 many zeros do: then nothing is given back.
 
 How long the rows are that noise hides is taken from the curves that their counts make likely
-(`curves.py`): an expectation, which is given back, and a doubt.
+(`Expected.tails`): an expectation, which is given back, and a doubt.
 """
 
 from __future__ import annotations
@@ -24,18 +24,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.curves import curves, likely_curves
-from prolate.estimators.expected import LEAST_GAIN, Expected, Tilt
+from prolate.estimators.expected import Expected
+from prolate.estimators.tilt import Tilt
 
-__all__ = ["Loss", "find_loss"]
+__all__ = ["Loss"]
 
 Floats = NDArray[np.float64]
 
 _WRONG = 0.5  # of what is lost: rows are not quite like that
 _USUAL, _POWER = 0.54, 1.2  # tilt of rows that lose just that, over the most; as a power of it, ...
 _LEAST, _MOST = 0.8, 2.5  # ... others lose more or less: if more than that, it is not known
-_LIKELY = 1e-4  # of the likeliest curve
-_REACH = np.geomspace(1.0, 60.0, 60)  # of the lengths' tail, over its start
+_LEAST_GAIN = 1e-6  # of the tilted weight: rows that all seem equally long show nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +45,6 @@ class Loss:
     ----------
     expected : Expected
     tilt : Tilt
-        Where it is clear.
     spread, scale : float64 arrays of shape (d,)
     """
 
@@ -75,34 +73,22 @@ class Loss:
         return max(_LEAST, math.pow(_USUAL * most / (tilted * math.sqrt(columns)), _POWER))
 
     @cached_property
-    def _lengths(self) -> tuple[Floats, Floats, Floats]:
-        """Lengths that rows have, the part of each for every curve, and the curves' weights."""
-        norms, rows = self.expected.norms, self.expected.rows
-        edges = norms.edges
-        found = likely_curves(edges, norms.counts[1:], norms.noise, rows)
-        some = found.weight > _LIKELY * found.weight.max()
-        weight = found.weight[some] / found.weight[some].sum()
-        survival = found.part * curves().survival(_REACH)[some]
-        tail = np.append(survival[:, :-1] - survival[:, 1:], survival[:, -1:], axis=1)
-        far = found.reach * np.append(np.sqrt(_REACH[:-1] * _REACH[1:]), _REACH[-1])
-        near = np.append(0.5 * edges[0], np.sqrt(edges[:-1] * edges[1:]))[: found.start + 1]
-        mass = -np.diff(norms.falling)[: near.size]
-        mass = (1.0 - found.part) * mass / max(float(mass.sum()), 1e-300)
-        mass = np.concatenate([np.tile(mass, (weight.size, 1)), tail], axis=1)
-        return np.append(near, far), mass, weight
+    def foreseen(self) -> bool:
+        """Whether rows are skewed enough to say what they lose."""
+        return self.tilt.clear and self.times < _MOST
 
     @cached_property
     def _moments(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Return parts of lengths times their excess to the power 0, 1 and 2, and the slopes."""
-        length, mass, _ = self._lengths
+        length, mass, _ = self.expected.tails
         excess = length / (mass @ length)[:, np.newaxis] - 1.0
         first = mass * excess
-        gain = np.maximum(first @ self.tilt.measured(length), LEAST_GAIN)
-        return mass, first, first * excess, self.times / gain
+        gain = np.maximum(first @ self.tilt.measured(length), _LEAST_GAIN)
+        return mass, first, first * excess, (self.times if self.foreseen else 1.0) / gain
 
     def _slopes(self, radius: float) -> tuple[float, float]:
         """Return what is lost, over the mean tilted row, and its variance."""
-        length, _, weight = self._lengths
+        length, _, weight = self.expected.tails
         mass, first, second, slope = self._moments
         kept = np.minimum(1.0, radius / length)
         factor = mass @ kept
@@ -114,18 +100,17 @@ class Loss:
         return lost, float(weight @ ((each - lost) ** 2 + np.maximum(chance, 0.0)))
 
     def lost(self, radius: float) -> Floats:
-        """Return what clipping to a radius likely takes off the mean, in the data's unit."""
-        return self._slopes(radius)[0] * self.row
+        """Return what clipping to a radius likely takes off the mean, in the data's unit.
+
+        Nothing, where that is not foreseen.
+        """
+        return self._slopes(radius)[0] * self.row if self.foreseen else np.zeros(self.row.size)
 
     def doubt_square(self, radius: float) -> float:
         """Return the squared l2 norm of what that is wrong by, over `Expected.unit` squared."""
         slope, variance = self._slopes(radius)
+        if not self.foreseen:
+            return self.tilt.square * (slope**2 + variance)
         square, noise = float(np.sum(self.tilt.row**2)), self.tilt.row_noise**2
         left = noise + _WRONG**2 * max(square - noise, 0.0)
         return left * slope**2 + square * variance
-
-
-def find_loss(expected: Expected, tilt: Tilt, spread: Floats, scale: Floats) -> Loss | None:
-    """Return what clipping takes off the mean, where rows are skewed enough to foresee it."""
-    loss = Loss(expected, tilt, spread, scale)
-    return loss if tilt.clear and loss.times < _MOST else None

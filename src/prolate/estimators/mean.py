@@ -39,11 +39,11 @@ from prolate.estimators.clip import (
 )
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.expected import Expected, expect, measure_tilt, tilt_share
+from prolate.estimators.expected import Expected, expect
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.interval import interval_mean, reaches
-from prolate.estimators.loss import find_loss
+from prolate.estimators.loss import Loss
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.one_pass import one_pass_mean
 from prolate.estimators.rare_mean import UNSURE, rare_mean
@@ -51,6 +51,7 @@ from prolate.estimators.rotation import TurnedCurator, find_rotation
 from prolate.estimators.shape import Shape, learn_shape
 from prolate.estimators.shares import radius_share
 from prolate.estimators.shrink import shrink
+from prolate.estimators.tilt import measure_tilt, tilt_share
 from prolate.theory import effective_columns, optimal_scale
 
 __all__ = ["Clip", "clipped_mean", "mean"]
@@ -203,16 +204,28 @@ def clipped_mean(
         return Answer(center + total / kept, noise / kept, radius)
 
     # Step 4. Not clipped as hard as symmetric rows would allow, as long as that is not known.
-    symmetric = expected.best_radius()
+    rough = expected.off_square(shape.center_off, shape.spread, scale)
+    symmetric = expected.best_radius(lambda radius: rough * expected.cut(radius) ** 2)
     careful = norms.nearest_edge(np.sqrt(symmetric * expected.safe))
     first = around(shape.center, careful, _FIRST, "first mean")
-    tilt = measure_tilt(curator, first.value, shape.spread, scale, expected, share=for_tilt)
+    off = np.minimum(first.noise, shape.spread)
+    tilt = measure_tilt(
+        curator,
+        first.value,
+        shape.spread,
+        scale,
+        expected,
+        share=for_tilt,
+        rows=shape.rows,
+        off=off,
+    )
 
-    # Step 5.
-    loss = find_loss(expected, tilt, shape.spread, scale)
+    # Step 5. The first mean is off by its noise, and by what clipping left of the center's.
+    loss = Loss(expected, tilt, shape.spread, scale)
+    left = expected.off_square(off, shape.spread, scale) + rough * expected.cut(careful) ** 2
 
     def bias_square(radius: float) -> float:
-        return expected.bias_square(radius, tilt) if loss is None else loss.doubt_square(radius)
+        return loss.doubt_square(radius) + left * expected.cut(radius) ** 2
 
     radius = expected.best_radius(bias_square)
     variation = measure_variation(
@@ -229,22 +242,13 @@ def clipped_mean(
         share = min((1.0 - _FIRST) * for_sum, curator.remaining)
         return interval_mean(curator, first.value, shape.spread, expected, variation, share=share)
     second = around(first.value, radius, 1.0 - _FIRST, "mean")
-    if loss is not None:
-        first, second = (
-            replace(each, value=each.value + loss.lost(each.radius)) for each in (first, second)
-        )
+    first, second = (
+        replace(each, value=each.value + loss.lost(each.radius)) for each in (first, second)
+    )
     value, noise_std, bias = average(first, second, expected.unit, bias_square)
     if shape.center_noise is not None:
         value, noise_std = with_center(value, noise_std, shape.center, shape.center_noise)
-    allowed = allowance_of_mean(
-        expected,
-        tilt,
-        shape.spread,
-        scale,
-        bias=bias,
-        radii=(first.radius, radius),
-        given_back=loss is not None,
-    )
+    allowed = allowance_of_mean(loss, bias=bias, radius=radius)
     rounding = rounding_std(scale, max(first.radius, radius))
     details = {
         "hidden": norms.hidden,

@@ -1,31 +1,33 @@
 """The mean of many rows in a single pass, with everything else learned from a sample.
 
-The sample shows how long rows are, but not the longest of all rows, and not what clipping
-would take off a mean of skewed rows: its center is rough, and a tilt must be clear to count.
-So the one pass over all rows measures sums at two radii (`nested.py`).
+As `mean.py`, but for its first mean: a sample's, for a small part of the budget, since the sample
+itself is no nearer to the mean of all rows. It is what the rows are clipped around.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.allowance import allowance_of_difference
-from prolate.estimators.clip import rounding_std, sampled_norms
-from prolate.estimators.expected import expect, measure_tilt, tilt_share
+from prolate.estimators.allowance import allowance_of_mean
+from prolate.estimators.clip import clipped_sum, rounding_std, sampled_norms
+from prolate.estimators.expected import expect
+from prolate.estimators.loss import Loss
 from prolate.estimators.moments import MOMENTS, measure_variation
-from prolate.estimators.nested import nested_mean, radii_to_compare
 from prolate.estimators.shape import Shape
 from prolate.estimators.shares import radius_share
+from prolate.estimators.tilt import measure_tilt, tilt_share
 from prolate.theory import effective_columns
 
 __all__ = ["one_pass_mean"]
 
 Floats = NDArray[np.float64]
+
+_FIRST = 0.02  # part of the sample's mean
 
 
 def one_pass_mean(
@@ -39,60 +41,54 @@ def one_pass_mean(
     norms = sampled_norms(
         sample, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
     )
-    for_variation, for_tilt = MOMENTS * share, tilt_share(effective) * share
-    share = min(share - for_radius, curator.remaining) - for_variation - for_tilt
+    for_tilt, for_first = tilt_share(effective) * share, _FIRST * share
+    for_variation = MOMENTS * share
+    share = min(share - for_radius, curator.remaining) - for_variation - for_tilt - for_first
     expected = expect(curator, rows, shape.spread, scale, norms, share=share)
-    # The center is off by a part of each column's spread, of which clipping takes some away:
-    # along a row, where the columns share its square as they share that of all rows.
-    length = (shape.spread / scale) ** 2
-    off = shape.spread / expected.unit * length / float(np.sum(length))
-    rough = shape.roughness**2 + 1.0 / few
-    off_square = float(np.sum(off**2)) * rough
+
+    careful = norms.nearest_edge(np.sqrt(expected.best_radius() * expected.safe))
+    total, noise = clipped_sum(
+        sample, shape.center, scale, careful, share=for_first, label="first mean"
+    )
+    kept = few * expected.mean_factor(careful)
+    center = shape.center + total / kept
+    off = np.hypot(np.minimum(noise / kept, shape.spread), shape.spread / np.sqrt(few))
     tilt = measure_tilt(
-        sample,
-        shape.center,
-        shape.spread,
-        scale,
-        replace(expected, rows=few),
-        share=for_tilt,
-        off_square=rough,
+        sample, center, shape.spread, scale, expected, share=for_tilt, rows=few, off=off
     )
-    radius = expected.best_radius(
-        lambda tried: off_square * expected.cut(tried) ** 2 + expected.bias_square(tried, tilt)
-    )
-    radii = radii_to_compare(expected, radius)
+    loss = Loss(expected, tilt, shape.spread, scale)
+    left = expected.off_square(off, shape.spread, scale)
+
+    def bias_square(radius: float) -> float:
+        return loss.doubt_square(radius) + left * expected.cut(radius) ** 2
+
+    radius = expected.best_radius(bias_square)
     variation = measure_variation(
         sample,
         few,
-        shape.center,
+        center,
         shape.spread,
         scale,
-        noise=expected.noise * np.sqrt(rows / few) * radii[1] * scale,
-        safe=radii[1],
+        noise=expected.noise * np.sqrt(rows / few) * radius * scale,
+        safe=expected.safe,
         share=for_variation,
     )
-    found = nested_mean(
-        curator,
-        shape.center,
-        shape.spread,
-        scale,
-        expected,
-        tilt,
-        usual=expected.best_radius(),
-        radii=radii,
-        share=min(share, curator.remaining),
+    total, noise = clipped_sum(
+        curator, center, scale, radius, share=min(share, curator.remaining), label="mean"
     )
-    allowed = allowance_of_difference(expected, shape.spread, scale, found)
+    kept = rows * expected.mean_factor(radius)
+    bias = expected.unit * math.sqrt(bias_square(radius))
+    allowed = allowance_of_mean(loss, bias=bias, radius=radius)
     details = {
         "stretch": allowed.stretch,
         "variation": variation.over_spread(allowed.stretch),
         "unseen_rows": norms.unseen,
-        "clipping_std": np.hypot(allowed.clipping_std, rounding_std(scale, found.radii[1])),
+        "clipping_std": np.hypot(allowed.clipping_std, rounding_std(scale, radius)),
         "guessed": allowed.guessed,
-        "radius": found.radius,
-        "safe_radius": found.radii[1],
-        "mean_factor": expected.mean_factor(found.radius),
-        "clipped_fraction": norms.fraction_above(radii[0], rows),
+        "radius": radius,
+        "safe_radius": expected.safe,
+        "mean_factor": expected.mean_factor(radius),
+        "clipped_fraction": norms.fraction_above(radius, rows),
         "sampled": sample.fraction,
     }
-    return found.value, found.noise, details
+    return center + total / kept + loss.lost(radius), noise / kept, details

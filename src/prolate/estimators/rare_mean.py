@@ -43,6 +43,7 @@ UNSURE = (
 """The warning that goes with every such mean."""
 
 _DIFFER = 0.5  # part of what clipping takes from a column by which that is in doubt
+_AT_LEAST = 0.1  # of what clipping takes from all rows alike
 _ALLOWED = 4.0  # times that, in intervals: what the gains leave is alike in many columns
 _NEARLY_RELATIVE = 0.1  # a p whose error nearly is the product of all errors
 _DROWNED = 3.0  # times more, where a column's mean is far below its noise
@@ -89,7 +90,8 @@ def rare_mean(
 
     def bias(gain: Floats, even: float) -> Floats:
         # Other columns are around their centers: no more than what clipping takes off.
-        lost = np.maximum(1.0 - gain - (1.0 - gains.one_sided) * (1.0 - even), 0.0)
+        lost = 1.0 - gain - (1.0 - gains.one_sided) * (1.0 - even)
+        lost = np.maximum(lost, _AT_LEAST * (1.0 - even))  # how one-sided it is, is in doubt
         return np.where(rare, lost * doubted, max(1.0 - even, 0.0) * shape.spread)
 
     def error(radius: float) -> float:

@@ -85,6 +85,12 @@ class Shape:
     center_noise: Floats | None = None
     constant: NDArray[np.bool_] | None = None
 
+    @property
+    def center_off(self) -> Floats:
+        """Standard deviation of the centers, at most the spreads."""
+        noise = self.roughness * self.spread if self.center_noise is None else self.center_noise
+        return np.minimum(noise, self.spread)
+
     def of(self, index: Integers) -> Shape:
         """Return that of some columns, without a first mean."""
         center, spread = self.center[index], self.spread[index]
