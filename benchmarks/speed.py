@@ -30,7 +30,7 @@ import numpy as np
 import prolate
 from prolate.compiled import WORK
 from prolate.noise import random_bits, rounded_gaussian
-from prolate.queries import NestedSum
+from prolate.queries import ClippedSum
 from prolate.sources import open_source
 
 BUDGET = prolate.Budget(rho=0.5)
@@ -151,8 +151,7 @@ def parquet(n: int, d: int, runs: int) -> Iterator[Row]:
         write_parquet(path, n, d)
         os.sync()
         spread = np.linspace(1, 3, d)
-        outer = 1.3 * float(np.sqrt(d))
-        query = NestedSum(np.full(d, 20.0), spread, outer / 1.2, outer, 0.25)
+        query = ClippedSum(np.full(d, 20.0), spread, 1.1 * float(np.sqrt(d)))
         source = open_source(path)
         one, scanned, whole, few = medians(
             runs,
