@@ -26,7 +26,6 @@ from prolate.queries import (
     KeyHistogram,
     LinearGrid,
     MagnitudeGrid,
-    NestedSum,
     NormHistogram,
     Norms,
     NormsBelow,
@@ -117,12 +116,6 @@ def clipped(draw: st.DrawFn, d: int) -> ClippedSum:
     )
 
 
-def nested(draw: st.DrawFn, d: int) -> NestedSum:
-    radius = draw(st.sampled_from([0.5, 1.0, 3.0, 100.0]))
-    outer, part = draw(st.sampled_from([1.01, 2.0, 30.0])), draw(st.sampled_from([0.1, 0.5, 1.0]))
-    return NestedSum(vector(draw, d), sizes(draw, d), radius, outer * radius, part)
-
-
 def some_columns(draw: st.DrawFn, d: int, make: Callable[[st.DrawFn, int], Query]) -> Selected:
     index = np.array(sorted(draw(st.sets(st.integers(0, d - 1), min_size=1))))
     return Selected(make(draw, index.size), index, d)
@@ -170,8 +163,6 @@ MAKERS: dict[str, Callable[[st.DrawFn, int], Query]] = {
         Histogram(LinearGrid(np.zeros(1), np.full(1, 0.3), 9)), vector(draw, d), sizes(draw, d)
     ),
     "clipped sum": clipped,
-    "nested sum": nested,
-    "nested sum of some columns": lambda draw, d: some_columns(draw, d, nested),
     "clipped sum of some columns": lambda draw, d: some_columns(draw, d, clipped),
     "histogram of some columns": lambda draw, d: some_columns(draw, d, MAKERS["linear histogram"]),
     "cut clipped sum": lambda draw, d: Cut(clipped(draw, d), *ends(draw, d)),
@@ -212,7 +203,7 @@ def test_the_same_integers_for_any_number_of_threads(values, monkeypatch) -> Non
     matrix, rng = random_rows(3, 700, 90, 0.06, values=values), np.random.default_rng(7)
     source, center = open_source(matrix), 0.1 * rng.normal(size=90)
     edges = np.linspace(0.1, 4.0, 30)
-    chosen = Selected(NestedSum(center[:20], np.ones(20), 1.0, 2.0, 0.3), np.arange(20) * 4, 90)
+    chosen = Selected(ClippedSum(center[:20], np.ones(20), 1.0), np.arange(20) * 4, 90)
     queries: list[Query] = [
         *(ClippedSum(center, np.ones(90), radius) for radius in (0.8, 2.0)),
         OneSidedSum(center, np.ones(90), 0.8, np.where(np.arange(90) % 3, 1.0, -1.0)),
@@ -293,7 +284,6 @@ def test_clipped_sums_of_many_rows(values, tilt) -> None:
             between = None if tilt is None else (tilt[0] * radius, tilt[1] * radius)
             check(ClippedSum(center, scale, radius, tilt=between), matrix)
             check(ClippedSum(center, scale, 0.3 * radius, missing=scale), matrix)
-            check(NestedSum(center, scale, 0.3 * radius, 0.9 * radius, 0.2), matrix)
 
 
 @pytest.mark.parametrize("stored", [0, 1, 30, 31, 32, 33, 60])
@@ -308,7 +298,6 @@ def test_squares_that_fall_from_beyond_the_cut(stored) -> None:
         for radius in (1e-3, 0.5, 0.6, 2.0, 8.0):
             for tilt in (None, (0.5 * radius, 5.0 * radius), (radius, 40.0 * radius)):
                 check(ClippedSum(np.full(d, center), np.ones(d), radius, tilt=tilt), matrix)
-            check(NestedSum(np.full(d, center), np.ones(d), radius, 3.0 * radius, 0.5), matrix)
 
 
 @pytest.mark.parametrize("d", [20_000, 40_000])

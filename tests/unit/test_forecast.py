@@ -26,7 +26,6 @@ from prolate.queries import (
     LinearGrid,
     MagnitudeGrid,
     Magnitudes,
-    NestedSum,
     NormHistogram,
     Norms,
     Pairs,
@@ -118,17 +117,6 @@ def test_clipped_sums_of_imagined_rows_are_those_of_real_ones(name):
     elif name != "values cut":
         ratio = np.sqrt(np.mean(spread**2) / np.mean(std**2))
         assert 0.75 < ratio < 1.3
-
-
-def test_nested_sums_of_imagined_rows_are_those_of_real_ones():
-    query = NestedSum(OFF, SCALE, 0.8 * LENGTH, 1.3 * LENGTH, 0.25)
-    found, expected = query(ROWS), imagined().collect(query, query.size)
-    typical = N * np.abs(MEAN - OFF) / SCALE
-    for part, unit in ((slice(D), query.unit), (slice(D, None), query.excess_unit)):
-        off = (found - expected)[part] * unit / SCALE
-        fluctuation = 6.0 * np.sqrt(N) * SIGMA / SCALE
-        assert np.all(np.abs(off) < fluctuation + 0.01 * typical)
-        assert np.any(np.abs(expected[part] * unit / SCALE) > 3 * fluctuation)
 
 
 def test_a_sample_of_imagined_rows_has_a_mean_of_its_own():

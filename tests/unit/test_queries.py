@@ -24,7 +24,6 @@ from prolate.queries import (
     LinearGrid,
     MagnitudeGrid,
     Magnitudes,
-    NestedSum,
     NormHistogram,
     Norms,
     NormsBelow,
@@ -207,34 +206,6 @@ def test_one_sided_sum() -> None:
     assert np.linalg.norm(far) == pytest.approx(np.sqrt(2) * RADIUS, rel=1e-6)
 
 
-def test_nested_sum() -> None:
-    query = NestedSum(np.array([1.0, 0.0]), np.ones(2), 2.0, 8.0, 0.25)
-    inner, most = query._steps
-    assert (inner, most) == (RADIUS // 4, RADIUS // 16)
-
-    def of(*row: float) -> np.ndarray:
-        return query(np.array([row])).reshape(2, 2)
-
-    # Within the radius; halfway from 2 to 8; beyond both, and far beyond; missing values.
-    assert of(2.0, -1.0).tolist() == [[RADIUS // 8, -RADIUS // 8], [0, 0]]
-    for x, y, expected in (
-        (4.0, -4.0, [[1.2, -1.6], [0.15, -0.2]]),
-        (1.0, 9.0, [[0.0, 2.0], [0.0, 0.5]]),
-        (1.0, -BIG, [[0.0, -2.0], [0.0, -0.5]]),
-        (NAN, 5.0, [[0.0, 2.0], [0.0, 0.25]]),
-    ):
-        assert np.abs(of(x, y) / (RADIUS / 8) - expected).max() < 1e-6
-    assert of(INF, NAN).tolist() == [[0, 0], [0, 0]]
-    # Both together are the row clipped to the longer radius.
-    rows = np.random.default_rng(3).normal(size=(400, 2)) * 5 + [1.0, 0.0]
-    total, excess = query(rows).reshape(2, 2)
-    wide = ClippedSum(query.center, query.scale, 8.0)
-    together = total * query.unit + excess * query.excess_unit
-    assert np.allclose(together, wide(rows) * wide.unit, atol=1e-3)
-    assert query.sensitivity_squared("replace") == 4 * (inner**2 + most**2)
-    assert query.sensitivity_squared("add-remove") == inner**2 + most**2
-
-
 def test_mapped_queries() -> None:
     assert Magnitudes(CountBelow(np.array([1.0])))(column(-3.0, -1.0, 0.5, NAN)).tolist() == [2]
     norms = Norms(CountBelow(np.array([5.0])), np.zeros(2), np.ones(2))
@@ -327,7 +298,6 @@ QUERIES = [
     NormHistogram(np.zeros(3), np.ones(3), np.array([1.0, 2.0, 3.0])),
     NormsBelow(np.zeros(3), np.ones(3), 1.5),
     ClippedSum(np.zeros(3), np.ones(3), 2.0),
-    NestedSum(np.zeros(3), np.ones(3), 1.0, 2.0, 0.3),
     OneSidedSum(np.zeros(3), np.ones(3), 2.0, np.array([1.0, -1.0, 1.0])),
     Cut(ClippedSum(np.zeros(3), np.ones(3), 2.0), np.full(3, -1.0), np.full(3, 1.0)),
     Pairs(CountBelow(np.zeros(3))),
@@ -404,14 +374,6 @@ def clipped(**changes: object) -> ClippedSum:
         (lambda: clipped(scale=np.ones(3)), "scale must be an array of shape"),
         (lambda: clipped(lower=np.zeros(1)), "lower must be an array of shape"),
         (lambda: clipped(missing=np.zeros(3)), "missing must be an array of shape"),
-        (lambda: NestedSum(np.zeros(2), np.ones(2), 1.0, 1.0, 0.5), "radius must be positive and"),
-        (lambda: NestedSum(np.zeros(2), np.ones(2), 1.0, 2.0, 1.5), "part between 0 and 1"),
-        (lambda: NestedSum(np.zeros(2), np.ones(2), 1.0, 2.0, NAN), "part between 0 and 1"),
-        (lambda: NestedSum(np.zeros(2), np.ones(2), 1.0, INF, 0.5), "less than outer"),
-        (lambda: NestedSum(np.zeros(2), np.ones(2), 1.0, 1e7, 0.5), "too large beside radius"),
-        (lambda: NestedSum(np.zeros(26), np.ones(26), 1e-5, 1.0, 0.06), "too small for this many"),
-        (lambda: NestedSum(np.zeros(2), np.zeros(2), 1.0, 2.0, 0.5), "scale and outer must be"),
-        (lambda: NestedSum(np.full(2, INF), np.ones(2), 1.0, 2.0, 0.5), "center must be finite"),
         (lambda: OneSidedSum(np.zeros(2), np.ones(2), 1.0, np.ones(3)), "side must be an array"),
         (lambda: OneSidedSum(np.zeros(2), np.ones(2), 1.0, np.zeros(2)), "side must be 1 or -1"),
         (lambda: NormHistogram(np.zeros(2), np.ones(1), np.ones(3)), "gain must be an array"),

@@ -32,7 +32,6 @@ from prolate.queries import (
     Histogram,
     LinearGrid,
     Magnitudes,
-    NestedSum,
     NormHistogram,
     Norms,
     Pairs,
@@ -126,8 +125,6 @@ class ImaginedRows(Source):
             return self._like(self._n // 2, 0.0 * self._center)._answer(query.query)
         if isinstance(query, ClippedSum):
             return self._clipped_sum(query) if query.about is None else self._squares_sum(query)
-        if isinstance(query, NestedSum):
-            return self._nested_sum(query)
         counts = self._counts(query)
         if counts is None:
             name = query.describe() if isinstance(query, Query) else repr(query)
@@ -257,14 +254,6 @@ class ImaginedRows(Source):
         square = self._spread**2 + off**2
         total = self._n * (square - query.center) / query.scale / query.radius
         return np.clip(total, -float(self._n), float(self._n)) * RADIUS
-
-    def _nested_sum(self, query: NestedSum) -> Floats:
-        def total(radius: float) -> Floats:
-            clipped = ClippedSum(query.center, query.scale, radius)
-            return np.asarray(clipped.unit * self._clipped_sum(clipped))
-
-        inner, outer = total(query.radius), total(query.outer)
-        return np.concatenate([inner / query.unit, (outer - inner) / query.excess_unit])
 
 
 def _in_units(mean: Floats, spread: Floats) -> tuple[Floats, Floats, float]:

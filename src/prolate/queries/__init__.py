@@ -10,7 +10,6 @@ from prolate.queries.gram import GRAM_RADIUS, Gram
 from prolate.queries.grids import EdgesGrid, LinearGrid, MagnitudeGrid
 from prolate.queries.histogram import Histogram, KeyHistogram
 from prolate.queries.mapped import Magnitudes, Norms, Rotated, Selected, rotate_back
-from prolate.queries.nested_sum import NestedSum
 from prolate.queries.norms import NormHistogram, NormsBelow
 from prolate.queries.one_sided import OneSidedSum
 from prolate.queries.pairs import Pairs
@@ -38,7 +37,6 @@ __all__ = [
     "LinearGrid",
     "MagnitudeGrid",
     "Magnitudes",
-    "NestedSum",
     "NormHistogram",
     "Norms",
     "NormsBelow",

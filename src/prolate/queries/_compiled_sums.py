@@ -66,21 +66,17 @@ def _cut(x: Any, step: float, cap: float, missing: float) -> float:
 
 
 @njit(nogil=True, error_model="numpy")
-def _factors(
-    square: float, d: int, inner: float, outer: float, most: float, middle: float, half: float
-) -> tuple[float, float]:
-    """Return what steps are multiplied by for the sum, and for the excess."""
-    cap, shrunk = 2.0 * outer, 0.5 * np.sqrt(float(d))
+def _factor(square: float, d: int, radius: float, middle: float, half: float) -> float:
+    """Return what the steps of a row are multiplied by."""
+    cap = 2.0 * radius
     root = np.sqrt(square if square < _EXACT else max(d * cap * cap, _EXACT))
-    inside = (inner - shrunk) * (1.0 - 2.0**-40)
+    inside = (radius - 0.5 * np.sqrt(float(d))) * (1.0 - 2.0**-40)
+    factor: float = 1.0
     if half > 0.0:
-        return min(max((square - middle) / half, -1.0), 1.0) * (inside / max(root, inner)), 0.0
-    if square <= inner * inner:
-        return 1.0, 0.0
-    if most <= 0.0:
-        return inside / root, 0.0
-    beyond = (most - shrunk) * (1.0 - 2.0**-40)
-    return inside / root, (min(root, outer) - inner) / (outer - inner) * (beyond / root)
+        factor = min(max((square - middle) / half, -1.0), 1.0) * (inside / max(root, radius))
+    elif not square <= radius * radius:
+        factor = inside / root
+    return factor
 
 
 @njit(nogil=True, error_model="numpy")
@@ -90,24 +86,20 @@ def _cut_row(row: Any, steps: Any, cap: float, missing: Any) -> float:
     for start in range(0, row.size, _LANES):
         part = 0.0
         for j in range(start, min(start + _LANES, row.size)):
-            steps[j] = _cut(row[j], steps[j], cap, missing[j])
-            part = _plus_square(part, steps[j])
+            step = _cut(row[j], np.float64(steps[j]), cap, missing[j])
+            steps[j] = step
+            part = _plus_square(part, step)  # in double precision, whatever that of `steps`
         square = min(square + part, _EXACT)
     return square
 
 
 @njit(nogil=True, error_model="numpy")
-def _finish_row(row: Any, steps: Any, square: float, missing: Any, limits: Any, sums: Any) -> float:
-    """Cut a row's steps if need be and add its excess; return the factor of its steps."""
-    d, (inner, outer, most, middle, half) = missing.size, limits
-    cap = 2.0 * outer
+def _finish_row(row: Any, steps: Any, square: float, missing: Any, limits: Any) -> float:
+    """Cut a row's steps if need be; return their factor."""
+    cap = 2.0 * limits[0]
     if not square <= cap * cap:
         square = _cut_row(row, steps, cap, missing)
-    factor, excess = _factors(square, d, inner, outer, most, middle, half)
-    if excess > 0.0:
-        for j in range(d):
-            sums[d + j] += np.rint(steps[j] * excess)
-    return factor
+    return _factor(square, missing.size, *limits)
 
 
 @njit(nogil=True, error_model="numpy")
@@ -129,11 +121,11 @@ def _add_fours(
     Four rows are added while the next are read. Their steps wait in single precision, which
     holds integers up to the cap, 2**24 at most; larger ones stay beyond it, and are cut to it.
     """
-    d, (inner, _, _, _, half) = missing.size, limits
+    d, (radius, _, half) = missing.size, limits
     one, two = np.zeros(d, np.float32), np.zeros(d, np.float32)
     three, four = np.zeros(d, np.float32), np.zeros(d, np.float32)
     f, g, h, k = 0.0, 0.0, 0.0, 0.0
-    short = inner * inner if half <= 0.0 else -1.0
+    short = radius * radius if half <= 0.0 else -1.0
     for first in range(0, count, 4):
         row_one = flat[first * stride : first * stride + d]
         row_two = flat[(first + 1) * stride : (first + 1) * stride + d]
@@ -153,10 +145,10 @@ def _add_fours(
         if max(a, b, c, e) <= short and a + b + c + e == a + b + c + e:
             f, g, h, k = 1.0, 1.0, 1.0, 1.0
             continue
-        f = _finish_row(row_one, one, a, missing, limits, sums)
-        g = _finish_row(row_two, two, b, missing, limits, sums)
-        h = _finish_row(row_three, three, c, missing, limits, sums)
-        k = _finish_row(row_four, four, e, missing, limits, sums)
+        f = _finish_row(row_one, one, a, missing, limits)
+        g = _finish_row(row_two, two, b, missing, limits)
+        h = _finish_row(row_three, three, c, missing, limits)
+        k = _finish_row(row_four, four, e, missing, limits)
     for j in range(d):
         pair = np.rint(one[j] * f) + np.rint(two[j] * g)
         sums[j] += pair + (np.rint(three[j] * h) + np.rint(four[j] * k))
@@ -173,18 +165,16 @@ def clipped_sum_rows(
     upper: Any,
     about: Any,
     missing: Any,
-    inner: float,
-    outer: float,
-    most: float,
+    radius: float,
     middle: float,
     half: float,
     total: Any,
 ) -> None:
-    d, cap = center.size, 2.0 * outer
+    d, cap = center.size, 2.0 * radius
     steps = np.empty(d)
-    sums = np.zeros(total.size)
+    sums = np.zeros(d)
     fours = count // 4 * 4 if d >= _WIDE else 0
-    limits = (inner, outer, most, middle, half)
+    limits = (radius, middle, half)
     _add_fours(flat, stride, fours, center, gain, lower, upper, about, missing, limits, sums)
     for i in range(fours, count):
         row = flat[i * stride : i * stride + d]
@@ -194,17 +184,14 @@ def clipped_sum_rows(
             square = _plus_square(square, steps[j])
         if not square <= cap * cap:
             square = _cut_row(row, steps, cap, missing)
-        if square <= inner * inner and half <= 0.0:
+        if square <= radius * radius and half <= 0.0:
             for j in range(d):
                 sums[j] += steps[j]
             continue
-        factor, excess = _factors(square, d, inner, outer, most, middle, half)
+        factor = _factor(square, d, radius, middle, half)
         for j in range(d):
             sums[j] += np.rint(steps[j] * factor)
-        if most > 0.0:
-            for j in range(d):
-                sums[d + j] += np.rint(steps[j] * excess)
-    for j in range(total.size):
+    for j in range(d):
         total[j] += np.int64(sums[j])
 
 
@@ -262,27 +249,24 @@ def clipped_sum_columns(
     upper: Any,
     about: Any,
     missing: Any,
-    inner: float,
-    outer: float,
-    most: float,
+    radius: float,
     middle: float,
     half: float,
     total: Any,
 ) -> None:
-    d, cap = center.size, 2.0 * outer
+    d, cap = center.size, 2.0 * radius
     how = (center, gain, lower, upper, about)
     height = max(64, min(512, _CELLS // d))
-    squares, factors, excesses = np.empty(height), np.empty(height), np.empty(height)
+    squares, factors = np.empty(height), np.empty(height)
     sums = np.empty(d)
     for first in range(0, count, height):
         rows = min(height, count - first)
-        part, square = flat[first:], squares[:rows]
-        factor, excess = factors[:rows], excesses[:rows]
+        part, square, factor = flat[first:], squares[:rows], factors[:rows]
         _square_columns(part, stride, how, square, sums)
         careful, short = False, half <= 0.0
         for i in range(rows):
             careful |= not square[i] <= cap * cap
-            short &= square[i] <= inner * inner
+            short &= square[i] <= radius * radius
         if short:
             for j in range(d):
                 total[j] += np.int64(sums[j])
@@ -290,11 +274,8 @@ def clipped_sum_columns(
         if careful:
             _cut_columns(part, stride, how, cap, missing, square)
         for i in range(rows):
-            factor[i], excess[i] = _factors(square[i], d, inner, outer, most, middle, half)
-        end = cap if careful else 0.0
-        _add_columns(part, stride, how, end, missing, factor, total)
-        if most > 0.0:
-            _add_columns(part, stride, how, end, missing, excess, total[d:])
+            factor[i] = _factor(square[i], d, radius, middle, half)
+        _add_columns(part, stride, how, cap if careful else 0.0, missing, factor, total)
 
 
 @njit(nogil=True, error_model="numpy")

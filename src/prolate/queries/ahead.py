@@ -37,9 +37,9 @@ def loops() -> list[Callable[[], object]]:
 
 def _of_lines(rows: kernels.Rows) -> list[Callable[[], object]]:
     d = rows.shape[1]
-    zeros, ones, sums = np.zeros(d), np.ones(d), np.zeros(2 * d, dtype=np.int64)
+    zeros, ones, sums = np.zeros(d), np.ones(d), np.zeros(d, dtype=np.int64)
     cells, first = np.zeros((d, 4), dtype=np.int64), np.zeros(d, dtype=np.int64)
-    limits = (1.0, 1.0, 0.0, 0.0, 0.0, sums[:d])
+    limits = (1.0, 0.0, 0.0, sums)
     add = partial(kernels.clipped_sum, rows, zeros, ones)
     return [
         partial(kernels.magnitude_histogram, rows, zeros, first, 52, cells),

@@ -140,16 +140,13 @@ class ClippedSum(Query):
             self.about,
             self._missing,
             float(RADIUS),
-            float(RADIUS),
-            0.0,
             *self._tilted,
             total,
         )
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Add the clipped rows."""
-        limits = (float(RADIUS), float(RADIUS), 0.0, *self._tilted)
-        return sparse.clipped_sum(rows, self.steps, *limits, total)
+        return sparse.clipped_sum(rows, self.steps, float(RADIUS), *self._tilted, total)
 
     @property
     def _ends(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:

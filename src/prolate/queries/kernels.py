@@ -52,21 +52,18 @@ def clipped_sum(
     upper: Floats | None,
     about: Floats | None,
     missing: Floats,
-    inner: float,
-    outer: float,
-    most: float,
+    radius: float,
     middle: float,
     half: float,
     total: Integers,
 ) -> None:
-    """Add every row's vector to `total`; any layout. See `ClippedSum` and `NestedSum`.
+    """Add every row's vector to `total`; any layout. See `ClippedSum`.
 
-    Rows are clipped to `inner` steps. With `most` > 0, what clipping to `outer` leaves on
-    follows, of `most` steps at most. With `half` > 0, rows are weighted by S, from
-    `middle` - `half` to `middle` + `half`. `lower` and `upper` go together.
+    With `half` > 0, rows are weighted by S, from `middle` - `half` to `middle` + `half`.
+    `lower` and `upper` go together.
     """
     vectors = (center, gain, lower, upper, about, missing)
-    _lines("clipped_sum", rows, *vectors, inner, outer, most, middle, half, out=(total,))
+    _lines("clipped_sum", rows, *vectors, radius, middle, half, out=(total,))
 
 
 def norms(rows: Rows, center: Floats, gain: Floats, about: Floats | None) -> Floats:

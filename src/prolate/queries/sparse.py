@@ -109,9 +109,7 @@ def _some_columns(rows: SparseRows, index: Integers, module: Any) -> SparseRows:
 def clipped_sum(
     rows: SparseRows,
     steps: Callable[[Floats, Integers], Floats],
-    inner: float,
-    outer: float,
-    most: float,
+    radius: float,
     middle: float,
     half: float,
     total: Integers,
@@ -138,22 +136,15 @@ def clipped_sum(
     of_common, place = np.unique(np.abs(rest_floats[common]), return_inverse=True)
     sign = np.sign(rest[common])
 
-    def scaled(
-        starts: Integers, columns: Integers, pairs: Integers, factors: Floats, total: Integers
-    ) -> None:
-        module.add_rows(starts, columns, pairs, floats, more, rest_floats, factors, total)
-        total += rest * np.count_nonzero(factors == 1.0)
-        factors = factors[(factors != 0.0) & (factors != 1.0)]
-        if factors.size:
-            total[common] += sign * module.rounded_sums(of_common, factors)[place]
-
     def part(starts: Integers, columns: Integers, pairs: Integers) -> Integers:
         found = np.zeros(total.size, dtype=np.int64)
         of_rows = module.squares(starts, pairs, square_more, *divmod(square, 1 << 48))
-        factors = twins.clip_factors(of_rows, rest.size, inner, outer, most, middle, half)
-        for k in range(2 if most > 0.0 else 1):
-            sums = found[k * rest.size : (k + 1) * rest.size]
-            scaled(starts, columns, pairs, factors[k], sums)
+        factors = twins.clip_factors(of_rows, rest.size, radius, middle, half)
+        module.add_rows(starts, columns, pairs, floats, more, rest_floats, factors, found)
+        found += rest * np.count_nonzero(factors == 1.0)
+        factors = factors[(factors != 0.0) & (factors != 1.0)]
+        if factors.size:
+            found[common] += sign * module.rounded_sums(of_common, factors)[place]
         return found
 
     for each in _in_parts(rows, part):

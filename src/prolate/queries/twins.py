@@ -40,15 +40,13 @@ def clipped_sum(
     upper: Floats | None,
     about: Floats | None,
     missing: Floats,
-    inner: float,
-    outer: float,
-    most: float,
+    radius: float,
     middle: float,
     half: float,
     total: Integers,
 ) -> None:
     """Add every row's vector to `total`."""
-    cap, d = 2.0 * outer, center.size
+    cap = 2.0 * radius
     with np.errstate(over="ignore", invalid="ignore"):
         value = rows if lower is None else np.maximum(rows, lower)
         value = value if upper is None else np.minimum(value, upper)
@@ -63,49 +61,29 @@ def clipped_sum(
         np.clip(steps, -cap, cap, out=steps)
         np.copyto(steps, missing, where=~np.isfinite(rows))
         square = np.minimum(np.einsum("ij,ij->i", steps, steps), _EXACT)
-    factor, excess = clip_factors(square, d, inner, outer, most, middle, half)
-    if most > 0.0:
-        long = np.flatnonzero(excess)
-        total[d:] += _column_sums(np.rint(steps[long] * excess[long, np.newaxis]))
+    factor = clip_factors(square, center.size, radius, middle, half)
     long = np.flatnonzero(factor != 1.0)
     if 2 * long.size > factor.size:
         steps *= factor[:, np.newaxis]
         np.rint(steps, out=steps)
     elif long.size:
         steps[long] = np.rint(steps[long] * factor[long, np.newaxis])
-    total[:d] += _column_sums(steps)
+    # Integers up to 2**24, some of them at a time, so exact in a double.
+    for start in range(0, len(steps), _ROWS):
+        total += steps[start : start + _ROWS].sum(axis=0).astype(np.int64)
 
 
-def _column_sums(steps: Floats) -> Integers:
-    """Return the sums of integers up to 2**24, some of them at a time, so exact in a double."""
-    parts = [steps[start : start + _ROWS] for start in range(0, len(steps), _ROWS)]
-    return np.asarray(sum(part.sum(axis=0).astype(np.int64) for part in parts))
-
-
-def clip_factors(
-    square: Floats, d: int, inner: float, outer: float, most: float, middle: float, half: float
-) -> tuple[Floats, Floats]:
-    """Return what the steps of rows are multiplied by, given their sums of squares.
-
-    For the sum, and for the excess; see `kernels.clipped_sum`.
-    """
-    cap = 2.0 * outer
+def clip_factors(square: Floats, d: int, radius: float, middle: float, half: float) -> Floats:
+    """Return what the steps of rows are multiplied by; see `kernels.clipped_sum`."""
+    cap, inside = 2.0 * radius, (radius - 0.5 * float(np.sqrt(float(d)))) * (1.0 - 2.0**-40)
     root = np.sqrt(np.where(square < _EXACT, square, max(d * cap * cap, _EXACT)))
-    factor, excess = np.ones(square.size), np.zeros(square.size)
     if half > 0.0:
-        factor = np.clip((square - middle) / half, -1.0, 1.0)
-        factor *= _inside(inner, d) / np.maximum(root, inner)
-        return factor, excess
-    long = square > inner * inner
-    factor[long] = _inside(inner, d) / root[long]
-    if most > 0.0:
-        excess[long] = (np.minimum(root[long], outer) - inner) / (outer - inner)
-        excess[long] *= _inside(most, d) / root[long]
-    return factor, excess
-
-
-def _inside(radius: float, d: int) -> float:
-    return (radius - 0.5 * float(np.sqrt(float(d)))) * (1.0 - 2.0**-40)
+        weight: Floats = np.clip((square - middle) / half, -1.0, 1.0)
+        return weight * (inside / np.maximum(root, radius))
+    factor = np.ones(square.size)
+    long = square > radius * radius
+    factor[long] = inside / root[long]
+    return factor
 
 
 def clipped_steps(
