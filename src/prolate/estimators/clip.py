@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurer
+from prolate.curator import Measurer
 from prolate.queries import RADIUS, ClippedSum, NormHistogram, OneSidedSum
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "measure_norms",
     "rounding_std",
     "safe_cell",
-    "sampled_norms",
 ]
 
 Floats = NDArray[np.float64]
@@ -141,16 +140,6 @@ def measure_norms(
             break
         typical *= _FARTHER
     return norms
-
-
-def sampled_norms(
-    sample: Curator, *, center: Floats, scale: Floats, spread: Floats, share: float
-) -> Norms:
-    """Measure how long the rows of a sample are, as counts of all rows."""
-    norms = measure_norms(sample, center=center, scale=scale, spread=spread, share=share)
-    return replace(
-        norms, counts=norms.counts / sample.fraction, noise=norms.noise / sample.fraction
-    )
 
 
 def safe_cell(norms: Norms, wanted: float, *, surer: float = 1.0) -> int:

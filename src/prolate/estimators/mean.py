@@ -3,19 +3,18 @@
 1. Find each column's center and spread (`learn_shape`).
 2. Divide deviations from the center by spread**(2 / (p + 2)): the best shape of noise for
    an l_p error (PLAN, Lemma C.2), of spreads no smaller than is likely (`alike.py`).
-3. Measure how long the scaled rows are; so find a radius that is safe for any data
-   (`clip.py`), and one that would be the best if the rows were symmetric (`expected.py`).
-4. A first mean of rows clipped between these two, with a part of what is left; and, around
-   it, how the rows' direction goes with their length, so how far they are from symmetric.
-5. A second mean, around the first, clipped to the radius that is best for these rows, with
-   the rest. Where they are clearly skewed, what clipping likely takes is given back
-   (`loss.py`). The answer is the average of both, and of the center from step 1, weighted by
-   what error is expected of each.
+3. Measure how long the scaled rows are; so find a radius that is safe for any data, and one
+   that would be the best if the rows were symmetric.
+4. A first mean of rows clipped between these two, and, around it, how the rows' direction goes
+   with their length, so how far they are from symmetric.
+5. A second mean, around the first, clipped to the radius that is best for these rows. Where they
+   are clearly skewed, what clipping likely takes is given back.
 
-A single column that is clearly skewed is clipped to an interval instead, longer on the side of
-its tail (`interval.py`). Where most columns are nearly constant, as in baskets, rows are far
-from symmetric, and for these columns `rare_mean.py` takes the place of the steps from 3 on; and
-where rows are so many that only a sample of them is searched, `one_pass.py` does.
+Steps 3 to 5 are `clipped_mean.py`. Where rows are many, steps 1 to 4 see a random sample of them,
+and step 5 is one pass over all. A single column that is clearly skewed is clipped to an interval
+instead, longer on the side of its tail (`interval.py`). Where most columns are nearly constant,
+as in baskets, rows are far from symmetric, and for these columns `rare_mean.py` takes the place
+of the steps from 3 on.
 """
 
 from __future__ import annotations
@@ -28,33 +27,19 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
 from prolate.estimators.alike import likely_scale
-from prolate.estimators.allowance import SKEWED, allowance_of_mean
-from prolate.estimators.averages import Answer, average, with_center
-from prolate.estimators.clip import (
-    Norms,
-    clipped_sum,
-    is_doubtful,
-    measure_norms,
-    rounding_std,
-)
+from prolate.estimators.allowance import SKEWED
+from prolate.estimators.clipped_mean import clipped_mean
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.expected import Expected, expect
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
-from prolate.estimators.interval import interval_mean, reaches
-from prolate.estimators.loss import Loss
-from prolate.estimators.moments import MOMENTS, measure_variation
-from prolate.estimators.one_pass import one_pass_mean
 from prolate.estimators.rare_mean import UNSURE, rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
 from prolate.estimators.shape import Shape, learn_shape
-from prolate.estimators.shares import radius_share
 from prolate.estimators.shrink import shrink
-from prolate.estimators.tilt import measure_tilt, tilt_share
-from prolate.theory import effective_columns, optimal_scale
+from prolate.theory import optimal_scale
 
-__all__ = ["Clip", "clipped_mean", "mean"]
+__all__ = ["Clip", "mean"]
 
 Floats = NDArray[np.float64]
 Clip = float | Literal["auto"]
@@ -64,9 +49,6 @@ HIDDEN = (
     "not use its numbers. More rows, a larger budget or bounds would help."
 )
 _LEAST_PART = 1e-4  # of columns of which some are of rare values and others not
-_FIRST = 0.12  # part of the first mean
-_MORE_LOOKS = 2  # at most, at how long rows are, ...
-_LEFT = 0.7  # ... that leave this part for the sum
 
 
 def mean(
@@ -110,20 +92,25 @@ def mean(
         value, noise_std, details = _mostly_rare_mean(curator, shape, first, error_norm)
         shape = replace(shape, warnings=(*shape.warnings, UNSURE))
     else:
-        if clip == "auto" and shape.sample is not curator:
-            value, noise_std, details = one_pass_mean(
-                curator, shape, weights, share=curator.remaining
-            )
-        else:
-            value, noise_std, details = clipped_mean(
-                curator, shape, weights, share=curator.remaining, clip=clip
-            )
+        value, noise_std, details = _clipped_mean(
+            curator, shape, weights, clip=clip, sample=shape.sample
+        )
         if first is not None:
             rare, median = first.rare, error_norm < 2.0
             moved = shrink((value - first.bulk)[rare], noise_std[rare], median=median)
             value[rare] = first.bulk[rare] + moved
             details["shrunk_columns"] = int(np.count_nonzero(rare))
     return _stated(shape, value, noise_std, details)
+
+
+def _clipped_mean(
+    curator: Measurer, shape: Shape, scale: Floats, *, clip: Clip, sample: Measurer | None = None
+) -> tuple[Floats, Floats, dict[str, Any]]:
+    """Return steps 3 to 5 with all that is left, or the mean of rows that are clipped as asked."""
+    share = curator.remaining
+    if clip != "auto":
+        return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip)
+    return clipped_mean(curator, shape, scale, share=share, sample=sample)
 
 
 def _mostly_rare_mean(
@@ -182,124 +169,12 @@ def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, A
     )
 
 
-def clipped_mean(
-    curator: Measurer, shape: Shape, scale: Floats, *, share: float, clip: Clip = "auto"
-) -> tuple[Floats, Floats, dict[str, Any]]:
-    """Return steps 3 to 5 with a share of mu**2: the mean, its noise, and what was found."""
-    if clip != "auto":
-        return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip)
-    effective = effective_columns(shape.spread, scale)
-    for_radius = radius_share(curator, shape.rows, effective) * share
-    for_tilt = tilt_share(effective) * share
-    for_variation = MOMENTS * share
-    expected, for_sum = _lengths(
-        curator, shape, scale, for_radius=for_radius, share=share - for_tilt - for_variation
-    )
-    norms = expected.norms
-
-    def around(center: Floats, radius: float, part: float, label: str) -> Answer:
-        share = min(part * for_sum, curator.remaining)
-        total, noise = clipped_sum(curator, center, scale, radius, share=share, label=label)
-        kept = shape.rows * expected.mean_factor(radius)
-        return Answer(center + total / kept, noise / kept, radius)
-
-    # Step 4. Not clipped as hard as symmetric rows would allow, as long as that is not known.
-    rough = expected.off_square(shape.center_off, shape.spread, scale)
-    symmetric = expected.best_radius(lambda radius: rough * expected.cut(radius) ** 2)
-    careful = norms.nearest_edge(np.sqrt(symmetric * expected.safe))
-    first = around(shape.center, careful, _FIRST, "first mean")
-    off = np.minimum(first.noise, shape.spread)
-    tilt = measure_tilt(
-        curator,
-        first.value,
-        shape.spread,
-        scale,
-        expected,
-        share=for_tilt,
-        rows=shape.rows,
-        off=off,
-    )
-
-    # Step 5. The first mean is off by its noise, and by what clipping left of the center's.
-    loss = Loss(expected, tilt, shape.spread, scale)
-    left = expected.off_square(off, shape.spread, scale) + rough * expected.cut(careful) ** 2
-
-    def bias_square(radius: float) -> float:
-        return loss.doubt_square(radius) + left * expected.cut(radius) ** 2
-
-    radius = expected.best_radius(bias_square)
-    variation = measure_variation(
-        curator,
-        shape.rows,
-        first.value,
-        shape.spread,
-        scale,
-        noise=expected.noise * radius / expected.mean_factor(radius) * scale,
-        safe=expected.safe,
-        share=for_variation,
-    )
-    if scale.size == 1 and tilt.clear and reaches(expected, shape.spread, scale):
-        share = min((1.0 - _FIRST) * for_sum, curator.remaining)
-        return interval_mean(curator, first.value, shape.spread, expected, variation, share=share)
-    second = around(first.value, radius, 1.0 - _FIRST, "mean")
-    first, second = (
-        replace(each, value=each.value + loss.lost(each.radius)) for each in (first, second)
-    )
-    value, noise_std, bias = average(first, second, expected.unit, bias_square)
-    if shape.center_noise is not None:
-        value, noise_std = with_center(value, noise_std, shape.center, shape.center_noise)
-    allowed = allowance_of_mean(loss, bias=bias, radius=radius)
-    rounding = rounding_std(scale, max(first.radius, radius))
-    details = {
-        "hidden": norms.hidden,
-        "stretch": allowed.stretch,
-        "variation": variation.over_spread(allowed.stretch),
-        "unseen_rows": norms.unseen,
-        "clipping_std": np.hypot(allowed.clipping_std, rounding),
-        "guessed": allowed.guessed,
-        "radius": radius,
-        "safe_radius": expected.safe,
-        "mean_factor": expected.mean_factor(radius),
-        "clipped_fraction": norms.fraction_above(radius, shape.rows),
-    }
-    return value, noise_std, details
-
-
-def _lengths(
-    curator: Measurer, shape: Shape, scale: Floats, *, for_radius: float, share: float
-) -> tuple[Expected, float]:
-    """Return what to expect by how long rows are, and what is left of a share for the sum.
-
-    Rows far out that may well be noise are looked for again. Of rows about equally long, noise
-    makes some once in a hundred times, which would double the error.
-    """
-    before = curator.remaining
-
-    def left() -> float:
-        return share - (before - curator.remaining)
-
-    def look() -> Norms:
-        return measure_norms(
-            curator, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
-        )
-
-    norms = look()
-    expected = expect(curator, shape.rows, shape.spread, scale, norms, share=left())
-    for _ in range(_MORE_LOOKS):
-        if left() - for_radius < _LEFT * share or not is_doubtful(norms, expected.clipped):
-            break
-        norms = norms.averaged(look())
-        expected = expect(curator, shape.rows, shape.spread, scale, norms, share=left())
-    return expected, left()
-
-
 def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
     """Return the mean from sums along the principal axes."""
     zeros = np.zeros(shape.spread.size)
     axes = replace(shape, center=zeros, spread=curator.spread, center_noise=None)
-    value, noise_std, details = clipped_mean(
-        curator, axes, optimal_scale(axes.spread, 2.0), share=curator.remaining, clip=clip
-    )
+    scale = optimal_scale(axes.spread, 2.0)
+    value, noise_std, details = _clipped_mean(curator, axes, scale, clip=clip)
     turned = shape.center + curator.matrix @ value
     noise_std = np.sqrt(curator.matrix**2 @ noise_std**2)
     for name in {"clipping_std", "guessed"} & details.keys():

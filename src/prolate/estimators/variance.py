@@ -15,8 +15,8 @@ import numpy as np
 from prolate.curator import Curator
 from prolate.estimators.beyond import Beyond, lost_part, stretch_beyond
 from prolate.estimators.clip import measure_norms
+from prolate.estimators.clipped_mean import clipped_mean
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.mean import clipped_mean
 from prolate.estimators.shape import learn_shape
 from prolate.estimators.shares import radius_share, rows_changed
 from prolate.estimators.tail import find_tail
