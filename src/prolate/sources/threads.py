@@ -88,7 +88,7 @@ def add_up(
     cells : int
         How many numbers there are, where it is known: few are cut into smaller pieces.
     """
-    tasks = _tasks(blocks, min(max(_PIECES[0], cells >> 5), _PIECES[1]))
+    tasks = _tasks(blocks, min(max(_PIECES[0], cells >> 3), _PIECES[1]))
     first, second = next(tasks, []), next(tasks, [])
     total = np.zeros(size, dtype=np.int64)
     count = min(thread_count(), max(1, _COPIES // max(1, 8 * size))) if second else 1
