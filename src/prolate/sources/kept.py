@@ -99,9 +99,9 @@ class KeptRows(Source):
                 self._blocks[-1] = last = last.astype(np.float64)
             here, chosen = np.split(chosen, [self.rows_per_block - used])
             room = last[used : used + here.size]
-            if block.dtype == last.dtype:
+            if block.dtype == last.dtype and block.flags.c_contiguous:
                 np.take(block, here, axis=0, out=room, mode="clip")
-            else:
+            else:  # of which `take` would copy the whole block first
                 room[:] = block[here]
             used += here.size
         return used
