@@ -114,6 +114,24 @@ def test_the_same_columns_are_looked_up_once() -> None:
     assert sparse.selected(rows, np.array([1, 4])) is not first
 
 
+@pytest.mark.parametrize("kinds", [1, 3, 700, 4_000, 9_000, 60_000])
+def test_values_that_are_few_share_their_pairs(kinds) -> None:
+    """Whatever the order in which they come: the rows are the same, and pairs are few."""
+    rng = np.random.default_rng(kinds)
+    values = 1.0 + np.sort(rng.integers(0, kinds, 60_000))
+    for data in (values, values[::-1], rng.permutation(values)):
+        matrix = scipy.sparse.csr_array((data, np.tile([0, 2], 30_000), np.arange(0, 60_001, 2)))
+        rows = SparseRows.from_csr(matrix)
+        entries = rows.entries()
+        assert np.array_equal(rows.pair_value[entries.pairs], data)
+        assert np.array_equal(rows.pair_column[entries.pairs], entries.columns)
+        assert np.array_equal(
+            np.bincount(entries.pairs, minlength=rows.pair_count.size), rows.pair_count
+        )
+        many = np.unique(values).size > 60_000 // (2 * 3)
+        assert rows.pair_value.size == (60_000 if many else 3 * np.unique(values).size)
+
+
 def test_progress_and_other_callables() -> None:
     source, seen = open_source(scipy.sparse.eye_array(10)), []
     assert source.collect(Count(10), 1, seen.append).tolist() == [10]

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _PIECE = 1 << 16  # values at a time: the working copies stay in the cache
-_SAMPLE = 1 << 12  # entries in which new values are looked for
+_SAMPLE = 1 << 12  # entries in which new values are looked for, at first
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,11 +158,16 @@ def _few_values(patterns: Integers, most: int) -> Integers | None:
     """Return all bit patterns, sorted, unless there are more than `most` of them."""
     if most > 0 and np.all(patterns == patterns[:1]):  # baskets
         return patterns[:1]
-    distinct, left = patterns[:0], patterns
+    distinct, left, sample = patterns[:0], patterns, _SAMPLE
     while left.size:
-        distinct = np.union1d(distinct, left[:_SAMPLE])
+        here, before = left[:sample], distinct.size
+        distinct = np.union1d(distinct, here)
         if distinct.size > most:
             return None
+        left = left[sample:]
+        if 2 * (distinct.size - before) > here.size:  # most are new: there may be too many
+            sample *= 4
+            continue
         place = np.minimum(np.searchsorted(distinct, left), distinct.size - 1)
         left = left[distinct[place] != left]
     return distinct
