@@ -56,7 +56,8 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     shape = learn_shape(curator)
     rows = shape.rows
     scale = optimal_scale(shape.spread, error_norm)
-    mean, mean_noise, _ = clipped_mean(curator, shape, scale, share=_MEAN_SHARE * curator.remaining)
+    share = _MEAN_SHARE * curator.remaining
+    mean, mean_noise, _ = clipped_mean(curator, shape, scale, share=share, sample=shape.sample)
 
     size = np.clip(shape.spread, *_SQUARABLE) ** 2
     scale = optimal_scale(_NORMAL * size, error_norm)
