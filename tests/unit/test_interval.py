@@ -116,6 +116,14 @@ def test_values_that_are_farther_out_than_is_counted_are_clipped_as_others_are()
     assert "sides" not in labels(values)
 
 
+def test_where_rows_are_many_a_tail_is_counted_far_out(monkeypatch):
+    """Of two million Pareto rows, of which a sample is searched."""
+    values = np.random.default_rng(7).pareto(3.0, 2_500_000)
+    assert "sides" in labels(values)
+    monkeypatch.setattr(interval, "_WITHIN", 30.0)  # the same test fails for this fault
+    assert "sides" not in labels(values)
+
+
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_interval_is_longer_on_the_side_of_the_tail(sign, neighbors):
@@ -125,7 +133,7 @@ def test_the_interval_is_longer_on_the_side_of_the_tail(sign, neighbors):
         values.reshape(-1, 1), budget=Budget(rho=0.5), neighbors=neighbors, seed=1
     )
     times = 1.0 if neighbors == "replace" else 0.5
-    assert 4.0 * times * 2.0 < release.noise_std[0] * N < 14.0 * times * 2.0
+    assert 4.0 * times * 2.0 < release.noise_std[0] * N < 16.0 * times * 2.0
     assert abs(release.estimate[0] - values.mean()) < 5.0 * np.hypot(
         release.noise_std[0], release.clipping_std[0]
     )

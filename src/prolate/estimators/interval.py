@@ -30,9 +30,11 @@ __all__ = ["Tail", "fit_tail", "interval_mean", "reaches"]
 Floats = NDArray[np.float64]
 
 _NEAR = np.arange(9) / 4.0
-_FAR = np.array([2.35, 2.8, 3.3, 4, 4.8, 5.8, 7, 8.4, 10, 12, 14.4, 17, 21, 25, 30, 43, 60])
+_FAR = np.array(
+    [2.35, 2.8, 3.3, 4, 4.8, 5.8, 7, 8.4, 10, 12, 14.4, 17, 21, 25, 30, 43, 60, 85, 120, 170, 240]
+)
 _EDGES = np.concatenate([_NEAR, _FAR])  # distances from the center, in spreads
-_WITHIN = 30.0  # spreads: of values that are surely farther out, these edges see too little
+_WITHIN = 120.0  # spreads: of values that are surely farther out, these edges see too little
 _WRONG = 0.5  # of what is lost: no tail is quite such a curve
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
 

@@ -84,7 +84,18 @@ class Loss:
         excess = length / (mass @ length)[:, np.newaxis] - 1.0
         first = mass * excess
         gain = np.maximum(first @ self.tilt.measured(length), _LEAST_GAIN)
-        return mass, first, first * excess, (self.times if self.foreseen else 1.0) / gain
+        slope = (self.times if self.foreseen else 1.0) / gain
+        if self._tilted > 0.0:  # no row points aside by more than its length
+            slope = np.minimum(slope, (mass @ length) / self._tilted)
+        return mass, first, first * excess, slope
+
+    @cached_property
+    def _tilted(self) -> float:
+        """Scaled length that the mean tilted row likely has."""
+        if self.foreseen:
+            return float(np.hypot.reduce(self.row / self.scale))
+        along = self.expected.unit * self.expected.along(self.spread, self.scale)
+        return math.sqrt(self.tilt.square) * float(np.hypot.reduce(along / self.scale))
 
     def _slopes(self, radius: float) -> tuple[float, float]:
         """Return what is lost, over the mean tilted row, and its variance."""
