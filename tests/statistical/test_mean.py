@@ -15,7 +15,7 @@ import pytest
 
 import prolate
 from prolate import Budget
-from prolate.estimators import clipped_mean, zoom
+from prolate.estimators import clipped_mean, curves, zoom
 from prolate.estimators.loss import Loss
 from prolate.theory import optimal_scale
 
@@ -321,10 +321,9 @@ def test_rows_that_are_equally_long_are_no_tilted_ones():
 
 def test_the_same_test_fails_for_tails_that_never_end(monkeypatch):
     """A planted fault: of the curves that a tail may follow, none ends at once."""
-    curves_module = import_module("prolate.estimators.curves")
-    monkeypatch.setattr(curves_module, "_SLOPES", np.geomspace(0.2, 60.0, 28))
-    curves_module.curves.cache_clear()
+    monkeypatch.setattr(curves, "_SLOPES", np.geomspace(0.2, 60.0, 28))
+    curves.curves.cache_clear()
     try:
         assert far_off_flags() >= 4
     finally:
-        curves_module.curves.cache_clear()
+        curves.curves.cache_clear()
