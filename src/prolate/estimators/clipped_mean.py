@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer
+from prolate.curator import Curator, Measurer
 from prolate.estimators.allowance import allowance_of_mean
 from prolate.estimators.averages import Answer, average, with_center
 from prolate.estimators.clip import Norms, clipped_sum, is_doubtful, measure_norms, rounding_std
@@ -43,7 +43,7 @@ def clipped_mean(
     scale: Floats,
     *,
     share: float,
-    sample: Measurer | None = None,
+    sample: Curator | None = None,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean, its noise, and what was found, for a share of mu**2.
 
@@ -54,14 +54,14 @@ def clipped_mean(
     scale : float64 array of shape (d,)
         What deviations are divided by before rows are clipped.
     share : float
-    sample : Measurer, optional
+    sample : Curator, optional
         Of the rows that are searched; all of them, if it is not given.
     """
-    part, for_first = 1.0, _FIRST
+    searched: Measurer
     if sample is None or sample is curator:
-        sample = curator
+        searched, part, for_first = curator, 1.0, _FIRST
     else:
-        part, for_first = shape.sample.fraction, _FIRST_OF_SAMPLE
+        searched, part, for_first = sample, sample.fraction, _FIRST_OF_SAMPLE
     rows, few = shape.rows, part * shape.rows
     effective = effective_columns(shape.spread, scale)
     for_tilt, for_variation = tilt_share(effective) * share, MOMENTS * share
@@ -69,11 +69,11 @@ def clipped_mean(
     # Step 3.
     expected, for_sum = _lengths(
         curator,
-        sample,
+        searched,
         shape,
         scale,
         part=part,
-        for_radius=radius_share(sample, few, effective) * share,
+        for_radius=radius_share(searched, few, effective) * share,
         share=share - for_tilt - for_variation,
     )
     norms = expected.norms
@@ -89,12 +89,12 @@ def clipped_mean(
         kept = (rows if asked is curator else few) * expected.mean_factor(radius)
         return Answer(center + total / kept, noise / kept, radius)
 
-    first = around(sample, shape.center, careful, for_first, "first mean")
+    first = around(searched, shape.center, careful, for_first, "first mean")
     off = np.minimum(first.noise, shape.spread)
-    if sample is not curator:
+    if searched is not curator:
         off = np.hypot(off, shape.spread / np.sqrt(few))
     tilt = measure_tilt(
-        sample, first.value, shape.spread, scale, expected, share=for_tilt, rows=few, off=off
+        searched, first.value, shape.spread, scale, expected, share=for_tilt, rows=few, off=off
     )
 
     # Step 5. The first mean is off by its noise, and by what clipping left of the center's.
@@ -106,7 +106,7 @@ def clipped_mean(
 
     radius = expected.best_radius(bias_square)
     variation = measure_variation(
-        sample,
+        searched,
         few,
         first.value,
         shape.spread,
@@ -121,7 +121,7 @@ def clipped_mean(
     mean = around(curator, first.value, radius, 1.0 - for_first, "mean")
     mean = replace(mean, value=mean.value + loss.lost(radius))
     value, noise_std, bias = mean.value, mean.noise, expected.unit * np.sqrt(bias_square(radius))
-    if sample is curator:
+    if searched is curator:
         first = replace(first, value=first.value + loss.lost(careful))
         value, noise_std, bias = average(first, mean, expected.unit, bias_square)
         if shape.center_noise is not None:
@@ -145,7 +145,7 @@ def clipped_mean(
 
 def _lengths(
     curator: Measurer,
-    sample: Measurer,
+    searched: Measurer,
     shape: Shape,
     scale: Floats,
     *,
@@ -155,7 +155,7 @@ def _lengths(
 ) -> tuple[Expected, float]:
     """Return what to expect by how long rows are, and what is left of a share for the sums.
 
-    The sample holds a part of the rows. Rows far out that may well be noise are looked for again:
+    A part of the rows is searched. Rows far out that may well be noise are looked for again:
     of rows about equally long, noise makes some once in a hundred times, which would double the
     error.
     """
@@ -166,7 +166,7 @@ def _lengths(
 
     def look() -> Norms:
         norms = measure_norms(
-            sample, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
+            searched, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
         )
         return replace(norms, counts=norms.counts / part, noise=norms.noise / part)
 

@@ -104,7 +104,7 @@ def mean(
 
 
 def _clipped_mean(
-    curator: Measurer, shape: Shape, scale: Floats, *, clip: Clip, sample: Measurer | None = None
+    curator: Measurer, shape: Shape, scale: Floats, *, clip: Clip, sample: Curator | None = None
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return steps 3 to 5 with all that is left, or the mean of rows that are clipped as asked."""
     share = curator.remaining
