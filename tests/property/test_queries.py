@@ -505,8 +505,8 @@ def test_twins(d, seed) -> None:
         for tilt in ((0.0, 0.0), (2.0**45, 2.0**44), (2.0**80, 2.0**80)):
             both("clipped_sum", *vectors, radius, *tilt, shape=(d,))
         both("clipped_sum", *vectors, radius // 3, 0.0, 0.0, shape=(d,))
-    both("norms", rows, center, gain, about, shape=None)
-    both("farthest", rows, center, gain, shape=None)
+        both("norms", rows, center, gain, *ends, about, shape=None)
+        both("farthest", rows, center, gain, *ends, shape=None)
     width = np.abs(public(rng, d)) + TINY
     both("linear_histogram", rows, center, width, shape=(d, 9))
     shift = int(rng.choice([0, 1, 50, 52, 62, 63]))
@@ -514,6 +514,39 @@ def test_twins(d, seed) -> None:
     both("magnitude_histogram", rows, center, first, shift, shape=(d, 5))
     index = rng.integers(0, d, d)
     both("key_histogram", rows, index, first, shift, shape=(d, 7))
+
+
+CUTTING = {
+    "clipped sum": lambda c, g: ClippedSum(c, 1.0 / g, 1.5),
+    "squares": lambda c, g: ClippedSum(g, g, 1.5, about=c),
+    "clipped sum inside": lambda c, g: ClippedSum(c, 1.0 / g, 1.5, lower=c - 0.5, upper=c + 0.1),
+    "one-sided": lambda c, g: OneSidedSum(c, 1.0 / g, 1.5, np.where(c > 0.0, 1.0, -1.0)),
+    "some columns": lambda c, g: Selected(
+        ClippedSum(c[:2], 1.0 / g[:2], 1.5), np.array([1, 0]), c.size
+    ),
+    "norms": lambda c, g: NormHistogram(c, g, np.array([0.5, 1.0, 1.5, 2.0, 4.0])),
+    "squares' norms": lambda c, g: NormHistogram(g, g, np.linspace(0.2, 8.0, 40), about=c),
+    "farthest": lambda c, g: NormHistogram(c, g, np.array([0.3, 0.6, 0.9]), farthest=True),
+    "farthest columns": lambda c, g: FarthestHistogram(c, 4.0 * g, 5),
+}
+
+
+@pytest.mark.parametrize("name", CUTTING)
+@pytest.mark.parametrize("d", [2, 33])
+def test_queries_that_cut_by_themselves(name, d) -> None:
+    """As of rows that are cut before, and not as of rows that are not cut."""
+    rng, rows = np.random.default_rng(d), twin_rows(d)
+    center, gain = rng.normal(size=d), np.exp(0.3 * rng.normal(size=d))
+    query = CUTTING[name](center, gain)
+    lower, upper = center - rng.uniform(0.0, 0.4, d), center + rng.uniform(0.0, 0.6, d)
+    bounded = Cut(query, lower, upper)
+    assert bounded.any_layout
+    with np.errstate(over="ignore"):
+        singles = rows.astype(np.float32)
+    for layout in (rows, np.asfortranarray(rows), singles):
+        known = query(twins.cut(layout.astype(np.float64), lower, upper))
+        assert np.array_equal(bounded(layout), known)
+        assert not np.array_equal(query(layout), known)
 
 
 def test_twins_of_wide_rows_with_gaps() -> None:
@@ -561,8 +594,9 @@ def test_twins_of_clipped_sums_and_norms(data) -> None:
     vectors = rows, center, gain, ends[0], ends[1], about, np.zeros(d)
     tilt = data.draw(st.sampled_from([(0.0, 0.0), (2.0**46, 2.0**45), (2.0**46, 2.0**46)]))
     both("clipped_sum", *vectors, float(RADIUS), *tilt, shape=(d,))
-    both("norms", rows, center, gain, about, shape=None)
-    both("farthest", rows, center, gain, shape=None)
+    for pair in ((None, None), tuple(ends)):
+        both("norms", rows, center, gain, *pair, about, shape=None)
+        both("farthest", rows, center, gain, *pair, shape=None)
 
 
 @pytest.mark.parametrize("d", [1, 4, 17])

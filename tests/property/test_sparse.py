@@ -258,7 +258,7 @@ def test_edges_that_are_the_very_norms(values, magnitude) -> None:
     for about in (None, np.where(np.arange(300) % 3 == 0, 0.5, -0.0)):
         where = np.full(300, np.nan) if about is None else about
         gain = np.exp(rng.normal(size=300))
-        norms = kernels.norms(dense, center, gain, about)
+        norms = kernels.norms(dense, center, gain, about=about)
         with np.errstate(over="ignore"):
             some = [norms, np.nextafter(norms, np.inf), np.nextafter(norms, 0.0)]
         for edges in map(np.unique, some):

@@ -80,6 +80,36 @@ def test_rows_that_deviate_to_both_sides_do_not():
     assert radii_apart(both) == 2.0
 
 
+def looked(rows, **options) -> tuple[list[str], prolate.Release]:
+    """The searches for values on the other side, and the release."""
+    release = prolate.mean(rows, budget=prolate.Budget(rho=0.5), seed=1, **options)
+    label = "rare values on the other side"
+    return [step.query for step in release.receipt if step.label == label], release
+
+
+def test_bounds_that_leave_no_room_for_another_side_are_not_asked_about():
+    rows = (np.random.default_rng(0).random((8000, 40)) < 0.02) * 1.0
+    for bounds, times in (((0.0, 1.0), 0), ((-1.0, 1.0), 1), (None, 1)):
+        queries, release = looked(rows, bounds=bounds)
+        assert len(queries) == times
+        assert release.details["one_sided"]
+    queries, release = looked(1.0 - rows, bounds=(0.0, 1.0))  # they deviate down, from 1
+    assert not queries
+    assert release.details["one_sided"]
+
+
+def test_many_rows_of_both_sides_show_it_in_a_sample():
+    rng = np.random.default_rng(0)
+    rows = (rng.random((150_000, 40)) < 0.02) * rng.choice([-1.0, 1.0], (150_000, 40))
+    queries, release = looked(rows)
+    assert len(queries) == 2
+    assert all("a random sample of one row in" in query for query in queries)
+    assert not release.details["one_sided"]
+    queries, release = looked(np.abs(rows))
+    assert ["sample" in query for query in queries] == [True, False]
+    assert release.details["one_sided"]
+
+
 def test_common_and_wide_columns_beside_rare_ones_are_right():
     """Items that half of the rows have, one that nearly all have, and one of normal numbers."""
     rng = np.random.default_rng(0)

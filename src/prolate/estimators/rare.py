@@ -42,6 +42,7 @@ Bools = NDArray[np.bool_]
 
 _SIDE = 0.01  # part of the budget that is left, for each of at most two counts
 _FEW = 3.0  # standard deviations of such a count
+_LOOK, _CLEAR = 0.001, 5.0  # the same for a sample
 _LEAST = 0.1  # of its noise: how little a mean is taken to be from the bulk
 _MOST = 0.5  # of a column's rows are elsewhere
 _HELD = (0.5, 0.7)  # part of all rare values' squares: from here to there, the others are smaller
@@ -146,26 +147,37 @@ def standing_out(counts: Floats, noise: float) -> NDArray[np.bool_]:
     return seen
 
 
-def common_side(curator: Curator, interval: Interval) -> Floats | None:
+def common_side(curator: Curator, sample: Curator, interval: Interval) -> Floats | None:
     """Return to which side of their bulk narrow columns deviate, if hardly any row does not.
 
     First 1, above it, is tried where the bulk is 0 or less, and -1, towards 0, where it is
     more: so baskets deviate, and amounts. Then the other way round. Rows that deviate to the
-    other side are counted; noise may hide about as many as clipping may leave out.
+    other side are counted, unless bounds leave no room for any, or a sample clearly has some;
+    noise may hide about as many as clipping may leave out.
     """
+    narrow = interval.narrow
     toward = np.where(interval.center > 0.0, -1.0, 1.0)
-    gain = np.where(interval.narrow, 1.0, 0.0)
-    bulk = max(4.0 * float(np.linalg.norm(interval.half[interval.narrow])), TINY)
+    bulk = max(4.0 * float(np.linalg.norm(interval.half[narrow])), TINY)
+    norms = NormHistogram(
+        interval.center, np.where(narrow, 1.0, 0.0), np.array([bulk]), farthest=True
+    )
+    looks = [(curator, _SIDE, _FEW)]
+    if sample is not curator:
+        looks.insert(0, (sample, _LOOK, _CLEAR))
     for side in (toward, -toward):
-        others = Cut(
-            NormHistogram(interval.center, gain, np.array([bulk]), farthest=True),
-            np.where(side > 0.0, -np.inf, interval.center),
-            np.where(side > 0.0, interval.center, np.inf),
-        )
-        measured = curator.measure(
-            others, share=_SIDE * curator.remaining, label="rare values on the other side"
-        )
-        if measured.values[1] < _FEW * measured.std:
+        lower = np.where(side > 0.0, -np.inf, interval.center)
+        upper = np.where(side > 0.0, interval.center, np.inf)
+        if curator.bounds is not None:
+            low, high = np.maximum(lower, curator.bounds[0]), np.minimum(upper, curator.bounds[1])
+            if np.all((high - low)[narrow] < bulk):
+                return side
+        others = Cut(norms, lower, upper)
+        for asked, part, few in looks:
+            share = part * curator.remaining
+            found = asked.measure(others, share=share, label="rare values on the other side")
+            if found.values[1] >= few * found.std:
+                break
+        else:
             return side
     return None
 

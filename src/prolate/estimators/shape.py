@@ -237,7 +237,7 @@ def _with_first_mean(
     share = _RARE * curator.remaining
     side = None
     if curator.neighbors == "replace" and are_mostly(rare):
-        side = common_side(curator, interval)
+        side = common_side(curator, shape.sample, interval)
     first = first_mean(
         curator,
         shape.rows,

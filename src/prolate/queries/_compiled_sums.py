@@ -28,12 +28,11 @@ __all__ = [
     "norms_rows",
 ]
 
-_LANES = 32  # squares of integers up to 2**24 that sum exactly within 2**53
 _EXACT = 2.0**53
 _WIDE = 600  # columns from which rows are taken four at a time
 _LARGEST = float(np.finfo(np.float64).max)
 _CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
-_BLOCK = 64  # columns among which the farthest is looked for by itself
+_NARROW = 8  # columns up to which the farthest is looked for one by one
 
 
 @njit(nogil=True, fastmath={"reassoc"})
@@ -46,12 +45,18 @@ def _plus_square(total: float, step: float) -> float:
     return total + step * step
 
 
-@njit(nogil=True, error_model="numpy")
-def _step(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any, about: Any) -> Any:
-    """Return a value in steps, not cut; NaN or infinite where the value is."""
+@njit(nogil=True)
+def _inside(x: Any, j: int, lower: Any, upper: Any) -> float:
     value = np.float64(x)
     if lower is not None:
         value = min(max(value, lower[j]), upper[j])
+    return value
+
+
+@njit(nogil=True, error_model="numpy")
+def _step(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any, about: Any) -> Any:
+    """Return a value in steps, not cut; NaN or infinite where the value is."""
+    value = _inside(x, j, lower, upper)
     if about is not None:
         value = (value - about[j]) * (value - about[j])
     step = np.rint((value - center[j]) * gain[j])
@@ -83,14 +88,11 @@ def _factor(square: float, d: int, radius: float, middle: float, half: float) ->
 def _cut_row(row: Any, steps: Any, cap: float, missing: Any) -> float:
     """Cut the steps of a row; return the sum of their squares, cut off at 2**53."""
     square = 0.0
-    for start in range(0, row.size, _LANES):
-        part = 0.0
-        for j in range(start, min(start + _LANES, row.size)):
-            step = _cut(row[j], np.float64(steps[j]), cap, missing[j])
-            steps[j] = step
-            part = _plus_square(part, step)  # in double precision, whatever that of `steps`
-        square = min(square + part, _EXACT)
-    return square
+    for j in range(row.size):
+        step = _cut(row[j], np.float64(steps[j]), cap, missing[j])
+        steps[j] = step
+        square = _plus_square(square, step)  # in double precision, whatever that of `steps`
+    return min(square, _EXACT)
 
 
 @njit(nogil=True, error_model="numpy")
@@ -279,8 +281,8 @@ def clipped_sum_columns(
 
 
 @njit(nogil=True, error_model="numpy")
-def _square(x: Any, j: int, center: Any, gain: Any, about: Any) -> float:
-    value = np.float64(x)
+def _square(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any, about: Any) -> float:
+    value = _inside(x, j, lower, upper)
     if about is not None:
         value = (value - about[j]) * (value - about[j])
     y = (value - center[j]) * gain[j]
@@ -288,8 +290,17 @@ def _square(x: Any, j: int, center: Any, gain: Any, about: Any) -> float:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def norms_rows(flat: Any, stride: int, count: int, center: Any, gain: Any, about: Any) -> Any:
-    d = center.size
+def norms_rows(
+    flat: Any,
+    stride: int,
+    count: int,
+    center: Any,
+    gain: Any,
+    lower: Any,
+    upper: Any,
+    about: Any,
+) -> Any:
+    d, how = center.size, (center, gain, lower, upper, about)
     out = np.zeros(count)
     squares = np.empty((4, d))  # four sums in turn, so that none waits for itself
     for first in range(0, count, 4):
@@ -297,7 +308,7 @@ def norms_rows(flat: Any, stride: int, count: int, center: Any, gain: Any, about
         for k in range(rows):
             row = flat[(first + k) * stride : (first + k) * stride + d]
             for j in range(d):
-                squares[k, j] = _square(row[j], j, center, gain, about)
+                squares[k, j] = _square(row[j], j, *how)
         if rows == 4:
             a = b = c = e = 0.0
             for j in range(d):
@@ -316,8 +327,17 @@ def norms_rows(flat: Any, stride: int, count: int, center: Any, gain: Any, about
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def norms_columns(flat: Any, stride: int, count: int, center: Any, gain: Any, about: Any) -> Any:
-    d = center.size
+def norms_columns(
+    flat: Any,
+    stride: int,
+    count: int,
+    center: Any,
+    gain: Any,
+    lower: Any,
+    upper: Any,
+    about: Any,
+) -> Any:
+    d, how = center.size, (center, gain, lower, upper, about)
     out = np.zeros(count)
     height = max(64, min(512, _CELLS // d))
     for first in range(0, count, height):
@@ -326,50 +346,70 @@ def norms_columns(flat: Any, stride: int, count: int, center: Any, gain: Any, ab
         for j in range(d):
             column = flat[j * stride + first : j * stride + first + rows]
             for i in range(rows):
-                square[i] += _square(column[i], j, center, gain, about)
+                square[i] += _square(column[i], j, *how)
     for i in range(count):
         out[i] = min(np.sqrt(out[i]), _LARGEST)
     return out
 
 
 @njit(nogil=True)
-def _distance(x: Any, j: int, center: Any, gain: Any) -> float:
+def _distance(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any) -> float:
     """Return |(x - center) gain|, 0 for a value that is not finite, or if that is no number."""
-    y = abs((np.float64(x) - center[j]) * gain[j])
-    return y if x - x == 0.0 and y == y else 0.0  # noqa: PLR0124
+    y = abs((_inside(x, j, lower, upper) - center[j]) * gain[j])
+    y = y if x - x == 0.0 else 0.0
+    return y if y == y else 0.0  # noqa: PLR0124
 
 
-@njit(nogil=True, fastmath={"nnan", "nsz", "reassoc"})
-def _largest(values: Any, start: int, stop: int) -> float:
-    """Return the largest of values that are numbers and not negative: exact in any order."""
-    most = 0.0
-    for j in range(start, stop):
-        most = values[j] if values[j] > most else most  # noqa: FURB136 (its loop is slow)
+@njit(nogil=True)
+def _largest(bits: Any) -> Any:
+    """Return the largest of the bit patterns of numbers that are not negative: that of the largest.
+
+    Integers, since compilers look for several of them at once.
+    """
+    most = np.int64(0)
+    for j in range(bits.size):
+        most = max(most, bits[j])
     return most
 
 
+@njit(nogil=True)
+def _first_of(bits: Any, pattern: int) -> Any:
+    place = np.int64(bits.size)
+    for j in range(bits.size):
+        place = min(place, np.int64(j) if bits[j] == pattern else np.int64(bits.size))
+    return place
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
-def farthest_rows(flat: Any, stride: int, count: int, center: Any, gain: Any) -> Any:
-    d = center.size
+def farthest_rows(
+    flat: Any, stride: int, count: int, center: Any, gain: Any, lower: Any, upper: Any
+) -> Any:
+    d, how = center.size, (center, gain, lower, upper)
     farthest, which = np.empty(count), np.empty(count, dtype=np.int64)
     away = np.empty(d)
+    bits, patterns = away.view(np.int64), farthest.view(np.int64)
     for i in range(count):
         row = flat[i * stride : i * stride + d]
+        if d <= _NARROW:
+            most, place = -1.0, 0
+            for j in range(d):
+                y = _distance(row[j], j, *how)
+                place = j if y > most else place
+                most = max(most, y)
+            farthest[i], which[i] = most, place
+            continue
         for j in range(d):
-            away[j] = _distance(row[j], j, center, gain)
-        most, place = -1.0, 0
-        for start in range(0, d, _BLOCK):
-            here = _largest(away, start, min(start + _BLOCK, d))
-            if here > most:
-                most, place = here, start
-        while away[place] != most:
-            place += 1
-        farthest[i], which[i] = most, place
+            away[j] = _distance(row[j], j, *how)
+        pattern = _largest(bits)
+        patterns[i], which[i] = pattern, _first_of(bits, pattern)
     return farthest, which
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def farthest_columns(flat: Any, stride: int, count: int, center: Any, gain: Any) -> Any:
+def farthest_columns(
+    flat: Any, stride: int, count: int, center: Any, gain: Any, lower: Any, upper: Any
+) -> Any:
+    how = center, gain, lower, upper
     farthest, which = np.full(count, -1.0), np.zeros(count, dtype=np.int64)
     height = max(64, min(512, _CELLS // center.size))
     for first in range(0, count, height):
@@ -378,7 +418,7 @@ def farthest_columns(flat: Any, stride: int, count: int, center: Any, gain: Any)
         for j in range(center.size):
             column = flat[j * stride + first : j * stride + first + rows]
             for i in range(rows):
-                y = _distance(column[i], j, center, gain)
+                y = _distance(column[i], j, *how)
                 place[i] = j if y > most[i] else place[i]
                 most[i] = max(most[i], y)
     return farthest, which

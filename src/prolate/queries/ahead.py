@@ -46,11 +46,14 @@ def _of_lines(rows: kernels.Rows) -> list[Callable[[], object]]:
         partial(kernels.linear_histogram, rows, zeros, ones, cells),
         partial(add, None, None, None, zeros, *limits),
         partial(kernels.farthest, rows, zeros, ones),
-        partial(kernels.norms, rows, zeros, ones, None),
+        partial(kernels.norms, rows, zeros, ones),
         partial(add, None, None, ones, zeros, *limits),
         partial(add, zeros, ones, None, zeros, *limits),
         partial(add, zeros, ones, ones, zeros, *limits),
-        partial(kernels.norms, rows, zeros, ones, ones),
+        partial(kernels.norms, rows, zeros, ones, None, None, ones),
+        partial(kernels.norms, rows, zeros, ones, zeros, ones),
+        partial(kernels.farthest, rows, zeros, ones, zeros, ones),
+        partial(kernels.norms, rows, zeros, ones, zeros, ones, ones),
     ]
 
 

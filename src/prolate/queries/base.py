@@ -109,6 +109,13 @@ class Query(ABC):
         """
         return False
 
+    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Query | None:
+        """Return what adds this query's vectors of values cut to [lower_j, upper_j] by itself.
+
+        None, if it cannot; see `Cut`.
+        """
+        return None
+
     @property
     def any_layout(self) -> bool:
         """Whether `add` reads rows in C or in Fortran order, and in single precision, too."""

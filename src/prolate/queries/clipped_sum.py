@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,13 @@ class ClippedSum(Query):
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """(2 RADIUS)**2 for replace, RADIUS**2 for add-remove."""
         return (4 if neighbors == "replace" else 1) * RADIUS * RADIUS
+
+    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> ClippedSum:
+        """Return the sum of values cut to these bounds first, and then to its own."""
+        low, high = self._ends
+        if low is not None and high is not None:
+            lower, upper = (np.minimum(np.maximum(end, low), high) for end in (lower, upper))
+        return replace(self, lower=lower, upper=upper)
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the clipped rows of a tile."""

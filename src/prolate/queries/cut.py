@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,11 @@ class Cut(Query):
     query: Query
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
+    _within: Query | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """See whether the query cuts values by itself, so that no cut rows are made."""
+        object.__setattr__(self, "_within", self.query.within(self.lower, self.upper))
 
     @property
     def columns(self) -> int:
@@ -41,13 +46,21 @@ class Cut(Query):
         """As `query`."""
         return self.query.pairs_rows
 
+    @property
+    def any_layout(self) -> bool:
+        """As the query that cuts by itself."""
+        return self._within is not None and self._within.any_layout
+
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return that of `query`."""
         return self.query.sensitivity_squared(neighbors)
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Ask `query` of the cut rows."""
-        self.query.add(kernels.cut(rows, self.lower, self.upper), total)
+        if self._within is not None:
+            self._within.add(rows, total)
+        else:
+            self.query.add(kernels.cut(rows, self.lower, self.upper), total)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Ask `query` of the cut rows."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,9 @@ class FarthestHistogram(Query):
     center: NDArray[np.float64]
     gain: NDArray[np.float64]
     octaves: int
+    _ends: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None] = field(
+        default=(None, None), init=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         """Check the vectors' shapes."""
@@ -55,9 +59,15 @@ class FarthestHistogram(Query):
         """2 for replace, 1 for add-remove."""
         return 2 if neighbors == "replace" else 1
 
+    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> FarthestHistogram:
+        """Return the histogram of values cut to these bounds."""
+        found = copy(self)
+        object.__setattr__(found, "_ends", (lower, upper))
+        return found
+
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""
-        self._count(*kernels.farthest(rows, self.center, self.gain), total)
+        self._count(*kernels.farthest(rows, self.center, self.gain, *self._ends), total)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Count the rows."""

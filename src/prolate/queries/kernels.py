@@ -66,18 +66,31 @@ def clipped_sum(
     _lines("clipped_sum", rows, *vectors, radius, middle, half, out=(total,))
 
 
-def norms(rows: Rows, center: Floats, gain: Floats, about: Floats | None) -> Floats:
+def norms(
+    rows: Rows,
+    center: Floats,
+    gain: Floats,
+    lower: Floats | None = None,
+    upper: Floats | None = None,
+    about: Floats | None = None,
+) -> Floats:
     """Return |(v - center) * gain|_2 of each row; any layout. See `NormHistogram`."""
-    found: Floats = _lines("norms", rows, center, gain, about)
+    found: Floats = _lines("norms", rows, center, gain, lower, upper, about)
     return found
 
 
-def farthest(rows: Rows, center: Floats, gain: Floats) -> tuple[Floats, Integers]:
+def farthest(
+    rows: Rows,
+    center: Floats,
+    gain: Floats,
+    lower: Floats | None = None,
+    upper: Floats | None = None,
+) -> tuple[Floats, Integers]:
     """Return each row's largest |(x - center) gain| and the first column that has it; any layout.
 
     A value that is not finite is at its center.
     """
-    found: tuple[Floats, Integers] = _lines("farthest", rows, center, gain)
+    found: tuple[Floats, Integers] = _lines("farthest", rows, center, gain, lower, upper)
     return found
 
 

@@ -24,6 +24,8 @@ __all__ = ["Magnitudes", "Mapped", "Norms", "Rotated", "Selected", "rotate_back"
 
 Floats = NDArray[np.float64]
 
+_CELLS = 1 << 16  # of chosen columns at a time
+
 
 @dataclass(frozen=True, eq=False)
 class Mapped(Query):
@@ -101,9 +103,22 @@ class Selected(Mapped):
         """As `query`: few values are copied, not whole rows."""
         return self.query.any_layout
 
+    def within(self, lower: Floats, upper: Floats) -> Selected | None:
+        """Return it for a query that cuts values by itself."""
+        query = self.query.within(lower[self.index], upper[self.index])
+        return None if query is None else Selected(query, self.index, self.width)
+
     def map(self, rows: Floats) -> Floats:
-        """Return the chosen columns."""
-        return np.asarray(rows[:, self.index])
+        """Return the chosen columns, in the order in which the rows lie in memory."""
+        if abs(rows.strides[0]) < abs(rows.strides[1]):
+            return np.asarray(np.take(rows.T, self.index, axis=0, mode="clip").T)
+        return np.asarray(np.take(rows, self.index, axis=1, mode="clip"))
+
+    def add(self, rows: Floats, total: NDArray[np.int64]) -> None:
+        """Ask `query` of the chosen columns of some rows at a time, which stay in the cache."""
+        step = max(2, _CELLS // max(self.index.size, 1) // 2 * 2)
+        for start in range(0, len(rows), step):
+            self.query.add(self.map(rows[start : start + step]), total)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Ask `query` of the chosen columns, where they are in order."""
@@ -147,7 +162,7 @@ class Norms(Mapped):
 
     def map(self, rows: Floats) -> Floats:
         """Return the norms, (m, 1)."""
-        return kernels.norms(rows, self.center, self.gain, None)[:, np.newaxis]
+        return kernels.norms(rows, self.center, self.gain)[:, np.newaxis]
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Ask `query` of the norms."""

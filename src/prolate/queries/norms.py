@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from prolate.queries.base import Query, check_vectors
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["NormHistogram", "NormsBelow"]
+
+Ends = tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,7 @@ class NormHistogram(Query):
     edges: NDArray[np.float64]
     about: NDArray[np.float64] | None = None
     farthest: bool = False
+    _ends: Ends = field(default=(None, None), init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the vectors' shapes."""
@@ -57,12 +61,18 @@ class NormHistogram(Query):
         """2 for replace, 1 for add-remove."""
         return 2 if neighbors == "replace" else 1
 
+    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NormHistogram:
+        """Return the histogram of values cut to these bounds."""
+        found = copy(self)
+        object.__setattr__(found, "_ends", (lower, upper))
+        return found
+
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""
         if self.farthest:
-            norms, _ = kernels.farthest(rows, self.center, self.gain)
+            norms, _ = kernels.farthest(rows, self.center, self.gain, *self._ends)
         else:
-            norms = kernels.norms(rows, self.center, self.gain, self.about)
+            norms = kernels.norms(rows, self.center, self.gain, *self._ends, self.about)
         self._count(norms, total)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
@@ -123,7 +133,7 @@ class NormsBelow(Query):
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the count."""
-        norms = kernels.norms(rows, self.center, self.gain, None)
+        norms = kernels.norms(rows, self.center, self.gain)
         total[0] += np.count_nonzero(norms <= self.point)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:

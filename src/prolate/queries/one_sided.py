@@ -77,6 +77,10 @@ class OneSidedSum(Query):
         """2 RADIUS**2 for replace, RADIUS**2 for add-remove."""
         return (2 if neighbors == "replace" else 1) * RADIUS * RADIUS
 
+    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> ClippedSum:
+        """Return the sum of values cut to these bounds first, and then to one side."""
+        return self._cut.within(lower, upper)
+
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the clipped rows of a tile."""
         self._cut.add(rows, total)

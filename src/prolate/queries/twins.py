@@ -48,8 +48,7 @@ def clipped_sum(
     """Add every row's vector to `total`."""
     cap = 2.0 * radius
     with np.errstate(over="ignore", invalid="ignore"):
-        value = rows if lower is None else np.maximum(rows, lower)
-        value = value if upper is None else np.minimum(value, upper)
+        value = _inside(rows, lower, upper)
         value = value if about is None else (value - about) * (value - about)
         steps = value - center  # from here on in place: new memory takes as long as the work
         steps *= gain
@@ -177,10 +176,18 @@ def tally(cell: Integers, counted: NDArray[np.bool_], total: Integers) -> None:
     total += np.bincount(flat, minlength=d * cells).reshape(d, cells)
 
 
-def norms(rows: Floats, center: Floats, gain: Floats, about: Floats | None) -> Floats:
+def norms(
+    rows: Floats,
+    center: Floats,
+    gain: Floats,
+    lower: Floats | None,
+    upper: Floats | None,
+    about: Floats | None,
+) -> Floats:
     """Return |(v - center) * gain|_2 of each row."""
     with np.errstate(over="ignore", invalid="ignore"):
-        value = rows if about is None else (rows - about) ** 2
+        value = _inside(rows, lower, upper)
+        value = value if about is None else (value - about) ** 2
         y = value - center
         y *= gain
         y *= y
@@ -191,13 +198,20 @@ def norms(rows: Floats, center: Floats, gain: Floats, about: Floats | None) -> F
     return np.asarray(np.minimum(np.sqrt(square), np.finfo(np.float64).max))
 
 
-def farthest(rows: Floats, center: Floats, gain: Floats) -> tuple[Floats, Integers]:
+def farthest(
+    rows: Floats, center: Floats, gain: Floats, lower: Floats | None, upper: Floats | None
+) -> tuple[Floats, Integers]:
     """Return each row's largest |(x - center) gain| and the first column that has it."""
     with np.errstate(over="ignore", invalid="ignore"):
-        away = np.abs((rows - center) * gain)
+        away = np.abs((_inside(rows, lower, upper) - center) * gain)
     away[~np.isfinite(rows) | np.isnan(away)] = 0.0
     which = np.argmax(away, axis=1)
     return away[np.arange(len(rows)), which], which
+
+
+def _inside(rows: Floats, lower: Floats | None, upper: Floats | None) -> Floats:
+    value = rows if lower is None else np.maximum(rows, lower)
+    return value if upper is None else np.minimum(value, upper)
 
 
 def cut(rows: Floats, lower: Floats, upper: Floats) -> Floats:
