@@ -47,6 +47,10 @@ class Searcher(Measurer, Protocol):
         """Number of columns d."""
 
     @property
+    def fraction(self) -> float:
+        """The part of the rows that it measures: 1, but for samples."""
+
+    @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Public bounds, float64 arrays of shape (d,)."""
 

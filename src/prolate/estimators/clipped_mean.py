@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurer
+from prolate.curator import Measurer, Searcher
 from prolate.estimators.allowance import allowance_of_mean
 from prolate.estimators.averages import Answer, average, with_center
 from prolate.estimators.clip import Norms, clipped_sum, is_doubtful, measure_norms, rounding_std
@@ -43,7 +43,7 @@ def clipped_mean(
     scale: Floats,
     *,
     share: float,
-    sample: Curator | None = None,
+    sample: Searcher | None = None,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean, its noise, and what was found, for a share of mu**2.
 
@@ -54,7 +54,7 @@ def clipped_mean(
     scale : float64 array of shape (d,)
         What deviations are divided by before rows are clipped.
     share : float
-    sample : Curator, optional
+    sample : Searcher, optional
         Of the rows that are searched; all of them, if it is not given.
     """
     searched: Measurer

@@ -41,6 +41,11 @@ class SomeColumns:
         return self.index.size
 
     @property
+    def fraction(self) -> float:
+        """That of the curator."""
+        return self.curator.fraction
+
+    @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Public bounds of these columns."""
         bounds = self.curator.bounds

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer
+from prolate.curator import Measurer, Searcher
 from prolate.estimators.clip import clipped_sum, fraction_radius, measure_norms
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.shape import Shape
@@ -26,9 +26,19 @@ CLIPPED = (
 
 
 def fixed_clip_mean(
-    curator: Measurer, shape: Shape, scale: Floats, *, share: float, fraction: float
+    curator: Measurer,
+    shape: Shape,
+    scale: Floats,
+    *,
+    share: float,
+    fraction: float,
+    sample: Searcher | None = None,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
-    """Return the mean, its noise, and what was found, for a share of mu**2."""
+    """Return the mean, its noise, and what was found, for a share of mu**2.
+
+    How much columns vary is asked of the sample; how many rows are clipped, of all.
+    """
+    part = 1.0 if sample is None else sample.fraction
     effective = effective_columns(shape.spread, scale)
     for_radius = radius_share(curator, shape.rows, effective) * share
     norms = measure_norms(
@@ -39,12 +49,12 @@ def fixed_clip_mean(
     rest = share - for_radius - for_variation
     noise = radii_apart(curator.neighbors) / curator.mu_of(rest) / shape.rows * radius * scale
     variation = measure_variation(
-        curator,
-        shape.rows,
+        curator if sample is None else sample,
+        part * shape.rows,
         shape.center,
         shape.spread,
         scale,
-        noise=noise,
+        noise=noise / np.sqrt(part),
         safe=radius,
         share=for_variation,
     )

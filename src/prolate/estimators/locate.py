@@ -103,7 +103,7 @@ def locate(
     found = bool(np.all(np.isfinite(lower) & np.isfinite(upper)))
     farthest = np.maximum(np.abs(lower), np.abs(upper))
     constant = np.zeros(d, dtype=np.bool_)
-    widest = lower, upper
+    widest, bounds = (lower, upper), (lower, upper)
     if not found:
         size = find_magnitudes(curator, rows, share=magnitude_share)
         found, constant = size.found, size.zero & (lower <= 0.0) & (upper >= 0.0)
@@ -115,7 +115,15 @@ def locate(
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
     enough = min(ENOUGH, max(2, round(_RUN * clear)))
 
-    zoom = Zoom(lower, upper, rows, enough=enough, lost=lost, widest=widest)
+    zoom = Zoom(
+        lower,
+        upper,
+        rows,
+        enough=enough,
+        lost=lost,
+        bounded=(lower == bounds[0], upper == bounds[1]),
+        widest=widest,
+    )
     levels = math.ceil(_BITS / math.log2(cells / 3))
     for level in range(levels if most_levels is None else min(levels, most_levels)):
         index = np.flatnonzero(~zoom.done)

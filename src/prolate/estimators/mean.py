@@ -25,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurer
+from prolate.curator import Curator, Measurer, Searcher
 from prolate.estimators.alike import likely_scale
 from prolate.estimators.allowance import SKEWED
 from prolate.estimators.clipped_mean import clipped_mean
@@ -104,12 +104,12 @@ def mean(
 
 
 def _clipped_mean(
-    curator: Measurer, shape: Shape, scale: Floats, *, clip: Clip, sample: Curator | None = None
+    curator: Measurer, shape: Shape, scale: Floats, *, clip: Clip, sample: Searcher | None = None
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return steps 3 to 5 with all that is left, or the mean of rows that are clipped as asked."""
     share = curator.remaining
     if clip != "auto":
-        return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip)
+        return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip, sample=sample)
     return clipped_mean(curator, shape, scale, share=share, sample=sample)
 
 
@@ -132,7 +132,11 @@ def _mostly_rare_mean(
         part = float(needs[others].sum() / needs.sum())
         share = curator.remaining * min(max(part, _LEAST_PART), 1.0 - _LEAST_PART)
         value[others], noise[others], details = clipped_mean(
-            SomeColumns(curator, others), shape.of(others), scale[others], share=share
+            SomeColumns(curator, others),
+            shape.of(others),
+            scale[others],
+            share=share,
+            sample=None if shape.sample is curator else SomeColumns(shape.sample, others),
         )
         clipping[others] = details["clipping_std"]
     value[some], noise[some], details = rare_mean(

@@ -6,6 +6,9 @@ shape. What lies outside the cells is counted, too. So it is noticed where a win
 half of the rows, not the bulk: a column that is 0 in half of its rows is not taken for one
 of tiny numbers, and goes back to the last window that was sound, unless that half is a
 single value and so the bulk.
+
+Where a first window ends at public bounds, what lies outside are the values at these bounds,
+which are cut to them: if the bulk is one of these, the first look shows it.
 """
 
 from __future__ import annotations
@@ -36,6 +39,8 @@ _AVERAGE = 0.4  # part of the rows that it has at least, over all windows that h
 _BACK = 2.0  # width of the window that a column goes back to, over the one zoomed to
 _ELSEWHERE = 2.5  # standard deviations of the count of rows outside that may be noise
 _ACCIDENT = 0.01  # probability that noise alone puts the bulk of any column outside
+_AT_BOUND = 2.0**-40  # part of a first window's half that is left to values at a bound
+_SURE = 3.0  # standard deviations of a count by which the bulk is at a bound
 _INWARD = 1.5  # half a window over how far outside is, at least, from any bulk inside
 
 
@@ -46,6 +51,8 @@ class Zoom:
     ----------
     lower, upper : float64 arrays of shape (d,)
         The first windows.
+    bounded : pair of bool arrays of shape (d,)
+        Whether no value is below, or above.
     widest : pair of float64 arrays of shape (d,)
         Windows for columns whose first does not hold the bulk: from, to.
     rows : float
@@ -73,6 +80,7 @@ class Zoom:
         *,
         enough: int,
         lost: float,
+        bounded: tuple[Bools, Bools],
         widest: tuple[Floats, Floats],
     ) -> None:
         self._rows, self._enough, self._lost = max(rows, 1.0), enough, lost
@@ -84,6 +92,9 @@ class Zoom:
         self._sharp, self._single = np.zeros((2, d), dtype=np.bool_)
         first, last = widest
         self._sound = np.stack([0.5 * first + 0.5 * last, 0.5 * last - 0.5 * first])
+        self._sound[1] *= 1.0 + _AT_BOUND
+        self._bounded, self._first = np.stack(bounded, axis=1), True
+        self.half = np.where(self._bounded.any(axis=1), (1.0 - _AT_BOUND) * self.half, self.half)
         self._tops = np.zeros((2, d))  # counts of the highest cells since then, and their number
         self._part, self._away = np.zeros((2, d))
 
@@ -100,6 +111,10 @@ class Zoom:
     def look(self, index: Integers, grid: LinearGrid, values: Floats, noise: float) -> None:
         """Zoom in on what the histograms of some columns show."""
         every = values.reshape(index.size, -1)
+        if self._first:
+            index, grid, every = self._look_at_bounds(index, grid, every, noise)
+            if not index.size:
+                return
         counts, outside = every[:, 1:-1], every[:, 0] + every[:, -1]
         self._see_outside(index, outside, noise)
         bulk = np.where(self.narrow[index], _HALF, BULK)
@@ -133,6 +148,24 @@ class Zoom:
         # Done: the shape is seen; or nothing stands out; or the last bits are reached.
         flat = self.half[index] <= np.abs(self.center[index]) * 2.0**-44
         self.done[index] |= ~back & ((length >= self._enough) | (length == 0) | flat)
+
+    def _look_at_bounds(
+        self, index: Integers, grid: LinearGrid, every: Floats, noise: float
+    ) -> tuple[Integers, LinearGrid, Floats]:
+        """Return the columns whose bulk is at no bound, and all their values as inside."""
+        self._first = False
+        counts = np.where(self._bounded[index], every[:, [0, -1]], 0.0)
+        every = every.copy()
+        every[:, [1, -2]] += counts
+        every[:, [0, -1]] -= counts
+        surely = counts - BULK * self._rows > _SURE * noise
+        alone, others = surely.any(axis=1), ~surely.any(axis=1)
+        those, side = index[alone], np.where(surely[alone, 0], -1.0, 1.0)
+        self.center[those] += side * self.half[those] / (1.0 - _AT_BOUND)
+        self.half[those] *= _AT_BOUND
+        self.narrow[those] = self.done[those] = True
+        kept = LinearGrid(grid.low[others], grid.width[others], grid.cells)
+        return index[others], kept, every[others]
 
     def finish(self) -> None:
         """Go back where the bulk was lost in the end."""
