@@ -15,6 +15,7 @@ import pytest
 
 from prolate.errors import InputError
 from prolate.sources import Source, open_source
+from prolate.sources.arrow import fill
 
 NAN = np.nan
 
@@ -270,3 +271,38 @@ def test_a_table_in_memory_is_not_copied() -> None:
     source = open_source(table)
     assert pa.total_allocated_bytes() - before < 1 << 20
     assert source.n_rows == 1 << 20
+
+
+@pytest.mark.parametrize(
+    "kind", ["bool", "int8", "uint64", "int64", "float16", "float32", "float64"]
+)
+@pytest.mark.parametrize("nulls", [0.0, 0.3, 1.0])
+def test_parts_of_values_with_nulls(kind, nulls) -> None:
+    """Nulls and booleans are bits, of which a part may begin within an octet."""
+    rng = np.random.default_rng(0)
+    dtype = np.dtype(kind)
+    numbers = (rng.integers(0, 2 if kind == "bool" else 100, 70)).astype(dtype)
+    missing = rng.random(70) < nulls
+    whole = pa.array(numbers, mask=missing)
+    expected = np.where(missing, np.nan, numbers.astype(np.float64))
+    for start, stop in ((0, 70), (3, 4), (8, 16), (7, 41), (13, 70), (5, 5)):
+        target = np.full(stop - start, -1.0)
+        fill(target, whole.slice(start, stop - start))
+        np.testing.assert_array_equal(target, expected[start:stop])
+
+
+@pytest.mark.parametrize(
+    "kind", ["Int64", "Float64", "boolean", "double[pyarrow]", "int8[pyarrow]"]
+)
+def test_nullable_columns_of_pandas_are_no_second_copy(kind) -> None:
+    """Beyond a bit for each value, and blocks."""
+    rows = 200_000
+    numbers = np.arange(rows) % 2
+    frame = pd.DataFrame({"a": numbers, "b": 1 - numbers}).astype(kind)
+    frame.loc[3, "a"] = pd.NA
+    before = pa.total_allocated_bytes()
+    source = open_source(frame, block_bytes=1 << 14)
+    assert pa.total_allocated_bytes() - before <= 2 * rows // 4
+    expected = np.stack([numbers, 1 - numbers], axis=1).astype(float)
+    expected[3, 0] = NAN
+    np.testing.assert_array_equal(rows_of(source), expected)

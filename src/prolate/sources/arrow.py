@@ -217,12 +217,28 @@ def fill(target: NDArray[np.float64], values: pa.Array) -> None:
         fill(target, decoded(values))
     elif values.null_count == len(values):
         target.fill(np.nan)
-    elif values.null_count == 0 and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        target[:] = values.to_numpy()
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        present, numbers = values.buffers()
+        here = slice(values.offset, values.offset + len(values))
+        if pa.types.is_boolean(kind):
+            target[:] = _bits(numbers, here)
+        else:
+            target[:] = np.frombuffer(numbers, kind.to_pandas_dtype())[here]
+        if values.null_count:
+            np.copyto(target, np.nan, where=_bits(present, here) == 0)
     elif pa.types.is_string(kind):  # of a CSV file, a column that is one of labels, too
-        from prolate.sources.delimited import numbers
+        from prolate.sources.delimited import numbers as parsed
 
-        fill(target, numbers(values))
+        fill(target, parsed(values))
     else:
         # safe=False: an integer above 2**53 is rounded; it must not be an error.
         target[:] = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
+
+
+def _bits(buffer: pa.Buffer, here: slice) -> NDArray[np.uint8]:
+    """Return some bits of a buffer, which lie in Arrow's order."""
+    first = here.start // 8
+    octets = np.frombuffer(buffer, np.uint8)[first : -(-here.stop // 8)]
+    return np.unpackbits(octets, bitorder="little")[here.start - 8 * first :][
+        : here.stop - here.start
+    ]

@@ -92,7 +92,7 @@ class PandasSource(Source):
             elif isinstance(column, np.ndarray):
                 block[:, j] = column[here]
             else:
-                fill(block[:, j], _arrow(column.iloc[here]))
+                fill(block[:, j], _part(column, here))
         return block
 
 
@@ -107,9 +107,24 @@ def _array(frame: Any) -> Any:
 
 
 def _column(frame: Any, position: int) -> Any:
-    """Return a column of numbers as an array that is no copy, another one as pandas has it."""
+    """Return a column of numbers as an array of NumPy or Arrow that is no copy, if there is one."""
     series = frame.iloc[:, position]
-    return series.to_numpy() if _is_plain(series.dtype) else series
+    if _is_plain(series.dtype):
+        return series.to_numpy()
+    if _is_sparse(series):
+        return series
+    import pyarrow as pa
+
+    return pa.array(series, from_pandas=True)
+
+
+def _part(column: Any, here: slice) -> Any:
+    """Return some values of a column of Arrow's, or of a sparse one, as an Arrow array."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return _whole(column[here])
+    return _arrow(column.iloc[here])
 
 
 def _is_plain(dtype: Any) -> bool:
@@ -161,10 +176,18 @@ def _text(value: object) -> bytes | None:
         return None
 
 
+def _is_sparse(series: Any) -> bool:
+    return str(series.dtype).startswith("Sparse")
+
+
 def _arrow(series: Any) -> Any:
     import pyarrow as pa
 
-    if str(series.dtype).startswith("Sparse"):
+    if _is_sparse(series):
         series = series.sparse.to_dense()
-    values = pa.array(series, from_pandas=True)
-    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return _whole(pa.array(series, from_pandas=True))
+
+
+def _whole(values: Any) -> Any:
+    """Return Arrow's values as one array."""
+    return values.combine_chunks() if hasattr(values, "combine_chunks") else values
