@@ -51,6 +51,7 @@ _UNSURE = (0.1, 0.2)  # of logarithms: of parts, and of steps, from octaves
 _RUNS = (1, 2, 3, 4, 6)  # octaves that stand out together
 _NEXT = 3.0  # standard deviations of a count, next to octaves that stand out
 _EDGES = 2.0 ** (np.arange(-300.0, 301.0) + 0.5)  # whole powers of 2 are in the middle
+_SHORTER = 1.0 - 2.0**-20
 _OCTAVES = (1, 8)  # in a cell; of few rows, only large cells stand out
 
 
@@ -110,6 +111,8 @@ def _deviations(
     """Return how rows deviate in their farthest narrow column, or in all of them together."""
     edges = _EDGES[::octaves]
     middles = np.concatenate([[0.0], edges * 2.0 ** (0.5 * octaves)])
+    if not farthest:  # rows of 2, 8 or 32 ones are just as long as an edge, and summed twice
+        edges = edges * _SHORTER
     gain = np.where(interval.narrow, 1.0, 0.0)
     bulk = 4.0 * np.linalg.norm(interval.half[interval.narrow])
     query = NormHistogram(interval.center, gain, edges, farthest=farthest)
