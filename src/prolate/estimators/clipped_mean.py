@@ -18,7 +18,7 @@ from prolate.curator import Measurer, Searcher
 from prolate.estimators.allowance import allowance_of_mean
 from prolate.estimators.averages import Answer, average, with_center
 from prolate.estimators.clip import Norms, clipped_sum, is_doubtful, measure_norms, rounding_std
-from prolate.estimators.expected import Expected, expect
+from prolate.estimators.expected import Expected, Radii, expect
 from prolate.estimators.interval import interval_mean, reaches
 from prolate.estimators.loss import Loss
 from prolate.estimators.moments import MOMENTS, measure_variation
@@ -101,7 +101,7 @@ def clipped_mean(
     loss = Loss(expected, tilt, shape.spread, scale)
     left = expected.off_square(off, shape.spread, scale) + rough * expected.cut(careful) ** 2
 
-    def bias_square(radius: float) -> float:
+    def bias_square(radius: Radii) -> Radii:
         return loss.doubt_square(radius) + left * expected.cut(radius) ** 2
 
     radius = expected.best_radius(bias_square)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,11 @@ from prolate.estimators.curves import curves, likely_curves
 from prolate.estimators.shares import radii_apart
 from prolate.theory import effective_columns
 
-__all__ = ["Expected", "expect"]
+__all__ = ["Expected", "Radii", "expect", "kept_parts"]
 
 Floats = NDArray[np.float64]
+Radii = TypeVar("Radii", float, Floats)
+"""One radius, or an array of them."""
 
 _LIKELY = 1e-4  # of the likeliest curve
 _REACH = np.geomspace(1.0, 60.0, 60)  # of the lengths' tail, over its start
@@ -101,10 +104,11 @@ class Expected:
         excess = length**2 - float(mass @ length**2)
         return np.maximum(self.spread_square + self.slope_square * excess, 0.0)
 
-    def mean_factor(self, radius: float) -> float:
+    def mean_factor(self, radius: Radii) -> Radii:
         """Return E min(1, radius / |y|)."""
         length, mass = self.lengths
-        return float(mass @ np.minimum(1.0, radius / length))
+        factor: Radii = kept_parts(radius, length) @ mass
+        return factor
 
     def long_factor(self, radius: float) -> float:
         """Return E |y|**2 min(1, radius / |y|) / E |y|**2."""
@@ -131,7 +135,7 @@ class Expected:
         length = (spread / scale) ** 2
         return float(np.sum((off / self.unit * length / np.sum(length)) ** 2))
 
-    def cut(self, radius: float) -> float:
+    def cut(self, radius: Radii) -> Radii:
         """Return what clipping takes off a small step of the center, along the row.
 
         It takes nothing across, where rows within the radius keep all of a step and others
@@ -139,27 +143,36 @@ class Expected:
         of it.
         """
         length, mass = self.lengths
-        outside = np.where(length > radius, radius / length, 0.0)
-        return float(mass @ outside) / self.mean_factor(radius)
+        kept = kept_parts(radius, length)
+        outside: Radii = (kept * (kept < 1.0)) @ mass
+        return outside / self.mean_factor(radius)
 
-    def fluctuation_square(self, radius: float) -> float:
+    def fluctuation_square(self, radius: Radii) -> Radii:
         """Return the squared l2 norm of what clipping symmetric rows adds, over unit**2."""
         length, mass = self.lengths
-        off = 1.0 - np.minimum(1.0, radius / length) / self.mean_factor(radius)
-        return float(mass @ (self.squares * off**2)) / self.rows
+        factor = np.expand_dims(self.mean_factor(radius), -1)
+        off = 1.0 - kept_parts(radius, length) / factor
+        square: Radii = off**2 @ (mass * self.squares)
+        return square / self.rows
 
-    def best_radius(self, bias_square: Callable[[float], float] | None = None) -> float:
+    def best_radius(self, bias_square: Callable[[Floats], Floats] | None = None) -> float:
         """Return the radius of least expected error, given the bias that each has, if any."""
-
-        def error(radius: float) -> float:
-            noise = self.noise_square * (radius / self.mean_factor(radius)) ** 2
-            bias = 0.0 if bias_square is None else bias_square(radius)
-            return noise + self.fluctuation_square(radius) + bias
-
-        tried = [r for r in self.norms.edges[: self.cell + 1] if self.mean_factor(r) > _FACTOR]
+        tried = self.norms.edges[: self.cell + 1]
+        tried = tried[self.mean_factor(tried) > _FACTOR]
         if bias_square is not None:
-            tried.extend(self.safe * _FARTHER)
-        return float(min(tried or [self.safe], key=error))
+            tried = np.append(tried, self.safe * _FARTHER)
+        if not tried.size:
+            return self.safe
+        error = self.noise_square * (tried / self.mean_factor(tried)) ** 2
+        error += self.fluctuation_square(tried)
+        if bias_square is not None:
+            error += bias_square(tried)
+        return float(tried[np.argmin(error)])
+
+
+def kept_parts(radius: float | Floats, length: Floats) -> Any:
+    """Return min(1, radius / length) for each length, along the last axis."""
+    return np.minimum(1.0, np.divide.outer(radius, length))
 
 
 def expect(

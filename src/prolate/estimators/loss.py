@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.expected import Expected
+from prolate.estimators.expected import Expected, Radii, kept_parts
 from prolate.estimators.tilt import Tilt
 
 __all__ = ["Loss"]
@@ -97,18 +97,20 @@ class Loss:
         along = self.expected.unit * self.expected.along(self.spread, self.scale)
         return math.sqrt(self.tilt.square) * float(np.hypot.reduce(along / self.scale))
 
-    def _slopes(self, radius: float) -> tuple[float, float]:
+    def _slopes(self, radius: Radii) -> tuple[Radii, Radii]:
         """Return what is lost, over the mean tilted row, and its variance."""
         length, _, weight = self.expected.tails
         mass, first, second, slope = self._moments
-        kept = np.minimum(1.0, radius / length)
-        factor = mass @ kept
-        each = -slope * (first @ kept) / factor  # the mean excess is 0
-        lost = float(weight @ each)
+        kept = kept_parts(radius, length)
+        factor = kept @ mass.T
+        each = -slope * (kept @ first.T) / factor  # the mean excess is 0
+        lost: Radii = each @ weight
         # Rows are a sample of what the curves say, too.
-        chance = second.sum(axis=1) - 2.0 * (second @ kept) / factor
-        chance = slope**2 * (chance + (second @ kept**2) / factor**2) / self.expected.rows
-        return lost, float(weight @ ((each - lost) ** 2 + np.maximum(chance, 0.0)))
+        chance = second.sum(axis=1) - 2.0 * (kept @ second.T) / factor
+        chance = slope**2 * (chance + (kept**2 @ second.T) / factor**2) / self.expected.rows
+        apart = each - np.expand_dims(lost, -1)
+        variance: Radii = (apart**2 + np.maximum(chance, 0.0)) @ weight
+        return lost, variance
 
     def lost(self, radius: float) -> Floats:
         """Return what clipping to a radius likely takes off the mean, in the data's unit.
@@ -117,7 +119,7 @@ class Loss:
         """
         return self._slopes(radius)[0] * self.row if self.foreseen else np.zeros(self.row.size)
 
-    def doubt_square(self, radius: float) -> float:
+    def doubt_square(self, radius: Radii) -> Radii:
         """Return the squared l2 norm of what that is wrong by, over `Expected.unit` squared."""
         slope, variance = self._slopes(radius)
         if not self.foreseen:
