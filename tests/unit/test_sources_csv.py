@@ -208,9 +208,34 @@ def test_where_stretches_end_makes_no_difference(ending, stretch, tmp_path, monk
         plain = [",".join(["1"] * columns)] * 400
         path.write_text(ending.join([",".join(names), *plain, *lines]), newline="")
         whole = rows_of(open_source(path, columns=names))
+        assert open_source(path, columns=names).counted() == len(whole)
         with monkeypatch.context() as smaller:
             smaller.setattr(delimited, "_STRETCH", stretch)
-            np.testing.assert_array_equal(rows_of(open_source(path, columns=names)), whole)
+            for threads in ("1", "3"):
+                smaller.setenv("PROLATE_NUM_THREADS", threads)
+                source = open_source(path, columns=names)
+                np.testing.assert_array_equal(rows_of(source), whole)
+                assert source.counted() == len(whole)
+
+
+def test_rows_are_counted_without_their_values(tmp_path, monkeypatch) -> None:
+    """One column is parsed, as text; how far that is, is told."""
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n" + "1,2\n" * 600_000 + "3\n")
+    source, asked, told = open_source(path), [], []
+    parsed = delimited.DelimitedFile._parsed
+
+    def noted(self, text, columns):
+        asked.append(columns)
+        return parsed(self, text, columns)
+
+    monkeypatch.setattr(delimited.DelimitedFile, "_parsed", noted)
+    monkeypatch.setattr(delimited, "numbers", None)
+    assert source.n_rows is None
+    assert source.counted(told.append) == source.n_rows == 600_001
+    assert all(columns == ["a"] for columns in asked)
+    assert told == sorted(told)
+    assert len(told) > 1
 
 
 def test_only_the_thread_that_asks_reads(tmp_path, monkeypatch) -> None:

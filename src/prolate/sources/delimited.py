@@ -33,16 +33,19 @@ now and then kept the process from ending.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from prolate.errors import InputError
+from prolate.parallel import in_threads
 from prolate.sources.files import DataFile
 from prolate.sources.paths import COMPRESSIONS, readable
+from prolate.sources.threads import thread_count
 from prolate.sources.utf8 import Utf8
 
 if TYPE_CHECKING:
@@ -50,12 +53,15 @@ if TYPE_CHECKING:
 
 __all__ = ["DelimitedFile", "numbers"]
 
+Answer = TypeVar("Answer")
+
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _NOT_FINITE = r"^[+-]?(?i:inf|infinity|nan)$"
 _MISSING = [
     "", "?", ".", "-", "NA", "N/A", "#N/A", "n/a", "na", "NaN", "nan", "-nan", "NULL", "Null",
     "null", "None", "none",
 ]  # fmt: skip
+_AT_ONCE, _MOST = 2, 32  # stretches that are parsed together, for each thread and in all
 _STRETCH, _LONGEST = 1 << 20, 1 << 26  # bytes read at a time, and of a line at most
 
 
@@ -188,18 +194,40 @@ class DelimitedFile(DataFile):
         """Yield batches of numbers, and labels as text; a malformed row is one of nulls."""
         import pyarrow as pa
 
+        def read(text: bytes) -> list[pa.RecordBatch]:
+            table, malformed = self._parsed(text, columns)
+            found = []
+            for batch in _with_missing(table, malformed).combine_chunks().to_batches():
+                cells = zip(columns, batch.columns, strict=True)
+                parts = [part if name in self.labels else numbers(part) for name, part in cells]
+                found.append(pa.record_batch(parts, list(columns)))
+            return found
+
+        for batches in self._each(read):
+            yield from batches
+
+    def count(self, column: str) -> Iterator[int]:
+        """Yield how many rows each stretch has, of which only one column is read."""
+
+        def rows(text: bytes) -> int:
+            table, malformed = self._parsed(text, [column])
+            return int(table.num_rows) + len(malformed)
+
+        return self._each(rows)
+
+    def _each(self, ask: Callable[[bytes], Answer]) -> Iterator[Answer]:
+        """Yield what `ask` says of each stretch, which begins with names; threads ask at once."""
         separator = self._delimiter or ","
         quoted = ('"' + name.replace('"', '""') + '"' for name in self.names)
         names = (separator.join(quoted) + "\n").encode()
-        top = b""
+        threads = thread_count()
+        at_once = min(_AT_ONCE * threads, _MOST)
         with readable(self.path, self.kind):
-            for stretch in self._stretches():
-                table, malformed = self._parsed(top + stretch, columns)
-                top = names  # of all stretches but the first, which has them
-                for text in _with_missing(table, malformed).combine_chunks().to_batches():
-                    cells = zip(columns, text.columns, strict=True)
-                    read = [part if name in self.labels else numbers(part) for name, part in cells]
-                    yield pa.record_batch(read, list(columns))
+            stretches = self._stretches()
+            some = [next(stretches)]  # which has the names
+            while some:
+                yield from in_threads(ask, some, threads)
+                some = [names + text for text in islice(stretches, at_once)]
 
 
 def _end_of_lines(text: bytes, delimiter: str) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from prolate.errors import InputError
@@ -69,6 +69,10 @@ class DataFile(ABC):
     @abstractmethod
     def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
         """Yield batches with, at least, `columns`, of about `rows` rows or `size` bytes."""
+
+    def count(self, column: str) -> Iterator[int]:
+        """Yield numbers of rows that add up to the file's, given a column that can be read."""
+        yield from (batch.num_rows for batch in self.batches((column,), 1 << 16, 1 << 22))
 
 
 class ParquetDataFile(DataFile):
@@ -265,6 +269,21 @@ class FileSource(BatchSource):
         known = [count for count in counts if count is not None]
         n_rows = sum(known) if len(known) == len(counts) else None
         super().__init__((*values, *marks), n_rows, block_bytes)
+
+    def counted(self, progress: Callable[[int], None] | None = None) -> int:
+        """Return the number of rows, of which one column is read at most."""
+        if self.n_rows is None:
+            done = 0
+            for file, stamp in zip(self._files, self._stamps, strict=True):
+                _check_unchanged(file, stamp)
+                known = None if file.n_rows is None else [file.n_rows]
+                for rows in known or file.count(self.columns[0]):
+                    done += rows
+                    if progress is not None:
+                        progress(done)
+                _check_unchanged(file, stamp)
+            self.n_rows = done
+        return self.n_rows
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         for file, stamp in zip(self._files, self._stamps, strict=True):

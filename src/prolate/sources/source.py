@@ -111,6 +111,16 @@ class Source(ABC):
         cells = 1 << 62 if self.n_rows is None else self.n_rows * len(self.columns)
         return add_up(self.blocks(), add, size, progress, cells=cells)
 
+    def counted(self, progress: Callable[[int], None] | None = None) -> int | None:
+        """Return the number of rows, where it can be had without their values.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            As for `collect`.
+        """
+        return self.n_rows
+
     def thinned(self, keep: Thinning, progress: Callable[[int], None] | None = None) -> Source:
         """Return the rows that `keep` chooses by their numbers, read once.
 
