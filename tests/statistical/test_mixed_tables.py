@@ -16,7 +16,7 @@ import pytest
 import prolate
 from prolate import Budget
 from prolate.curator import Curator
-from prolate.estimators import alike, rare, shape
+from prolate.estimators import alike, rare, shape, zoom
 from prolate.sources import open_source
 
 BUDGET = Budget(epsilon=1, delta=1e-6)
@@ -143,3 +143,41 @@ def test_columns_of_two_values_are_looked_at_around_their_means(monkeypatch) -> 
     print("off:", found, "without:", without)
     assert found < 0.3
     assert without > 0.6
+
+
+def amounts_around(value: float) -> np.ndarray:
+    """512 columns of few rows: seven in ten hold one value, the others are away from it."""
+    rng, shape = np.random.default_rng(1), (4000, 512)
+    away = rng.exponential(size=shape) * rng.choice([-1.0, 1.0], shape)
+    return value + np.where(rng.random(shape) < 0.7, 0.0, away)
+
+
+def typical_error(rows: np.ndarray, **options: object) -> float:
+    """Return the root mean square of errors over the columns' standard deviations."""
+    made = prolate.mean(rows, budget=Budget(rho=0.125), seed=1, **options)
+    return float(np.sqrt(np.mean(((made.estimate - rows.mean(axis=0)) / rows.std(axis=0)) ** 2)))
+
+
+def test_amounts_around_one_value_are_not_lost_where_noise_hides_it() -> None:
+    """Each look shows the value with noise of an eighth of its rows, and there are fourteen."""
+    assert typical_error(amounts_around(5.0)) < 0.1
+
+
+def test_they_are_lost_where_every_look_counts_by_itself(monkeypatch) -> None:
+    """A planted fault."""
+    monkeypatch.setattr(zoom, "_APART", (np.inf, np.inf))
+    assert typical_error(amounts_around(5.0)) > 0.5
+
+
+def test_bounds_do_not_lose_amounts_that_are_mostly_zero() -> None:
+    rows = np.abs(amounts_around(0.0))
+    assert typical_error(rows, bounds=(0.0, 20.0)) < 0.05
+    assert typical_error(rows) < 0.05
+
+
+def test_bounds_above_zero_lose_them_where_every_look_counts_by_itself(monkeypatch) -> None:
+    """A planted fault: the search for magnitudes, which sees zeros, is left out there."""
+    rows = 1.0 + np.abs(amounts_around(0.0))
+    assert typical_error(rows, bounds=(1.0, 21.0)) < 0.15
+    monkeypatch.setattr(zoom, "_APART", (np.inf, np.inf))
+    assert typical_error(rows, bounds=(1.0, 21.0)) > 0.5

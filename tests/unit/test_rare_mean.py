@@ -8,6 +8,7 @@ import scipy.sparse
 
 import prolate
 from prolate.curator import Curator
+from prolate.estimators import zoom
 from prolate.estimators.gains import Gains
 from prolate.estimators.locate import locate
 from prolate.estimators.mean import mean
@@ -217,3 +218,25 @@ def test_cells_stand_out_alone_in_runs_and_beside_others() -> None:
     found = [standing_out(counts + noise * rng.standard_normal(600), noise) for _ in range(50)]
     assert np.mean([seen[300:304].all() for seen in found]) > 0.6
     assert np.mean([seen[[*range(290), *range(314, 600)]].any() for seen in found]) < 0.1
+
+
+@pytest.mark.parametrize("bulk", [0.0, 1.0])
+def test_a_bulk_at_a_bound_takes_one_look(bulk, monkeypatch) -> None:
+    """Values at a bound are what the first window leaves outside."""
+    rows = np.abs(bulk - (np.random.default_rng(0).random((8000, 40)) < 0.02))
+
+    def looks() -> int:
+        made = prolate.mean(20.0 + rows, budget=prolate.Budget(rho=0.5), seed=1, bounds=(20, 21))
+        assert np.max(np.abs(made.estimate - 20.0 - rows.mean(axis=0))) < 0.01
+        return sum(step.label.startswith("location") for step in made.receipt)
+
+    assert looks() == 1
+    monkeypatch.setattr(zoom, "_SURE", np.inf)
+    assert looks() > 1
+
+
+def test_magnitudes_are_not_searched_where_bounds_leave_zero_out() -> None:
+    rows = np.random.default_rng(0).uniform(1900.0, 2000.0, (2000, 3))
+    for bounds, wanted in (((1850.0, 2050.0), False), ((0.0, 2050.0), True)):
+        made = prolate.mean(rows, budget=prolate.Budget(rho=0.5), seed=1, bounds=bounds)
+        assert any(step.label == "magnitude" for step in made.receipt) == wanted

@@ -100,13 +100,14 @@ def locate(
     """
     d = curator.dimension
     lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
-    found = bool(np.all(np.isfinite(lower) & np.isfinite(upper)))
+    around_zero = (lower <= 0.0) & (upper >= 0.0)
+    found = bool(np.all(np.isfinite(lower) & np.isfinite(upper) & ~around_zero))
     farthest = np.maximum(np.abs(lower), np.abs(upper))
     constant = np.zeros(d, dtype=np.bool_)
     widest, bounds = (lower, upper), (lower, upper)
     if not found:
         size = find_magnitudes(curator, rows, share=magnitude_share)
-        found, constant = size.found, size.zero & (lower <= 0.0) & (upper >= 0.0)
+        found, constant = size.found, size.zero & around_zero
         farthest = np.minimum(size.farthest, farthest)
         widest = np.clip(-size.widest, lower, upper), np.clip(size.widest, lower, upper)
         lower, upper = np.clip(-size.largest, lower, upper), np.clip(size.largest, lower, upper)
