@@ -348,6 +348,7 @@ def tables(n: int, d: int, runs: int) -> Iterator[Row]:
     given = {
         "pandas, one array": pd.DataFrame(rows),
         "pandas, columns": pd.DataFrame(columns),
+        "pandas, nullable": pd.DataFrame(columns).astype("Float64"),
         "polars": pl.DataFrame(columns),
     }
     for name, frame in given.items():
@@ -358,6 +359,41 @@ def tables(n: int, d: int, runs: int) -> Iterator[Row]:
             lambda: prolate.mean(rows, budget=BUDGET),
         )
         yield row(f"{n:g} x {d} {name}", ours, own=own, array=array)
+
+
+def kinds(n: int, d: int, runs: int) -> Iterator[Row]:
+    """Yield the lines of rows with gaps, of flags, and of public bounds, beside NumPy's mean."""
+    rng, rows = np.random.default_rng(1), normal_rows(n, d, "float64")
+    flags, bounds = (rng.random((n, d)) < 0.3) * 1.0, (-100.0, 100.0)
+    gaps = np.where(rng.random((n, d)) < 0.1, np.nan, rows)
+    work = {
+        "with gaps": lambda: prolate.mean(gaps, budget=BUDGET),
+        "bounds": lambda: prolate.mean(rows, budget=BUDGET, bounds=bounds),
+        "flags": lambda: prolate.mean(flags, budget=BUDGET),
+        "flags, bounds": lambda: prolate.mean(flags, budget=BUDGET, bounds=(0.0, 1.0)),
+    }
+    for name, private in work.items():
+        ours, mean = medians(runs, private, lambda: rows.mean(axis=0))
+        yield row(f"{n:g} x {d} {name}", ours, mean=mean)
+
+
+def csv(n: int, d: int, runs: int) -> Iterator[Row]:
+    """Yield the line of a CSV file beside Arrow's reader of streams, which adds nothing up."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    rows = np.round(normal_rows(n, d, "float64"), 4)
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "rows.csv")
+        table = pa.table({f"x{j}": rows[:, j] for j in range(d)})
+        pyarrow.csv.write_csv(table, path)
+
+        def read() -> int:
+            with pyarrow.csv.open_csv(path) as batches:
+                return sum(batch.num_rows for batch in batches)
+
+        ours, reader = medians(runs, lambda: prolate.mean(path, budget=BUDGET), read)
+        yield row(f"{n:g} x {d} CSV, whole", ours, reader=reader)
 
 
 def small_lines(runs: int) -> Iterator[Row]:
@@ -387,6 +423,8 @@ def parts(options: argparse.Namespace) -> dict[str, Callable[[], Iterator[Row]]]
         found["others"] = lambda: others(runs)
         found["small"] = lambda: small_lines(runs)
         found["tables"] = lambda: tables(10**6, 20, runs)
+        found["kinds"] = lambda: kinds(10**6, 60, runs)
+        found["csv"] = lambda: csv(10**6, 10, runs)
     if options.large:
         found["wide"] = lambda: iter([wide(2000, 10**6)])
     if options.plan:

@@ -84,7 +84,8 @@ def locate(
     Parameters
     ----------
     curator : Searcher
-        Bounds on all columns save the search for magnitudes.
+        Bounds on all columns that leave 0 out save the search for magnitudes, which sees what is
+        mostly zero.
     rows : float
         Number of rows, or a private estimate of it.
     magnitude_share, share : float
