@@ -86,7 +86,11 @@ def _factor(square: float, d: int, radius: float, middle: float, half: float) ->
 
 @njit(nogil=True, error_model="numpy")
 def _cut_row(row: Any, steps: Any, cap: float, missing: Any) -> float:
-    """Cut the steps of a row; return the sum of their squares, cut off at 2**53."""
+    """Cut the steps of a row; return the sum of their squares, cut off at 2**53.
+
+    In any order: sums below that are exact, and those beyond stay beyond, since rounding keeps
+    the order of numbers.
+    """
     square = 0.0
     for j in range(row.size):
         step = _cut(row[j], np.float64(steps[j]), cap, missing[j])

@@ -111,7 +111,7 @@ class Selected(Mapped):
     def map(self, rows: Floats) -> Floats:
         """Return the chosen columns, in the order in which the rows lie in memory."""
         if abs(rows.strides[0]) < abs(rows.strides[1]):
-            return np.asarray(np.take(rows.T, self.index, axis=0, mode="clip").T)
+            return np.asarray(rows.T[self.index].T)  # `take` would copy all columns first
         return np.asarray(np.take(rows, self.index, axis=1, mode="clip"))
 
     def add(self, rows: Floats, total: NDArray[np.int64]) -> None:

@@ -219,13 +219,14 @@ def fill(target: NDArray[np.float64], values: pa.Array) -> None:
         target.fill(np.nan)
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         present, numbers = values.buffers()
-        here = slice(values.offset, values.offset + len(values))
         if pa.types.is_boolean(kind):
-            target[:] = _bits(numbers, here)
+            target[:] = _bits(numbers, values.offset, len(values))
         else:
-            target[:] = np.frombuffer(numbers, kind.to_pandas_dtype())[here]
+            dtype = np.dtype(kind.to_pandas_dtype())
+            start = values.offset * dtype.itemsize
+            target[:] = np.frombuffer(numbers, dtype, len(values), start)
         if values.null_count:
-            np.copyto(target, np.nan, where=_bits(present, here) == 0)
+            np.copyto(target, np.nan, where=_bits(present, values.offset, len(values)) == 0)
     elif pa.types.is_string(kind):  # of a CSV file, a column that is one of labels, too
         from prolate.sources.delimited import numbers as parsed
 
@@ -235,10 +236,8 @@ def fill(target: NDArray[np.float64], values: pa.Array) -> None:
         target[:] = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
 
 
-def _bits(buffer: pa.Buffer, here: slice) -> NDArray[np.uint8]:
+def _bits(buffer: pa.Buffer, start: int, count: int) -> NDArray[np.uint8]:
     """Return some bits of a buffer, which lie in Arrow's order."""
-    first = here.start // 8
-    octets = np.frombuffer(buffer, np.uint8)[first : -(-here.stop // 8)]
-    return np.unpackbits(octets, bitorder="little")[here.start - 8 * first :][
-        : here.stop - here.start
-    ]
+    first, before = divmod(start, 8)
+    octets = np.frombuffer(buffer, np.uint8, -(-(before + count) // 8), first)
+    return np.unpackbits(octets, bitorder="little")[before : before + count]

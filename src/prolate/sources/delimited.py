@@ -224,7 +224,7 @@ class DelimitedFile(DataFile):
         at_once = min(_AT_ONCE * threads, _MOST)
         with readable(self.path, self.kind):
             stretches = self._stretches()
-            some = [next(stretches)]  # which has the names
+            some = list(islice(stretches, 1))  # which has the names
             while some:
                 yield from in_threads(ask, some, threads)
                 some = [names + text for text in islice(stretches, at_once)]
