@@ -92,7 +92,9 @@ class Rows:
     @cached_property
     def count(self) -> int:
         """The number of rows; only the curator knows whether it is public."""
-        known = self.source.counted(self.report("rows"))
+        known = self.source.n_rows
+        if known is None:
+            known = self.source.counted(self.report("rows"))
         return int(self.sum(Count(len(self.source.columns)), "rows")[0]) if known is None else known
 
     def describe(self, query: Query) -> str:
