@@ -273,6 +273,17 @@ def test_edges_that_are_the_very_norms(values, magnitude) -> None:
             assert np.array_equal(sparse.norms(rows, where, center, gain), norms)
 
 
+@pytest.mark.parametrize("size", [1.0, 1e-160, 1e-170, 1e160])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_edges_below_zero_and_edges_whose_squares_are_no_numbers(size, sign) -> None:
+    """Squares of edges are compared, also of edges below 0 and of tiny ones."""
+    matrix = size * random_rows(6, 200, 12, 0.2, values="many")
+    one = np.ones(12)
+    edges = size * np.sort(sign * np.linspace(0.5, 4.0, 9))
+    check(NormHistogram(0.0 * one, one, edges), matrix)
+    check(NormsBelow(0.0 * one, one, sign * size), matrix)
+
+
 @pytest.mark.parametrize("values", ["ones", "few", "many", "special"])
 @pytest.mark.parametrize("tilt", [None, (0.5, 3.0)])
 def test_clipped_sums_of_many_rows(values, tilt) -> None:

@@ -18,15 +18,18 @@ So tilt and G2 have a prior each, and a first mean, which is clipped far less, t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-__all__ = ["Gains"]
+__all__ = ["Gains", "telling"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 _TILT, _TILT_DOUBT = 0.35, 0.15
 _RATIO_DOUBT = 0.4  # of the logarithm of 1 - G2, over what the histogram says
@@ -36,7 +39,11 @@ _LESS = 0.15  # the first mean's loss, over the other one's
 _LEAST = 0.2  # gain
 _TELLING = 1 << 11  # columns
 _RULED = 4
-_UNLIKELY = 1e-3  # posterior probability, over the largest, that is left aside
+_CLEAR = 128.0  # signal over noise
+_UNLIKELY = -2.0 * np.log(1e-3)  # of a posterior probability, over the largest, left aside
+_FAR = np.add.outer(
+    ((_TILTS - _TILT) / _TILT_DOUBT) ** 2, (np.log(_RATIOS) / _RATIO_DOUBT) ** 2
+)  # minus twice the prior's logarithm
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +63,17 @@ class Gains:
     part: Floats
     weight: Floats
     one_sided: Floats
+    _known: dict[float, Floats] = field(default_factory=dict, init=False, repr=False)
 
     def at(self, even: float, most: float, tilt: float = _TILT, ratio: float = 1.0) -> Floats:
         """Return the gains, given G1, and G2 and how much more is lost than G2 says."""
-        return self._gains(self._unlike(tilt), even, ratio * (1.0 - most))
+        return even - self._lost(self._unlike(tilt), even, ratio * (1.0 - most))
+
+    def of(self, index: Integers) -> Gains:
+        """Return the gains of some columns, by what is usual in all."""
+        found = Gains(self.part[index], self.weight[index], self.one_sided[index])
+        found._known[_TILT] = self._unlike(_TILT)[index]
+        return found
 
     def likely(
         self, even: float, most: float, once: Floats, again: Floats, doubt: Floats
@@ -76,43 +90,55 @@ class Gains:
         doubt : float64 array of shape (d,)
             Standard deviation of their difference, once gains are undone.
         """
-        # Of the many columns that noise rules, one in four stands for four.
-        order = np.argsort(-np.abs(once) / doubt, kind="stable")
-        some = np.concatenate([order[:_TELLING], order[_TELLING::_RULED]])
-        stands = np.where(np.arange(some.size) < _TELLING, 1.0, float(_RULED))
-        once, again, doubt = once[some], again[some], doubt[some] / np.sqrt(stands)
-        those = Gains(self.part[some], self.weight[some], self.one_sided[some])
-        costs = np.empty((_TILTS.size, _RATIOS.size))
-        unlike = [self._unlike(tilt) for tilt in _TILTS]
-        for i, tilt in enumerate(_TILTS):
-            of_some = unlike[i][some]
-            for k, ratio in enumerate(_RATIOS):
-                gain = those._gains(of_some, even, ratio * (1.0 - most))
-                apart = (once / _first(gain, even) - again / gain) / doubt
-                far = ((tilt - _TILT) / _TILT_DOUBT) ** 2 + (np.log(ratio) / _RATIO_DOUBT) ** 2
-                costs[i, k] = apart @ apart + far
-        weights = np.exp(-0.5 * (costs - costs.min()))
-        kept = np.argwhere(weights > _UNLIKELY)
-        weights /= sum(weights[i, k] for i, k in kept)
-        gain = np.zeros(self.part.size)  # over tilts and ratios, by how likely they are
-        for i, k in kept:
-            gain += weights[i, k] * self._gains(unlike[i], even, _RATIOS[k] * (1.0 - most))
-        return _first(gain, even), gain
+        some, stands = telling(np.abs(once) / doubt)
+        apart = np.stack([once, again])[:, some] * (np.sqrt(stands) / doubt[some])
+        those = self.of(some)
+        costs = np.full((_TILTS.size, _RATIOS.size), np.inf)
+        wanted = np.zeros(costs.shape, dtype=np.bool_)
+        wanted[::3, ::3] = True  # and then what is next to likely ones
+        seen = wanted.copy()
+        while wanted.any():
+            for i, k in np.argwhere(wanted):
+                lost = those._lost(self._unlike(_TILTS[i])[some], even, _RATIOS[k] * (1.0 - most))
+                left = apart[0] / (1.0 - _LESS * lost) - apart[1] / (even - lost)
+                costs[i, k] = left @ left + _FAR[i, k]
+            likely = costs < costs.min() + _UNLIKELY
+            near = sliding_window_view(np.pad(likely, 1), (3, 3)).any(axis=(2, 3))
+            wanted = near & ~seen
+            seen |= wanted
+        weights = np.where(likely, np.exp(-0.5 * (costs - costs.min())), 0.0)
+        weights /= weights.sum()
+        lost = np.zeros(self.part.size)  # over tilts and ratios, by how likely they are
+        for i, k in np.argwhere(likely):
+            lost += weights[i, k] * self._lost(
+                self._unlike(_TILTS[i]), even, _RATIOS[k] * (1.0 - most)
+            )
+        return 1.0 - _LESS * lost, even - lost
 
     def _unlike(self, tilt: float) -> Floats:
         """Return what columns lose, over the average."""
-        unlike = np.exp(-tilt * self._log_part)
-        return np.asarray(unlike * (np.sum(self.weight) / float(self.weight @ unlike)))
+        if tilt not in self._known:
+            unlike = np.exp(-tilt * self._log_part)
+            unlike *= np.sum(self.weight) / float(self.weight @ unlike)
+            self._known[tilt] = unlike
+        return self._known[tilt]
 
     @cached_property
     def _log_part(self) -> Floats:
         return np.log(np.where(self.weight > 0.0, self.part, 1.0))
 
-    def _gains(self, unlike: Floats, even: float, lost: float) -> Floats:
-        gain = np.minimum(np.maximum(1.0 - lost * unlike, _LEAST), even)
-        return even - self.one_sided * (even - gain)
+    def _lost(self, unlike: Floats, even: float, lost: float) -> Floats:
+        """Return how much less than G1 is left on."""
+        less = np.minimum(np.maximum(lost * unlike - (1.0 - even), 0.0), max(even - _LEAST, 0.0))
+        return np.asarray(self.one_sided * less)
 
 
-def _first(gain: Floats, even: float) -> Floats:
-    """Return the first mean's gains, which is clipped far less."""
-    return 1.0 - _LESS * (even - gain)
+def telling(signal: Floats) -> tuple[Integers, Floats]:
+    """Return columns that stand for all, and for how many each, given signals over noise.
+
+    Of the many columns that noise rules, one in four stands for four.
+    """
+    rank = np.minimum(signal, _CLEAR) * -(2.0**15 / _CLEAR)
+    order = np.argsort(rank.astype(np.int16), kind="stable")  # of few bits, which is quick
+    some = np.concatenate([order[:_TELLING], order[_TELLING::_RULED]])
+    return some, np.where(np.arange(some.size) < _TELLING, 1.0, float(_RULED))

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer
 from prolate.estimators.clip import clipped_sum
 from prolate.estimators.first_mean import FirstMean, measure_lengths
-from prolate.estimators.gains import Gains
+from prolate.estimators.gains import Gains, telling
 from prolate.estimators.shape import Shape
 from prolate.estimators.shrink import shrink
 from prolate.theory import RELATIVE
@@ -35,6 +35,7 @@ from prolate.theory import RELATIVE
 __all__ = ["UNSURE", "rare_mean"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 UNSURE = (
     "Most columns are nearly constant: what clipping takes from each is a guess, and small means "
@@ -47,6 +48,7 @@ _AT_LEAST = 0.1  # of what clipping takes from all rows alike
 _ALLOWED = 4.0  # times that, in intervals: what the gains leave is alike in many columns
 _NEARLY_RELATIVE = 0.1  # a p whose error nearly is the product of all errors
 _DROWNED = 3.0  # times more, where a column's mean is far below its noise
+_EVERY = slice(None)
 
 
 def rare_mean(
@@ -88,17 +90,20 @@ def rare_mean(
     p = _NEARLY_RELATIVE if error_norm == RELATIVE else error_norm
     known = before + np.where(rare, _weight(away, 0.0), 0.0)  # by shrinking
 
-    def bias(gain: Floats, even: float) -> Floats:
+    def bias(gain: Floats, even: float, of: Integers | slice = _EVERY) -> Floats:
         # Other columns are around their centers: no more than what clipping takes off.
-        lost = 1.0 - gain - (1.0 - gains.one_sided) * (1.0 - even)
+        lost = 1.0 - gain - (1.0 - gains.one_sided[of]) * (1.0 - even)
         lost = np.maximum(lost, _AT_LEAST * (1.0 - even))  # how one-sided it is, is in doubt
-        return np.where(rare, lost * doubted, max(1.0 - even, 0.0) * shape.spread)
+        return np.where(rare[of], lost * doubted[of], max(1.0 - even, 0.0) * shape.spread[of])
+
+    some, stands = telling(np.abs(away) / first.noise)
+    some_gains, some_scale, some_known = gains.of(some), scale[some], known[some]
 
     def error(radius: float) -> float:
         even, most = expected.mean_factor(radius), expected.long_factor(radius)
-        noise = expected.noise * radius / even * scale
-        weight = known + _weight(noise, bias(gains.at(even, most), even))
-        return float(np.sum((1.0 / (np.sqrt(weight) * expected.unit)) ** p))
+        noise = expected.noise * radius / even * some_scale
+        weight = some_known + _weight(noise, bias(some_gains.at(even, most), even, some))
+        return float(stands @ (1.0 / (np.sqrt(weight) * expected.unit)) ** p)
 
     radius = float(min(norms.edges[: expected.cell + 1], key=error))
     total, noise = clipped_sum(curator, center, scale, radius, share=share, label="mean", side=side)

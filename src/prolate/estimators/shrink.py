@@ -28,6 +28,7 @@ _ROUNDS = 12
 _FEWEST = 16  # columns that show a distribution
 _STEP = 0.125  # of the table, in standard deviations
 _OCTAVES = 0.5  # the same in octaves of noise
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 def shrink(moved: Floats, noise: Floats, *, median: bool) -> Floats:
@@ -58,12 +59,18 @@ def shrink(moved: Floats, noise: Floats, *, median: bool) -> Floats:
     half = np.geomspace(_SMALLEST * std.min(), np.abs(y).max() + 2.0 * std.max(), _GRID)
     grid = np.concatenate([-half[::-1], [0.0], half])
     corners, part, at, std_at, columns = _table(y, std)
-    z = (at[:, np.newaxis] - grid) / std_at[:, np.newaxis]
-    nearest = np.min(np.abs(z), axis=1, keepdims=True)
-    likelihood = np.exp(0.5 * (nearest**2 - z**2))
-    prior = np.full(grid.size, 1.0 / grid.size)
+    # In single precision, which is far finer than the table, and whose exponentials are quick.
+    unit = std.min()
+    finer, points = unit / std_at, np.clip(grid / unit, -_LARGEST, _LARGEST)
+    far = np.multiply.outer(finer.astype(np.float32), points.astype(np.float32))
+    far -= (at / std_at).astype(np.float32)[:, np.newaxis]
+    far *= far
+    far -= far.min(axis=1, keepdims=True)
+    many = columns.astype(np.float32)
+    likelihood = np.exp(np.float32(-0.5) * far)
+    prior = np.full(grid.size, 1.0 / grid.size, dtype=np.float32)
     for _ in range(_ROUNDS):
-        prior *= (columns / (likelihood @ prior)) @ likelihood / y.size
+        prior *= (many / (likelihood @ prior)) @ likelihood / y.size
     posterior = likelihood * prior
     posterior /= posterior.sum(axis=1, keepdims=True)
     answer = _medians(posterior, grid) if median else posterior @ grid
@@ -82,21 +89,23 @@ def _table(y: Floats, std: Floats) -> tuple[NDArray[np.int64], Floats, Floats, F
     widest = float(octaves.max())
     steps = int(np.ceil(widest / _OCTAVES))
     fine = widest / steps if steps else 1.0
-    first = np.minimum(np.floor(octaves / fine), max(steps - 1, 0))
-    level = first + np.array([[0.0], [1.0]])
-    near = 1.0 - np.abs(octaves / fine - level)
-    # The same distance on both levels, each between two multiples of its own step.
-    along = y / (std.min() * 2.0 ** (level * fine) * _STEP)
-    low = np.floor(along)
+    unit = std.min() * 2.0 ** (np.arange(steps + 2) * fine)
+    first = np.minimum((octaves / fine).astype(np.int64), max(steps - 1, 0))
+    above = octaves / fine - first
     width = int(4.0 * _STANDS_OUT / _STEP)
-    corner = (level * width + low + width // 2).astype(np.int64)
-    corners = np.concatenate([corner, corner + 1])
-    part = np.concatenate([near * (low + 1.0 - along), near * (along - low)])
+    corners, part = np.empty((4, y.size), dtype=np.int64), np.empty((4, y.size))
+    # The same distance on both levels, each between two multiples of its own step.
+    for level, near in enumerate((1.0 - above, above)):
+        along = y / (unit[first + level] * _STEP)
+        low = np.floor(along)
+        corner = (first + level) * width + low.astype(np.int64) + width // 2
+        corners[2 * level : 2 * level + 2] = corner, corner + 1
+        part[2 * level : 2 * level + 2] = near * (low + 1.0 - along), near * (along - low)
     columns = np.bincount(corners.ravel(), part.ravel()).astype(np.float64)
     used = np.flatnonzero(columns)
     place = np.zeros(columns.size, dtype=np.int64)
     place[used] = np.arange(used.size)
-    std_at = std.min() * 2.0 ** (used // width * fine)
+    std_at = unit[used // width]
     at = (used % width - width // 2) * _STEP * std_at
     return place[corners], part, at, std_at, columns[used]
 

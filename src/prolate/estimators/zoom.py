@@ -165,13 +165,13 @@ class Zoom:
         """
         single = self.narrow[index]
         self._looks[:, index[single]] += np.stack([np.ones(most.size), most, outside])[:, single]
+        if noise <= _ROUGH * self._rows:
+            return np.zeros(index.size, dtype=np.bool_)
         number, inside, total = self._looks
         seen = total / (math.sqrt(2.0) * noise * np.sqrt(np.maximum(number, 1.0)))
         seen = np.where(inside > _OWN * self._rows * number, seen, 0.0)
         alike = float(np.mean(seen > _APART[0])) > _MANY
-        return np.asarray(
-            single & (seen[index] > _APART[int(alike)]) & (noise > _ROUGH * self._rows)
-        )
+        return np.asarray(single & (seen[index] > _APART[int(alike)]))
 
     def _look_at_bounds(
         self, index: Integers, grid: LinearGrid, every: Floats, noise: float

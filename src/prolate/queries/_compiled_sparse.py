@@ -10,6 +10,7 @@ from numba import njit
 __all__ = [
     "add_rows",
     "farthest",
+    "farthest_cells",
     "norm_cells",
     "norms",
     "rounded_sums",
@@ -153,8 +154,8 @@ def norm_cells(
     """Return how many edges each row's norm reaches; see `prolate.queries.sparse.norm_cells`."""
     out = np.empty(starts.size - 1, np.int64)
     base = before[rest.size]
-    padded = np.full(2 ** int(np.ceil(np.log2(edges.size + 1.0))) - 1, np.inf)
-    padded[: edges.size] = edges
+    # A row's square is compared, which no root needs to be taken for.
+    between = _between_infinite(edges * np.abs(edges))
     for i in range(out.size):
         first, stop = starts[i], starts[i + 1]
         one = two = three = four = 0.0  # sums that do not wait for each other
@@ -169,17 +170,31 @@ def norm_cells(
             one += more[np.uint64(pairs[np.uint64(k)])]
         square = base + ((one + two) + (three + four))
         doubt = (rest.size + (stop - first) + 4) * _DOUBT * (3.0 * base + abs(square))
-        low = np.sqrt(max(square - doubt, 0.0))
-        high = min(np.sqrt(max(square + doubt, 0.0)), _LARGEST)
-        cell, step = 0, (padded.size + 1) // 2
-        while step > 0:  # without branches, which nobody could foresee
-            cell = cell + step if padded[cell + step - 1] < low else cell
-            step >>= 1
-        if square - square != 0.0 or (cell < edges.size and high >= edges[cell]):
+        cell = _reached(between, square)
+        if not (between[cell] < square - doubt and square + doubt < between[cell + 1]):
             square = _in_order(first, stop, columns, pairs, squares, rest, before, most)
             cell = np.searchsorted(edges, min(np.sqrt(square), _LARGEST), "right")
         out[i] = cell
     return out
+
+
+@njit(nogil=True)
+def _between_infinite(edges: Any) -> Any:
+    """Return the edges between infinite ones, as `_reached` takes them: a power of two and one."""
+    between = np.full(2 ** int(np.ceil(np.log2(edges.size + 1.0))) + 1, np.inf)
+    between[0] = -np.inf
+    between[1 : edges.size + 1] = edges
+    return between
+
+
+@njit(nogil=True)
+def _reached(between: Any, value: float) -> int:
+    """Return how many edges a value reaches, without branches; for inf, more."""
+    cell, step = 0, (between.size - 1) // 2
+    while step > 0:
+        cell = cell + step if between[cell + step] <= value else cell
+        step >>= 1
+    return cell
 
 
 @njit
@@ -215,6 +230,47 @@ def _first_missing(found: Any, size: int) -> int:
     while place < size and (found >> place) & 1:
         place += 1
     return place
+
+
+@njit(nogil=True, cache=True)
+def farthest_cells(
+    starts: Any, columns: Any, pairs: Any, values: Any, rest: Any, descending: Any, edges: Any
+) -> Any:
+    """Return how many edges each row's largest value reaches, of those of `farthest`."""
+    out = np.empty(starts.size - 1, np.int64)
+    most, between = rest[descending[0]], _between_infinite(edges)
+    for i in range(out.size):
+        first, stop = starts[i], starts[i + 1]
+        one = two = -1.0  # that do not wait for each other
+        twos = first + (stop - first) // 2 * 2
+        for k in range(first, twos, 2):
+            here = np.uint64(k)  # unsigned: not from the end
+            one = max(one, values[np.uint64(pairs[here])])
+            two = max(two, values[np.uint64(pairs[here + np.uint64(1)])])
+        if twos < stop:
+            one = max(one, values[np.uint64(pairs[np.uint64(twos)])])
+        largest = max(one, two)
+        if largest < most:
+            for place in range(rest.size):
+                j = descending[place]
+                if rest[j] <= largest or not _is_stored(columns, first, stop, j):
+                    largest = max(largest, rest[j])
+                    break
+        out[i] = min(_reached(between, largest), edges.size)
+    return out
+
+
+@njit(nogil=True)
+def _is_stored(columns: Any, first: int, stop: int, column: int) -> bool:
+    """Return whether a row's columns, which rise from `first` to before `stop`, have this one."""
+    low, high = first, stop
+    while low < high:
+        middle = (low + high) // 2
+        if columns[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    return low < stop and columns[low] == column
 
 
 @njit(nogil=True, cache=True)

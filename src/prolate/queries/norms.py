@@ -73,24 +73,19 @@ class NormHistogram(Query):
             norms, _ = kernels.farthest(rows, self.center, self.gain, *self._ends)
         else:
             norms = kernels.norms(rows, self.center, self.gain, *self._ends, self.about)
-        self._count(norms, total)
+        cells = np.searchsorted(self.edges, norms, side="right")
+        total += np.bincount(cells, minlength=self.size)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Count the rows."""
-        about = np.full(self.columns, np.nan) if self.about is None else self.about
-        if not self.farthest:
+        if self.farthest:
+            cells = sparse.farthest_cells(rows, self.center, self.gain, self.edges)
+        else:
+            about = np.full(self.columns, np.nan) if self.about is None else self.about
             cells = sparse.norm_cells(rows, about, self.center, self.gain, self.edges)
-            if cells is not None:
-                total += np.bincount(cells, minlength=self.size)
-            return cells is not None
-        found = sparse.farthest(rows, self.center, self.gain)
-        if found is not None:
-            self._count(found[0], total)
-        return found is not None
-
-    def _count(self, norms: NDArray[np.float64], total: NDArray[np.int64]) -> None:
-        cell = np.searchsorted(self.edges, norms, side="right")
-        total += np.bincount(cell, minlength=self.size)
+        if cells is not None:
+            total += np.bincount(cells, minlength=self.size)
+        return cells is not None
 
     def describe(self) -> str:
         """Return one line for the receipt."""

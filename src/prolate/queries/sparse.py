@@ -26,7 +26,7 @@ from prolate.queries import twins
 from prolate.sources.sparse_rows import Entries, SparseRows
 from prolate.sources.threads import thread_count
 
-__all__ = ["clipped_sum", "farthest", "norm_cells", "norms", "selected", "tally"]
+__all__ = ["clipped_sum", "farthest", "farthest_cells", "norm_cells", "norms", "selected", "tally"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -180,8 +180,9 @@ def norm_cells(
     there), B that of the common row, u = 2**-53. The dense sum differs from Q by at most
     about d u Q. The sum of B and of the row's k differences, whose magnitudes sum up within
     B + Q, differs from Q by at most (d + k + 2) u (2 B + Q), in any order. So both lie within
-    2 (d + k + 4) u (2 B + Q) of each other; twice that is taken. Where an edge is so near,
-    the row is summed again, in the order of its columns.
+    2 (d + k + 4) u (2 B + Q) of each other; twice that is taken, which covers the roundings of
+    an edge's square and of a root, too. Where an edge's square is so near, the row is summed
+    again, in the order of its columns.
     """
     module = _compiled()
     if module is None:
@@ -221,6 +222,24 @@ def farthest(rows: SparseRows, center: Floats, gain: Floats) -> tuple[Floats, In
     module = _compiled()
     if module is None:
         return None
+    distances, which = zip(*_farthest(rows, center, gain, module.farthest), strict=True)
+    return np.concatenate(distances), np.concatenate(which)
+
+
+def farthest_cells(
+    rows: SparseRows, center: Floats, gain: Floats, edges: Floats
+) -> Integers | None:
+    """Return how many of the rising `edges` the first of these reaches."""
+    module = _compiled()
+    if module is None:
+        return None
+    return np.concatenate(_farthest(rows, center, gain, module.farthest_cells, edges))
+
+
+def _farthest(
+    rows: SparseRows, center: Floats, gain: Floats, loop: Callable[..., Answer], *more: Floats
+) -> list[Answer]:
+    """Return what a loop says of parts of the rows, given how far values and the rest are."""
 
     def deviation(values: Floats, columns: Integers) -> Floats:
         far = np.abs((values - center[columns]) * gain[columns])
@@ -228,15 +247,7 @@ def farthest(rows: SparseRows, center: Floats, gain: Floats) -> tuple[Floats, In
 
     values, rest = rows.evaluate(deviation)
     descending = np.argsort(-rest, kind="stable")  # of equals the first column is the first
-
-    def part(starts: Integers, columns: Integers, pairs: Integers) -> tuple[Floats, Integers]:
-        found: tuple[Floats, Integers] = module.farthest(
-            starts, columns, pairs, values, rest, descending
-        )
-        return found
-
-    distances, which = zip(*_in_parts(rows, part), strict=True)
-    return np.concatenate(distances), np.concatenate(which)
+    return _in_parts(rows, lambda *part: loop(*part, values, rest, descending, *more))
 
 
 def _in_parts(
