@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["REACH", "Curves", "LikelyCurves", "curves", "likely_curves"]
+__all__ = ["REACH", "Curves", "LikelyCurves", "curves", "likely_curves", "survival"]
 
 Floats = NDArray[np.float64]
 
@@ -39,21 +39,14 @@ class Curves:
 
     Attributes
     ----------
-    slope, bend : float64 arrays of shape (k, 1)
     odds : float64 array of shape (k,)
     lost, square : float64 arrays of shape (k, m)
         E (r - b)_+ and E (r - b)_+**2 for each b of `REACH`.
     """
 
-    slope: Floats
-    bend: Floats
     odds: Floats
     lost: Floats
     square: Floats
-
-    def survival(self, reach: Floats) -> Floats:
-        """Return the parts of the tails beyond some distances."""
-        return np.asarray(np.exp(-self.slope * (reach**self.bend - 1.0) / self.bend))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +74,17 @@ class LikelyCurves:
 @lru_cache(maxsize=1)
 def curves() -> Curves:
     """Return the curves that tails are compared with."""
-    slope, bend = (each.reshape(-1, 1) for each in np.meshgrid(_SLOPES, _BENDS, indexing="ij"))
     slopes = np.exp(-0.5 * (np.log(_SLOPES / _USUAL) / _RANGE) ** 2) + _ODD
     odds = np.outer(slopes, _BEND_ODDS).ravel()
-    nothing = np.empty((0, 0))
-    bare = Curves(slope, bend, odds / odds.sum(), nothing, nothing)
-    lost = _integral(bare.survival(REACH))
-    return Curves(slope, bend, bare.odds, lost, 2.0 * _integral(lost))
+    lost = _integral(survival(REACH))
+    return Curves(odds / odds.sum(), lost, 2.0 * _integral(lost))
+
+
+def survival(reach: Floats) -> Floats:
+    """Return the parts of the tails beyond some distances, (k, distances)."""
+    # Each bend's powers once, not once for each of its curves: they take longest.
+    bent = (np.power.outer(reach, _BENDS).T - 1.0) / _BENDS[:, np.newaxis]
+    return np.asarray(np.exp(np.multiply.outer(-_SLOPES, bent)).reshape(-1, reach.size))
 
 
 def likely_curves(edges: Floats, counts: Floats, noise: float, rows: float) -> LikelyCurves:
@@ -101,11 +98,10 @@ def likely_curves(edges: Floats, counts: Floats, noise: float, rows: float) -> L
     falling = np.minimum.accumulate(above)
     enough = max(min(_PART * rows, _PRECISE * noise), _SURE * noise)
     start = max(int(np.count_nonzero(falling > enough)) - 1, 1)
-    known = curves()
     while True:
         reach, part = float(edges[start]), min(max(float(above[start]) / rows, 1.0 / rows), 1.0)
-        survival = part * known.survival(edges[start:] / reach)
-        cells = rows * np.append(survival[:, :-1] - survival[:, 1:], survival[:, -1:], axis=1)
+        left = part * survival(edges[start:] / reach)
+        cells = rows * np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
         variance = noise**2 + cells  # rows are a sample of what the curve says
         off = (counts[start:] - cells) / np.sqrt(variance)
         square = np.sum(off**2, axis=1)
@@ -114,7 +110,7 @@ def likely_curves(edges: Floats, counts: Floats, noise: float, rows: float) -> L
             break
         start += 1
     unlikely = square + np.sum(np.log(variance), axis=1)
-    weight = known.odds * np.exp(-0.5 * (unlikely - unlikely.min()))
+    weight = curves().odds * np.exp(-0.5 * (unlikely - unlikely.min()))
     return LikelyCurves(start, reach, part, weight / weight.sum())
 
 

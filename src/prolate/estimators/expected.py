@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Measurer
 from prolate.estimators.clip import Norms, safe_cell
-from prolate.estimators.curves import curves, likely_curves
+from prolate.estimators.curves import likely_curves, survival
 from prolate.estimators.shares import radii_apart
 from prolate.theory import effective_columns
 
@@ -82,8 +82,8 @@ class Expected:
         found = likely_curves(edges, norms.counts[1:], norms.noise, rows)
         some = found.weight > _LIKELY * found.weight.max()
         weight = found.weight[some] / found.weight[some].sum()
-        survival = found.part * curves().survival(_REACH)[some]
-        tail = np.append(survival[:, :-1] - survival[:, 1:], survival[:, -1:], axis=1)
+        left = found.part * survival(_REACH)[some]
+        tail = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
         far = found.reach * np.append(np.sqrt(_REACH[:-1] * _REACH[1:]), _REACH[-1])
         near = np.append(0.5 * edges[0], np.sqrt(edges[:-1] * edges[1:]))[: found.start + 1]
         mass = -np.diff(norms.falling)[: near.size]

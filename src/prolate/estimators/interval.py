@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer
 from prolate.estimators.beyond import Beyond, lost_part
 from prolate.estimators.clip import rounding_std
-from prolate.estimators.curves import REACH, curves, likely_curves
+from prolate.estimators.curves import REACH, curves, likely_curves, survival
 from prolate.estimators.expected import Expected
 from prolate.estimators.moments import Variation
 from prolate.estimators.shares import radii_apart, sides_share
@@ -150,5 +150,5 @@ def fit_tail(counts: Floats, noise: float, rows: float) -> Tail:
     # place.
     at = _EDGES[start:] / reach
     doubt = np.interp(at, REACH, np.maximum(doubt, 0.0))
-    beyond = part * (weight @ known.survival(at))
+    beyond = part * (weight @ survival(at))
     return Tail(_EDGES[start:], np.interp(at, REACH, lost), doubt, beyond)

@@ -13,6 +13,7 @@ All of it is arithmetic on noisy measurements.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +76,7 @@ def _prior(log_likelihood: Floats, place: Integers, size: int, width: int) -> tu
     """Return how many columns each of all candidates has, smoothed, and the posteriors."""
     likelihood = _likelihood(log_likelihood)
     prior = np.full(place.shape, 1.0 / size)
-    smoothing = _smooth(np.eye(place.shape[1]), width)  # symmetric, and a product is quicker
+    smoothing = _smoothing(place.shape[1], width)
     for _ in range(_ROUNDS):
         posterior = _normalized(likelihood * prior)
         counts = np.bincount(place.ravel(), posterior.ravel(), minlength=size)
@@ -93,16 +94,26 @@ def _normalized(mass: Floats) -> Floats:
     return np.asarray(mass / mass.sum(axis=1, keepdims=True))
 
 
-def _smooth(mass: Floats, width: int) -> Floats:
-    near = _averaged(_averaged(mass, width), width)
-    far = _averaged(_averaged(mass, _FAR * width), _FAR * width)
-    return (1.0 - _FAR_PART) * near + _FAR_PART * far
+def _smooth(counts: Floats, width: int) -> Floats:
+    """Return counts spread over their neighbors."""
+    kernel = _kernel(width)
+    reach = kernel.size // 2
+    return np.convolve(counts, kernel)[reach : reach + counts.size]
 
 
-def _averaged(mass: Floats, width: int) -> Floats:
-    """Return the average over `width` neighbors, an odd number, along the last axis."""
-    size, first = mass.shape[-1], width // 2 + 1
-    padded = np.zeros((*mass.shape[:-1], size + width))  # np.pad takes longer than all the rest
-    padded[..., first : first + size] = mass
-    sums = np.cumsum(padded, axis=-1)
-    return np.asarray((sums[..., width:] - sums[..., :-width]) / width)
+@lru_cache(maxsize=8)
+def _smoothing(size: int, width: int) -> Floats:
+    """Return the same as a matrix, symmetric: for many vectors, a product is quicker."""
+    kernel, index = _kernel(width), np.arange(size)
+    far = np.abs(np.subtract.outer(index, index))
+    return np.pad(kernel[kernel.size // 2 :], (0, size))[far]
+
+
+@lru_cache(maxsize=8)
+def _kernel(width: int) -> Floats:
+    """Return the part that each neighbor gets: two averages over `width`, and a little farther."""
+    near, far = (np.full(size, 1.0 / size) for size in (width, _FAR * width))
+    kernel = _FAR_PART * np.convolve(far, far)
+    middle = kernel.size // 2
+    kernel[middle - width + 1 : middle + width] += (1.0 - _FAR_PART) * np.convolve(near, near)
+    return kernel
