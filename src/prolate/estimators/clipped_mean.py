@@ -44,6 +44,7 @@ def clipped_mean(
     *,
     share: float,
     sample: Searcher | None = None,
+    skewed: bool = False,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean, its noise, and what was found, for a share of mu**2.
 
@@ -56,6 +57,8 @@ def clipped_mean(
     share : float
     sample : Searcher, optional
         Of the rows that are searched; all of them, if it is not given.
+    skewed : bool
+        Whether a single column is known to be.
     """
     searched: Measurer
     if sample is None or sample is curator:
@@ -115,7 +118,7 @@ def clipped_mean(
         safe=expected.safe,
         share=for_variation,
     )
-    if scale.size == 1 and tilt.clear and reaches(expected, shape.spread, scale):
+    if scale.size == 1 and (skewed or tilt.clear) and reaches(expected, shape.spread, scale):
         share = min((1.0 - for_first) * for_sum, curator.remaining)
         return interval_mean(curator, first.value, shape.spread, expected, variation, share=share)
     mean = around(curator, first.value, radius, 1.0 - for_first, "mean")

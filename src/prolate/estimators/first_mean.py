@@ -25,6 +25,8 @@ Integers = NDArray[np.int64]
 
 _FEWEST = 4  # columns of rare values that show what they have in common
 _FEWER = 0.3  # of the rows that a safe radius leaves out
+_CLEARLY = 3.0  # standard deviations of a mean that is away from the bulk
+_HIDDEN = 2.0  # the same, of rows that its histogram of norms does not show
 _PRECISE, _MOST = 10.0, 0.02  # share of the norms, over the usual one, and the most
 
 
@@ -42,6 +44,8 @@ class FirstMean:
     side : float64 array of shape (d,), optional
         To which side of the bulk the rare values are, 1 or -1, where that is so in all of
         these columns; then the others, of any side, have no part in the first mean.
+    apart : float
+        Root mean square distance from the bulk, over rows and columns of rare values.
     """
 
     value: Floats
@@ -49,6 +53,7 @@ class FirstMean:
     bulk: Floats
     step: Floats
     side: Floats | None
+    apart: float
 
     @property
     def rare(self) -> NDArray[np.bool_]:
@@ -60,11 +65,24 @@ class FirstMean:
         """Whether more than half of the columns are of rare values, and enough to learn from."""
         return are_mostly(self.rare)
 
+    @property
+    def may_be_skewed(self) -> bool:
+        """Whether a single column of rare values may have them on one side of its bulk.
+
+        So it has if its mean is clearly away from the bulk, and so it may have if the mean would
+        not be, were they all on one side.
+        """
+        away, all_on_one_side = np.abs(self.value - self.bulk), self.apart**2 / self.step
+        seen = _CLEARLY * self.noise
+        return bool(np.any((away > seen) | (all_on_one_side < seen)))
+
     def of(self, index: Integers) -> FirstMean:
         """Return that of some columns."""
         side = None if self.side is None else self.side[index]
         value, noise = self.value[index], self.noise[index]
-        return FirstMean(value, noise, self.bulk[index], self.step[index], side)
+        return replace(
+            self, value=value, noise=noise, bulk=self.bulk[index], step=self.step[index], side=side
+        )
 
 
 def are_mostly(rare: NDArray[np.bool_]) -> bool:
@@ -80,6 +98,7 @@ def first_mean(
     *,
     bulk: Floats,
     step: Floats,
+    apart: float,
     side: Floats | None,
     share: float,
 ) -> FirstMean:
@@ -91,19 +110,22 @@ def first_mean(
     )
     few = _FEWER * expected.clipped
     expected = replace(expected, cell=safe_cell(norms, few), clipped=few)
+    radius = expected.safe
+    if bulk.size == 1 and rows * (apart / step[0]) ** 2 < _HIDDEN * norms.noise:
+        radius = max(radius, float(step[0] / scale[0]))  # known, though this does not show it
     total, std = clipped_sum(
         view,
         middle,
         scale,
-        expected.safe,
+        radius,
         share=share,
         label="first mean",
         side=None if side is None else side[index],
     )
-    kept = rows * expected.mean_factor(expected.safe)
+    kept = rows * expected.mean_factor(radius)
     value, noise = center.copy(), spread.copy()
     value[index], noise[index] = middle + total / kept, std / kept
-    return FirstMean(value, noise, bulk, step, side)
+    return FirstMean(value, noise, bulk, step, side, apart)
 
 
 def view_of(curator: Curator, index: Integers) -> Measurer:

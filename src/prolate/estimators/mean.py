@@ -110,7 +110,9 @@ def _clipped_mean(
     share = curator.remaining
     if clip != "auto":
         return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip, sample=sample)
-    return clipped_mean(curator, shape, scale, share=share, sample=sample)
+    first = shape.first
+    skewed = first is not None and first.may_be_skewed
+    return clipped_mean(curator, shape, scale, share=share, sample=sample, skewed=skewed)
 
 
 def _mostly_rare_mean(

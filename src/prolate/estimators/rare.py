@@ -71,20 +71,28 @@ class RareValues:
         Root mean square deviation from the bulk, over rows and narrow columns.
     mixed : bool
         Whether they are of several sizes.
+    hidden : float
+        How many rows may have some that noise hides, where none are seen.
     """
 
     step: Floats
     own: Bools
     spread: float = 0.0
     mixed: bool = False
+    hidden: float = 0.0
 
 
 def rare_values(curator: Curator, rows: float, interval: Interval, *, share: float) -> RareValues:
-    """Return what narrow columns' rare values are like, for two shares of mu**2, or some more."""
+    """Return what narrow columns' rare values are like, for two shares of mu**2, or some more.
+
+    Where all columns are narrow and show no other values, nothing else is left to be found, and
+    half of what is left is spent on it.
+    """
     narrow = interval.narrow
     for octaves in _OCTAVES:
-        farthest = _deviations(curator, interval, octaves, share=share, farthest=True)
-        every = _deviations(curator, interval, octaves, share=share, farthest=False)
+        if octaves > 1 and narrow.all():
+            share = 0.25 * curator.remaining
+        farthest, every = _deviations(curator, interval, octaves, share=share)
         if not farthest.rows > 0.0:
             continue
         spread = float(np.sqrt(every.square / (max(rows, 1.0) * np.count_nonzero(narrow))))
@@ -93,22 +101,41 @@ def rare_values(curator: Curator, rows: float, interval: Interval, *, share: flo
             return RareValues(step, narrow, spread)
         step, own = own_steps(curator, rows, interval.center, interval.half, step)
         return RareValues(step, own, spread, mixed=True)
-    return RareValues(np.zeros(narrow.size), np.zeros(narrow.size, dtype=np.bool_))
+    nothing = np.zeros(narrow.size)
+    return RareValues(nothing, nothing > 0.0, hidden=farthest.least)
 
 
 @dataclass(frozen=True)
 class _Deviations:
-    """How many rows deviate, the sum of the squares of how far, and in how many octaves."""
+    """How many rows deviate, the sum of the squares of how far, and in how many octaves.
+
+    And how many must in one octave, so that it stands out.
+    """
 
     rows: float
     square: float
     octaves: int
+    least: float
 
 
 def _deviations(
+    curator: Curator, interval: Interval, octaves: int, *, share: float
+) -> tuple[_Deviations, _Deviations]:
+    """Return how rows deviate in their farthest narrow column, and in all of them together.
+
+    One column's is both, so it is measured once, with both shares.
+    """
+    if np.count_nonzero(interval.narrow) == 1:
+        found = _deviation(curator, interval, octaves, share=2.0 * share, farthest=True)
+        return found, found
+    farthest = _deviation(curator, interval, octaves, share=share, farthest=True)
+    return farthest, _deviation(curator, interval, octaves, share=share, farthest=False)
+
+
+def _deviation(
     curator: Curator, interval: Interval, octaves: int, *, share: float, farthest: bool
 ) -> _Deviations:
-    """Return how rows deviate in their farthest narrow column, or in all of them together."""
+    """Return one of these."""
     edges = _EDGES[::octaves]
     middles = np.concatenate([[0.0], edges * 2.0 ** (0.5 * octaves)])
     if not farthest:  # rows of 2, 8 or 32 ones are just as long as an edge, and summed twice
@@ -120,8 +147,8 @@ def _deviations(
     measured = curator.measure(query, share=share, label=label)
     beyond = np.where(bulk < middles, measured.values, 0.0)
     counts = np.where(standing_out(beyond, measured.std), beyond, 0.0)
-    seen = int(np.count_nonzero(counts))
-    return _Deviations(float(counts.sum()), float(counts @ middles**2), seen)
+    seen, least = int(np.count_nonzero(counts)), _limit(counts, measured.std)
+    return _Deviations(float(counts.sum()), float(counts @ middles**2), seen, least)
 
 
 def standing_out(counts: Floats, noise: float) -> NDArray[np.bool_]:
@@ -133,7 +160,7 @@ def standing_out(counts: Floats, noise: float) -> NDArray[np.bool_]:
     [False, True, False, False, True, True, False, False]
     """
     seen = np.zeros(counts.size, dtype=np.bool_)
-    limit = significance(counts.size * len(_RUNS)) * noise
+    limit = _limit(counts, noise)
     sums = np.concatenate([[0.0], np.cumsum(counts)])
     for run in _RUNS:
         mass = sums[run:] - sums[:-run]
@@ -148,6 +175,11 @@ def standing_out(counts: Floats, noise: float) -> NDArray[np.bool_]:
         for place in range(1, cells.size):
             cells[place] |= cells[place - 1] and may[place]
     return seen
+
+
+def _limit(counts: Floats, noise: float) -> float:
+    """Return which count stands out by itself."""
+    return significance(counts.size * len(_RUNS)) * noise
 
 
 def common_side(curator: Curator, sample: Curator, interval: Interval) -> Floats | None:

@@ -48,6 +48,10 @@ _RARE = 0.12  # part of the first mean of columns of rare values
 _MOSTLY = 0.5  # of the columns
 _LARGEST = 0.5  # spread of values that are 0 or one, over one
 _FLOOR = 0.1  # least spread of a nearly constant column, over the other columns' average
+_ALONE = (
+    "Each column showed a single value. Noise would hide others in up to about {:.2g} % of the rows, "
+    "and intervals know nothing of these: more rows, a larger budget or bounds would help."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +177,8 @@ def _search(
         )
     warnings = _warnings(curator, shares, found=interval.found)
     constant = narrow & (step == 0.0)
+    if constant.all() and not warnings:
+        warnings = (_ALONE.format(100.0 * min(rare.hidden / max(rows, 1.0), 1.0)),)
     shape = Shape(all_rows, sample, center, spread, roughness, shares, warnings, constant=constant)
     if not step.any():
         return replace(shape, center_noise=center_noise)
@@ -245,6 +251,7 @@ def _with_first_mean(
         shape.spread,
         bulk=bulk,
         step=step,
+        apart=values.spread,
         side=side,
         share=share,
     )
