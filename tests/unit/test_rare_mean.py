@@ -8,13 +8,14 @@ import scipy.sparse
 
 import prolate
 from prolate.curator import Curator
-from prolate.estimators import zoom
+from prolate.estimators import rare, zoom
+from prolate.estimators.first_mean import FirstMean
 from prolate.estimators.gains import Gains
 from prolate.estimators.locate import locate
 from prolate.estimators.mean import mean
 from prolate.estimators.rare import standing_out
 from prolate.estimators.shrink import shrink
-from prolate.queries import RADIUS
+from prolate.queries import RADIUS, Count
 from prolate.rivals import plan_binary
 from prolate.sources import open_source
 
@@ -194,18 +195,75 @@ def test_amounts_of_a_single_column_of_zeros_are_found() -> None:
     assert np.median(errors) < 0.2
 
 
-def test_where_amounts_are_hidden_the_release_says_so() -> None:
-    said = []
-    for seed in range(6):
+def amounts(part: float) -> list[tuple[float, bool]]:
+    """Relative errors of means of 2,000 amounts, a part of which is 0, and whether they warn."""
+    budget, found = prolate.Budget(epsilon=1, delta=1e-6), []
+    for seed in range(8):
         rng = np.random.default_rng(seed)
-        rows = np.where(rng.random(2000) < 0.9, 0.0, rng.exponential(50.0, 2000))[:, np.newaxis]
-        release = prolate.mean(rows, budget=prolate.Budget(epsilon=1, delta=1e-6), seed=seed)
-        said.append(any("do not use its numbers" in warning for warning in release.warnings))
-        constant = prolate.mean(
-            np.zeros((2000, 1)), budget=prolate.Budget(epsilon=1, delta=1e-6), seed=seed
-        )
-        assert not constant.warnings
-    assert np.mean(said) > 0.6
+        rows = np.where(rng.random(2000) < part, 0.0, rng.exponential(50.0, 2000))[:, np.newaxis]
+        release = prolate.mean(rows, budget=budget, seed=seed)
+        found.append((abs(release.estimate[0] / rows.mean() - 1.0), bool(release.warnings)))
+    return found
+
+
+def test_amounts_of_one_row_in_ten_are_found() -> None:
+    assert np.median([error for error, _ in amounts(0.9)]) < 0.5
+
+
+def test_where_amounts_are_hidden_the_release_says_so() -> None:
+    assert sum(error > 0.99 for error, _ in amounts(0.97)) >= 4
+    assert all(warned for error, warned in amounts(0.97) if error > 0.99)
+
+
+@pytest.mark.parametrize("value", [0.0, 7.25])
+def test_columns_of_a_single_value_say_what_noise_hides(value) -> None:
+    budget = prolate.Budget(epsilon=1, delta=1e-6)
+    release = prolate.mean(np.full((2000, 2), value), budget=budget, seed=0)
+    assert release.estimate == pytest.approx(value, abs=1e-6)
+    (warning,) = release.warnings
+    assert "Each column showed a single value." in warning
+    hidden = float(warning.split("about ")[1].split(" %")[0]) / 100
+    seen = np.where(np.arange(2000)[:, np.newaxis] < 1.6 * hidden * 2000, value + 1.0, value)
+    found = prolate.mean(seen, budget=budget, seed=0)
+    assert not any("a single value" in warning for warning in found.warnings)
+
+
+def flags_lost(count: int = 500, part: float = 0.08, runs: int = 60) -> int:
+    """How many means of flags, a part of which is 1, are off by half of it."""
+    lost = 0
+    for seed in range(runs):
+        rows = (np.random.default_rng(seed).random((count, 1)) < part).astype(float)
+        release = prolate.mean(rows, budget=prolate.Budget(rho=0.25), seed=seed)
+        lost += abs(release.estimate[0] / rows.mean() - 1.0) > 0.5
+    return lost
+
+
+def test_single_flags_of_few_rows_are_not_lost() -> None:
+    assert flags_lost() <= 12
+
+
+def test_fewer_flags_are_looked_for_where_nothing_else_is_left(monkeypatch) -> None:
+    assert flags_lost(1000, 0.03) <= 30
+    monkeypatch.setattr(rare, "_OCTAVES", (1, 1))  # a planted fault: the same look again
+    assert flags_lost(1000, 0.03) > 40
+
+
+def test_the_same_test_fails_if_they_are_taken_for_symmetric(monkeypatch) -> None:
+    """A planted fault."""
+    monkeypatch.setattr(FirstMean, "may_be_skewed", False)
+    assert flags_lost() > 12
+
+
+def test_the_same_test_fails_if_one_column_is_looked_at_twice(monkeypatch) -> None:
+    """A planted fault: both histograms show the same, each for half of the budget."""
+
+    def twice(curator, interval, octaves, *, share):
+        found = rare._deviation(curator, interval, octaves, share=share, farthest=True)
+        curator.measure(Count(1), share=share, label="nothing new")
+        return found, found
+
+    monkeypatch.setattr(rare, "_deviations", twice)
+    assert flags_lost() > 12
 
 
 def test_cells_stand_out_alone_in_runs_and_beside_others() -> None:
