@@ -30,6 +30,7 @@ _SLOPES = np.append(np.geomspace(0.2, 60.0, 28), np.geomspace(90.0, 1500.0, 7)) 
 _USUAL, _RANGE, _ODD = 1.3, 0.6, 0.02  # slopes are log-normal around this, or any
 _PART = 0.1  # of the rows, beyond the start; or fewer, ...
 _SURE, _PRECISE = 10.0, 100.0  # ... but as many standard deviations of a count, if not as many
+_GAP = 0.1  # of the rows beyond a cell that may as well be in it
 _MISFIT = 4.0  # standard deviations by which a count may be above the nearest curve
 
 
@@ -63,12 +64,16 @@ class LikelyCurves:
         Part of the rows beyond it.
     weight : float64 array of shape (k,)
         How likely each curve is.
+    lumpy : bool
+        Whether rows gather at some distances: no curve fits from where enough rows are counted,
+        or hardly any are in the cell before.
     """
 
     start: int
     reach: float
     part: float
     weight: Floats
+    lumpy: bool
 
 
 @lru_cache(maxsize=1)
@@ -97,7 +102,7 @@ def likely_curves(edges: Floats, counts: Floats, noise: float, rows: float) -> L
     above = np.cumsum(counts[::-1])[::-1]
     falling = np.minimum.accumulate(above)
     enough = max(min(_PART * rows, _PRECISE * noise), _SURE * noise)
-    start = max(int(np.count_nonzero(falling > enough)) - 1, 1)
+    first = start = max(int(np.count_nonzero(falling > enough)) - 1, 1)
     while True:
         reach, part = float(edges[start]), min(max(float(above[start]) / rows, 1.0 / rows), 1.0)
         left = part * survival(edges[start:] / reach)
@@ -109,9 +114,10 @@ def likely_curves(edges: Floats, counts: Floats, noise: float, rows: float) -> L
         if nearest.size == 1 or nearest.max() < _MISFIT:
             break
         start += 1
+    lumpy = start > first or bool(counts[first - 1] < _GAP * above[first])
     unlikely = square + np.sum(np.log(variance), axis=1)
     weight = curves().odds * np.exp(-0.5 * (unlikely - unlikely.min()))
-    return LikelyCurves(start, reach, part, weight / weight.sum())
+    return LikelyCurves(start, reach, part, weight / weight.sum(), lumpy)
 
 
 def _integral(values: Floats) -> Floats:

@@ -86,6 +86,8 @@ class Expected:
         tail = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
         far = found.reach * np.append(np.sqrt(_REACH[:-1] * _REACH[1:]), _REACH[-1])
         near = np.append(0.5 * edges[0], np.sqrt(edges[:-1] * edges[1:]))[: found.start + 1]
+        if found.lumpy:  # where in a cell its rows are is unknown: in the middle
+            far *= np.sqrt(edges[min(found.start + 1, edges.size - 1)] / found.reach)
         mass = -np.diff(norms.falling)[: near.size]
         mass = (1.0 - found.part) * mass / max(float(mass.sum()), 1e-300)
         mass = np.concatenate([np.tile(mass, (weight.size, 1)), tail], axis=1)
