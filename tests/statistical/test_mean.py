@@ -329,7 +329,7 @@ def test_the_same_test_fails_for_tails_that_never_end(monkeypatch):
         curves.curves.cache_clear()
 
 
-def far_off_flags(runs: int = 40) -> int:
+def far_off_pairs_of_flags(runs: int = 40) -> int:
     """How many means of two flags are off by five times what the best clip's noise is."""
     n, rho, count = 20_000, 0.5, 0
     for run in range(runs):
@@ -342,10 +342,10 @@ def far_off_flags(runs: int = 40) -> int:
 def test_rows_that_gather_at_a_few_distances_are_not_clipped_between_these():
     """None of 40 is off by so much, and one in two was: 12 come by with probability below 1e-10,
     at one in fifty."""
-    assert far_off_flags() < 12
+    assert far_off_pairs_of_flags() < 12
 
 
 def test_the_same_test_fails_if_nobody_notices_that_they_do(monkeypatch):
     """A planted fault."""
     monkeypatch.setattr(curves, "_GAP", -np.inf)
-    assert far_off_flags() >= 12
+    assert far_off_pairs_of_flags() >= 12
