@@ -112,7 +112,7 @@ class Query(ABC):
     def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Query | None:
         """Return what adds this query's vectors of values cut to [lower_j, upper_j] by itself.
 
-        None, if it cannot; see `Cut`.
+        None, if it cannot; see `Cut`, which asks it of dense rows only.
         """
         return None
 
