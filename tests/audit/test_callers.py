@@ -235,18 +235,22 @@ def test_a_signal_between_charge_and_release_hides_no_charge(tmp_path) -> None:
     def stop(*_: object) -> None:
         raise Stop
 
+    def release() -> None:
+        prolate.sum(ROWS, bounds=(-5, 5), budget=B, ledger=book)
+
+    release()  # what is imported late is imported now: a module cut off in its import stays broken
     before = signal.signal(signal.SIGALRM, stop)
-    released = 0
+    released = 1
     try:
         for step in range(30):
             try:
                 signal.setitimer(signal.ITIMER_REAL, 5e-4 + 1e-3 * step)
-                prolate.sum(ROWS, bounds=(-5, 5), budget=B, ledger=book)
+                release()
                 released += 1
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except Stop:
                 pass
-            assert released <= len(Ledger(book).entries()) <= step + 1
+            assert released <= len(Ledger(book).entries()) <= step + 2
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
