@@ -92,9 +92,9 @@ def _odd(loss: Loss, along: Floats, radius: float) -> Floats:
     else:
         direction, times, part = along, _ODD, _ODD if beyond.start >= radius else 0.0
     worth = 1.0 / float(np.hypot.reduce(direction / scale))  # whose squares may vanish
-    theirs = _far_tilt(loss, radius)
-    if theirs > 0.0:
-        part = min(part, times * expected.unit * math.sqrt(tilt.square) / (worth * theirs))
+    theirs, shown = worth * _far_tilt(loss, radius), expected.unit * math.sqrt(tilt.square)
+    if part * theirs > times * shown:  # of tiny scales, both may vanish
+        part = times * shown / theirs
     return np.asarray(part * worth * odd * direction)
 
 
