@@ -108,7 +108,7 @@ class Source(ABC):
             Zeros if there are no rows. The same for any number of threads.
         """
         add = query.add_block if isinstance(query, BlockAdder) else _adder(query)
-        cells = 1 << 62 if self.n_rows is None else self.n_rows * len(self.columns)
+        cells = None if self.n_rows is None else self.n_rows * len(self.columns)
         return add_up(self.blocks(), add, size, progress, cells=cells)
 
     def counted(self, progress: Callable[[int], None] | None = None) -> int | None:

@@ -35,7 +35,9 @@ Block = NDArray[np.number | np.bool_]
 Total = NDArray[np.int64]
 Task = list[Block]
 
-_PIECES = 1 << 17, 1 << 19  # cells that a thread takes at a time: less than a millisecond
+# Cells that a thread takes at a time, half a millisecond's work: of fewer than a few million an
+# eighth, but at least so many; of more, a sixteenth, where so many are in memory in any case.
+_LEAST, _PIECE, _MOST = 1 << 17, 1 << 19, 1 << 21
 _STOCK = 2  # tasks for each other thread
 _COPIES = 1 << 28  # bytes that the threads' own totals may take
 
@@ -70,7 +72,7 @@ def add_up(
     size: int,
     progress: Callable[[int], None] | None = None,
     *,
-    cells: int = 1 << 62,
+    cells: int | None = None,
 ) -> Total:
     """Return what `add` adds to a vector of `size` zeros, given all blocks.
 
@@ -85,10 +87,10 @@ def add_up(
         Length of the vector.
     progress : callable, optional
         Called by the calling thread with the number of rows done so far, which rises.
-    cells : int
+    cells : int, optional
         How many numbers there are, where it is known: few are cut into smaller pieces.
     """
-    tasks = _tasks(blocks, min(max(_PIECES[0], cells >> 3), _PIECES[1]))
+    tasks = _tasks(blocks, _PIECE if cells is None else _wanted(cells))
     first, second = next(tasks, []), next(tasks, [])
     total = np.zeros(size, dtype=np.int64)
     count = min(thread_count(), max(1, _COPIES // max(1, 8 * size))) if second else 1
@@ -262,8 +264,13 @@ class _Crew:
             raise self._faults[0]
 
 
+def _wanted(cells: int) -> int:
+    return max(_LEAST, min(cells >> 3, max(_PIECE, min(cells >> 4, _MOST))))
+
+
 def _tasks(blocks: Iterable[Block], wanted: int) -> Iterator[Task]:
-    """Cut large blocks, and put small ones together, to lists of about so many cells."""
+    """Cut large blocks to pieces of about so many cells, and put small ones together to lists."""
+    enough = min(wanted, _PIECE) // 2
     task: Task = []
     cells = 0
     for block in blocks:
@@ -271,7 +278,7 @@ def _tasks(blocks: Iterable[Block], wanted: int) -> Iterator[Task]:
         for start in range(0, block.shape[0], rows):
             task.append(block[start : start + rows])
             cells += task[-1].size
-            if cells >= wanted // 2:
+            if cells >= enough:
                 yield task
                 task, cells = [], 0
     if task:
