@@ -471,7 +471,15 @@ def both(name: str, rows: np.ndarray, *arguments: object, shape: tuple[int, ...]
         assert np.array_equal(answer, expected, equal_nan=shape is None)
 
 
-ANY_LAYOUT = ["clipped_sum", "farthest", "norms", "linear_histogram", "magnitude_histogram"]
+ANY_LAYOUT = [
+    "clipped_sum",
+    "farthest",
+    "linear_histogram",
+    "magnitude_histogram",
+    "norm_cells",
+    "norms",
+    "pooled_histogram",
+]
 
 
 def twin_rows(d: int) -> np.ndarray:
@@ -487,6 +495,14 @@ def public(rng: np.random.Generator, d: int) -> np.ndarray:
         return rng.normal(size=d)
     finite = [value for value in SPECIAL if math.isfinite(value)]
     return rng.choice(finite, d)
+
+
+def some_edges(norms: np.ndarray) -> list[np.ndarray]:
+    """Norms themselves, and their neighbors, where no rounding may be lost; and edges between."""
+    some = norms[np.isfinite(norms)][:60]
+    with np.errstate(over="ignore"):
+        near = [some, np.nextafter(some, np.inf), np.nextafter(some, -np.inf), 0.7 * some]
+    return [np.unique(edges) for edges in (*near, np.concatenate(near))]
 
 
 @pytest.mark.parametrize("d", [1, 3, 33, 200, 640])  # of the last, four rows are added at a time
@@ -506,6 +522,8 @@ def test_twins(d, seed) -> None:
             both("clipped_sum", *vectors, radius, *tilt, shape=(d,))
         both("clipped_sum", *vectors, radius // 3, 0.0, 0.0, shape=(d,))
         both("norms", rows, center, gain, *ends, about, shape=None)
+        for edges in some_edges(twins.norms(rows, center, gain, *ends, about)):
+            both("norm_cells", rows, center, gain, edges, *ends, about, shape=None)
         both("farthest", rows, center, gain, *ends, shape=None)
     width = np.abs(public(rng, d)) + TINY
     both("linear_histogram", rows, center, width, shape=(d, 9))
@@ -596,7 +614,32 @@ def test_twins_of_clipped_sums_and_norms(data) -> None:
     both("clipped_sum", *vectors, float(RADIUS), *tilt, shape=(d,))
     for pair in ((None, None), tuple(ends)):
         both("norms", rows, center, gain, *pair, about, shape=None)
+        for edges in some_edges(twins.norms(rows, center, gain, *pair, about)):
+            both("norm_cells", rows, center, gain, edges, *pair, about, shape=None)
         both("farthest", rows, center, gain, *pair, shape=None)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-160, 1e-170, 1e160])
+def test_cells_of_norms(size) -> None:
+    """Sums in any order tell the cell, but for rows whose norm is an edge, or rounded to it."""
+    rng = np.random.default_rng(1)
+    for d in (2, 100, 640):
+        rows = size * rng.normal(size=(400, d))
+        center, gain = np.zeros(d), np.exp(rng.normal(size=d))
+        with np.errstate(over="ignore", under="ignore"):
+            norms = kernels.norms(rows, center, gain)
+        for edges in (*some_edges(norms), np.array([-np.inf, -size, -0.0, size, 1e300, np.inf])):
+            both("norm_cells", rows, center, gain, edges, None, None, None, shape=None)
+
+
+def test_the_first_of_columns_equally_far() -> None:
+    """Wide rows are compared in stretches of columns: none comes before another."""
+    rng = np.random.default_rng(2)
+    for d in (31, 32, 33, 64, 65, 200, 640):
+        rows = rng.integers(-3, 4, size=(300, d)).astype(np.float64)
+        both("farthest", rows, np.zeros(d), np.ones(d), None, None, shape=None)
+        rows = np.where(rng.random((300, d)) < 2.0 / d, np.inf, 0.0)
+        both("farthest", rows, np.zeros(d), np.ones(d), None, None, shape=None)
 
 
 @pytest.mark.parametrize("d", [1, 4, 17])

@@ -21,7 +21,8 @@ __all__ = [
     "linear_histogram_rows",
     "magnitude_histogram_columns",
     "magnitude_histogram_rows",
-    "pooled_histogram",
+    "pooled_histogram_columns",
+    "pooled_histogram_rows",
 ]
 
 _LANES = 64
@@ -234,28 +235,57 @@ def magnitude_histogram_columns(
 
 
 @njit(nogil=True, cache=True)
-def pooled_histogram(rows: Any, center: Any, first: Any, shift: int, total: Any) -> None:
+def pooled_histogram_rows(
+    flat: Any, stride: int, count: int, center: Any, first: Any, shift: int, total: Any
+) -> None:
     d, most = center.size, _LINES * _LANES
-    length = max(1, _LANES // d) * d
+    rows = _rows_in_line(d, stride)
+    length, end = rows * d, (count - 1) * stride + d
     centers, firsts = np.empty(length), np.empty(length, np.int64)
     for j in range(length):
         centers[j], firsts[j] = center[j % d], first[j % d]
-    flat = rows.reshape(-1)
-    found = np.empty(max(1, most // length) * length, dtype=np.int32)
-    for start in range(0, flat.size, found.size):
-        values = flat[start : start + found.size]
-        for line in range(0, values.size, length):
-            row = values[line : line + length]
-            out = found[line : line + row.size]
-            for j in range(row.size):
-                out[j] = _cell(row[j], centers[j], firsts[j], total.size - 1, shift)
-        for line in range(0, values.size, most):
-            _count_together(found[line : min(line + most, values.size)], total)
+    found = np.empty(max(most, length), dtype=np.int32)
+    filled = 0
+    for line in range(0, count, rows):
+        if filled + length > found.size:
+            _count_together(found[:filled], total)
+            filled = 0
+        at = line * stride
+        values, out = flat[at : min(at + length, end)], found[filled : filled + length]
+        for j in range(values.size):
+            out[j] = _cell(values[j], centers[j], firsts[j], total.size - 1, shift)
+        filled += values.size
+    _count_together(found[:filled], total)
+
+
+@njit(nogil=True, cache=True)
+def pooled_histogram_columns(
+    flat: Any, stride: int, count: int, center: Any, first: Any, shift: int, total: Any
+) -> None:
+    most = _LINES * _LANES
+    found = np.empty(min(count, most), dtype=np.int32)
+    for j in range(center.size):
+        for start in range(0, count, most):
+            rows = min(most, count - start)
+            column = flat[j * stride + start : j * stride + start + rows]
+            for i in range(rows):
+                found[i] = _cell(column[i], center[j], first[j], total.size - 1, shift)
+            _count_together(found[:rows], total)
 
 
 @njit(nogil=True)
 def _count_together(found: Any, total: Any) -> None:
-    """Count the cells of a few lines, -1 for none: by bytes, if they are close to each other."""
+    """Count cells, -1 for none: by bytes, if they are close to each other.
+
+    So many at a time as make up `_LINES` lines.
+    """
+    most = _LINES * _LANES
+    for start in range(0, found.size, most):
+        _count_some(found[start : start + most], total)
+
+
+@njit(nogil=True)
+def _count_some(found: Any, total: Any) -> None:
     low, top = np.int32(total.size), np.int32(-1)
     for place in range(found.size):
         low, top = min(low, found[place]), max(top, found[place])

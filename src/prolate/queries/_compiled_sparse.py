@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from prolate.queries._compiled_edges import look_up, reached
+
 __all__ = [
     "add_rows",
     "farthest",
@@ -155,7 +157,8 @@ def norm_cells(
     out = np.empty(starts.size - 1, np.int64)
     base = before[rest.size]
     # A row's square is compared, which no root needs to be taken for.
-    between = _between_infinite(edges * np.abs(edges))
+    tables = look_up(edges * np.abs(edges))
+    between = tables[0]
     for i in range(out.size):
         first, stop = starts[i], starts[i + 1]
         one = two = three = four = 0.0  # sums that do not wait for each other
@@ -170,31 +173,12 @@ def norm_cells(
             one += more[np.uint64(pairs[np.uint64(k)])]
         square = base + ((one + two) + (three + four))
         doubt = (rest.size + (stop - first) + 4) * _DOUBT * (3.0 * base + abs(square))
-        cell = _reached(between, square)
+        cell = reached(tables, square)
         if not (between[cell] < square - doubt and square + doubt < between[cell + 1]):
             square = _in_order(first, stop, columns, pairs, squares, rest, before, most)
             cell = np.searchsorted(edges, min(np.sqrt(square), _LARGEST), "right")
         out[i] = cell
     return out
-
-
-@njit(nogil=True)
-def _between_infinite(edges: Any) -> Any:
-    """Return the edges between infinite ones, as `_reached` takes them: a power of two and one."""
-    between = np.full(2 ** int(np.ceil(np.log2(edges.size + 1.0))) + 1, np.inf)
-    between[0] = -np.inf
-    between[1 : edges.size + 1] = edges
-    return between
-
-
-@njit(nogil=True)
-def _reached(between: Any, value: float) -> int:
-    """Return how many edges a value reaches, without branches; for inf, more."""
-    cell, step = 0, (between.size - 1) // 2
-    while step > 0:
-        cell = cell + step if between[cell + step] <= value else cell
-        step >>= 1
-    return cell
 
 
 @njit
@@ -238,7 +222,7 @@ def farthest_cells(
 ) -> Any:
     """Return how many edges each row's largest value reaches, of those of `farthest`."""
     out = np.empty(starts.size - 1, np.int64)
-    most, between = rest[descending[0]], _between_infinite(edges)
+    most, tables = rest[descending[0]], look_up(edges)
     for i in range(out.size):
         first, stop = starts[i], starts[i + 1]
         one = two = -1.0  # that do not wait for each other
@@ -256,7 +240,7 @@ def farthest_cells(
                 if rest[j] <= largest or not _is_stored(columns, first, stop, j):
                     largest = max(largest, rest[j])
                     break
-        out[i] = min(_reached(between, largest), edges.size)
+        out[i] = reached(tables, largest)
     return out
 
 

@@ -1,6 +1,6 @@
-"""Clipped sums and norms of `prolate.queries.kernels`, for numba; imported on first use.
+"""Clipped sums of `prolate.queries.kernels`, for numba; imported on first use.
 
-Each kernel comes for rows and for columns that lie together in memory: element (i, j) is
+The kernel comes for rows and for columns that lie together in memory: element (i, j) is
 flat[i * stride + j], or flat[j * stride + i]. Where `lower`, `upper` or `about` are None,
 numba leaves out what they are for.
 
@@ -22,21 +22,17 @@ from numba import njit
 __all__ = [
     "clipped_sum_columns",
     "clipped_sum_rows",
-    "farthest_columns",
-    "farthest_rows",
-    "norms_columns",
-    "norms_rows",
+    "inside",
+    "plus",
 ]
 
 _EXACT = 2.0**53
 _WIDE = 600  # columns from which rows are taken four at a time
-_LARGEST = float(np.finfo(np.float64).max)
 _CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
-_NARROW = 8  # columns up to which the farthest is looked for one by one
 
 
 @njit(nogil=True, fastmath={"reassoc"})
-def _plus(total: float, step: float) -> float:
+def plus(total: float, step: float) -> float:
     return total + step
 
 
@@ -46,7 +42,7 @@ def _plus_square(total: float, step: float) -> float:
 
 
 @njit(nogil=True)
-def _inside(x: Any, j: int, lower: Any, upper: Any) -> float:
+def inside(x: Any, j: int, lower: Any, upper: Any) -> float:
     value = np.float64(x)
     if lower is not None:
         value = min(max(value, lower[j]), upper[j])
@@ -56,7 +52,7 @@ def _inside(x: Any, j: int, lower: Any, upper: Any) -> float:
 @njit(nogil=True, error_model="numpy")
 def _step(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any, about: Any) -> Any:
     """Return a value in steps, not cut; NaN or infinite where the value is."""
-    value = _inside(x, j, lower, upper)
+    value = inside(x, j, lower, upper)
     if about is not None:
         value = (value - about[j]) * (value - about[j])
     step = np.rint((value - center[j]) * gain[j])
@@ -211,7 +207,7 @@ def _square_columns(flat: Any, stride: int, how: Any, square: Any, sums: Any) ->
         for i in range(square.size):
             step = _step(column[i], j, *how)
             square[i] += step * step
-            part = _plus(part, step)
+            part = plus(part, step)
         sums[j] = part
 
 
@@ -237,10 +233,10 @@ def _add_columns(
         if cap > 0.0:
             for i in range(factors.size):
                 step = _cut(column[i], _step(column[i], j, *how), cap, missing[j])
-                part = _plus(part, np.rint(step * factors[i]))
+                part = plus(part, np.rint(step * factors[i]))
         else:
             for i in range(factors.size):
-                part = _plus(part, np.rint(_step(column[i], j, *how) * factors[i]))
+                part = plus(part, np.rint(_step(column[i], j, *how) * factors[i]))
         total[j] += np.int64(part)
 
 
@@ -282,147 +278,3 @@ def clipped_sum_columns(
         for i in range(rows):
             factor[i] = _factor(square[i], d, radius, middle, half)
         _add_columns(part, stride, how, cap if careful else 0.0, missing, factor, total)
-
-
-@njit(nogil=True, error_model="numpy")
-def _square(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any, about: Any) -> float:
-    value = _inside(x, j, lower, upper)
-    if about is not None:
-        value = (value - about[j]) * (value - about[j])
-    y = (value - center[j]) * gain[j]
-    return y * y if x - x == 0.0 else 0.0
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def norms_rows(
-    flat: Any,
-    stride: int,
-    count: int,
-    center: Any,
-    gain: Any,
-    lower: Any,
-    upper: Any,
-    about: Any,
-) -> Any:
-    d, how = center.size, (center, gain, lower, upper, about)
-    out = np.zeros(count)
-    squares = np.empty((4, d))  # four sums in turn, so that none waits for itself
-    for first in range(0, count, 4):
-        rows = min(4, count - first)
-        for k in range(rows):
-            row = flat[(first + k) * stride : (first + k) * stride + d]
-            for j in range(d):
-                squares[k, j] = _square(row[j], j, *how)
-        if rows == 4:
-            a = b = c = e = 0.0
-            for j in range(d):
-                a += squares[0, j]
-                b += squares[1, j]
-                c += squares[2, j]
-                e += squares[3, j]
-            out[first], out[first + 1], out[first + 2], out[first + 3] = a, b, c, e
-        else:
-            for k in range(rows):
-                for j in range(d):
-                    out[first + k] += squares[k, j]
-    for i in range(count):
-        out[i] = min(np.sqrt(out[i]), _LARGEST)
-    return out
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def norms_columns(
-    flat: Any,
-    stride: int,
-    count: int,
-    center: Any,
-    gain: Any,
-    lower: Any,
-    upper: Any,
-    about: Any,
-) -> Any:
-    d, how = center.size, (center, gain, lower, upper, about)
-    out = np.zeros(count)
-    height = max(64, min(512, _CELLS // d))
-    for first in range(0, count, height):
-        rows = min(height, count - first)
-        square = out[first : first + rows]
-        for j in range(d):
-            column = flat[j * stride + first : j * stride + first + rows]
-            for i in range(rows):
-                square[i] += _square(column[i], j, *how)
-    for i in range(count):
-        out[i] = min(np.sqrt(out[i]), _LARGEST)
-    return out
-
-
-@njit(nogil=True)
-def _distance(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any) -> float:
-    """Return |(x - center) gain|, 0 for a value that is not finite, or if that is no number."""
-    y = abs((_inside(x, j, lower, upper) - center[j]) * gain[j])
-    y = y if x - x == 0.0 else 0.0
-    return y if y == y else 0.0  # noqa: PLR0124
-
-
-@njit(nogil=True)
-def _largest(bits: Any) -> Any:
-    """Return the largest of the bit patterns of numbers that are not negative: that of the largest.
-
-    Integers, since compilers look for several of them at once.
-    """
-    most = np.int64(0)
-    for j in range(bits.size):
-        most = max(most, bits[j])
-    return most
-
-
-@njit(nogil=True)
-def _first_of(bits: Any, pattern: int) -> Any:
-    place = np.int64(bits.size)
-    for j in range(bits.size):
-        place = min(place, np.int64(j) if bits[j] == pattern else np.int64(bits.size))
-    return place
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def farthest_rows(
-    flat: Any, stride: int, count: int, center: Any, gain: Any, lower: Any, upper: Any
-) -> Any:
-    d, how = center.size, (center, gain, lower, upper)
-    farthest, which = np.empty(count), np.empty(count, dtype=np.int64)
-    away = np.empty(d)
-    bits, patterns = away.view(np.int64), farthest.view(np.int64)
-    for i in range(count):
-        row = flat[i * stride : i * stride + d]
-        if d <= _NARROW:
-            most, place = -1.0, 0
-            for j in range(d):
-                y = _distance(row[j], j, *how)
-                place = j if y > most else place
-                most = max(most, y)
-            farthest[i], which[i] = most, place
-            continue
-        for j in range(d):
-            away[j] = _distance(row[j], j, *how)
-        pattern = _largest(bits)
-        patterns[i], which[i] = pattern, _first_of(bits, pattern)
-    return farthest, which
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def farthest_columns(
-    flat: Any, stride: int, count: int, center: Any, gain: Any, lower: Any, upper: Any
-) -> Any:
-    how = center, gain, lower, upper
-    farthest, which = np.full(count, -1.0), np.zeros(count, dtype=np.int64)
-    height = max(64, min(512, _CELLS // center.size))
-    for first in range(0, count, height):
-        rows = min(height, count - first)
-        most, place = farthest[first : first + rows], which[first : first + rows]
-        for j in range(center.size):
-            column = flat[j * stride + first : j * stride + first + rows]
-            for i in range(rows):
-                y = _distance(column[i], j, *how)
-                place[i] = j if y > most[i] else place[i]
-                most[i] = max(most[i], y)
-    return farthest, which

@@ -42,18 +42,20 @@ def _of_lines(rows: kernels.Rows) -> list[Callable[[], object]]:
     limits = (1.0, 0.0, 0.0, sums)
     add = partial(kernels.clipped_sum, rows, zeros, ones)
     return [
+        partial(kernels.pooled_histogram, rows, zeros, first, 52, cells[0]),
         partial(kernels.magnitude_histogram, rows, zeros, first, 52, cells),
         partial(kernels.linear_histogram, rows, zeros, ones, cells),
         partial(add, None, None, None, zeros, *limits),
         partial(kernels.farthest, rows, zeros, ones),
-        partial(kernels.norms, rows, zeros, ones),
+        partial(kernels.norm_cells, rows, zeros, ones, ones[:1]),
         partial(add, None, None, ones, zeros, *limits),
         partial(add, zeros, ones, None, zeros, *limits),
         partial(add, zeros, ones, ones, zeros, *limits),
-        partial(kernels.norms, rows, zeros, ones, None, None, ones),
-        partial(kernels.norms, rows, zeros, ones, zeros, ones),
+        partial(kernels.norms, rows, zeros, ones),
+        partial(kernels.norm_cells, rows, zeros, ones, ones[:1], None, None, ones),
+        partial(kernels.norm_cells, rows, zeros, ones, ones[:1], zeros, ones),
         partial(kernels.farthest, rows, zeros, ones, zeros, ones),
-        partial(kernels.norms, rows, zeros, ones, zeros, ones, ones),
+        partial(kernels.norm_cells, rows, zeros, ones, ones[:1], zeros, ones, ones),
     ]
 
 
@@ -62,7 +64,6 @@ def _of_rows(rows: kernels.Floats) -> list[Callable[[], object]]:
     zeros, ones, steps = np.zeros(d), np.ones(d), np.zeros((len(rows), d + 1))
     cells, first = np.zeros((d, 4), dtype=np.int64), np.zeros(d, dtype=np.int64)
     return [
-        partial(kernels.pooled_histogram, rows, zeros, first, 52, cells[0]),
         partial(kernels.key_histogram, rows, np.arange(d), first, 52, cells),
         partial(kernels.clipped_steps, rows, zeros, ones, zeros, ones, 1.0, 1.0, 1.0, 1.0, steps),
         partial(kernels.cut, rows, zeros, ones),

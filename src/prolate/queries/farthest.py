@@ -82,9 +82,9 @@ class FarthestHistogram(Query):
         column: NDArray[np.int64],
         total: NDArray[np.int64],
     ) -> None:
-        octave = np.frexp(np.minimum(farthest, 2.0**self.octaves))[1] - 1
+        octave = (farthest.view(np.int64) >> 52) - 1023  # the exponent, by its bits
         cell = column * self.octaves + np.minimum(octave, self.octaves - 1)
-        total += np.bincount(cell[farthest >= 1.0], minlength=self.size)
+        total += np.bincount(cell[octave >= 0], minlength=self.size)
 
     def describe(self) -> str:
         """Return one line for the receipt."""

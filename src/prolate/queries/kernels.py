@@ -1,9 +1,9 @@
 """The loops over rows: compiled by numba, or in plain NumPy for little work or without numba.
 
-Each kernel has two versions under one name, in `_compiled`, `_compiled_histograms` or
-`_compiled_sums`, and in `twins`; tests hold one against the other. Both give the same
-integers: every operation on a value is a correctly rounded one in double precision, in the
-same order, and sums are either exact or taken column by column.
+Each kernel has two versions under one name, in `_compiled`, `_compiled_histograms`,
+`_compiled_lengths` or `_compiled_sums`, and in `twins`; tests hold one against the other. Both
+give the same integers: every operation on a value is a correctly rounded one in double
+precision, in the same order, and sums are either exact or taken column by column.
 
 Kernels marked *any layout* take rows of either precision, with the values of a row or of a
 column side by side, whatever lies between: no copy is made. The others take double
@@ -31,6 +31,7 @@ __all__ = [
     "key_histogram",
     "linear_histogram",
     "magnitude_histogram",
+    "norm_cells",
     "norms",
     "pooled_histogram",
     "products",
@@ -79,6 +80,24 @@ def norms(
     return found
 
 
+def norm_cells(
+    rows: Rows,
+    center: Floats,
+    gain: Floats,
+    edges: Floats,
+    lower: Floats | None = None,
+    upper: Floats | None = None,
+    about: Floats | None = None,
+) -> Integers:
+    """Return how many of the rising `edges` each row's norm reaches; any layout."""
+    found: Integers = _lines("norm_cells", rows, center, gain, edges, lower, upper, about)
+    unsure = np.flatnonzero(found < 0)
+    if unsure.size:
+        lengths = norms(rows[unsure], center, gain, lower, upper, about)
+        found[unsure] = np.searchsorted(edges, lengths, side="right")
+    return found
+
+
 def farthest(
     rows: Rows,
     center: Floats,
@@ -110,10 +129,10 @@ def magnitude_histogram(
 
 
 def pooled_histogram(
-    rows: Floats, center: Floats, first: Integers, shift: int, total: Integers
+    rows: Rows, center: Floats, first: Integers, shift: int, total: Integers
 ) -> None:
-    """Count |x - center| of all columns by bit pattern into `total`, (cells,)."""
-    _rows("pooled_histogram", rows, center, first, shift, out=(total,))
+    """Count |x - center| of all columns by bit pattern into `total`, (cells,); any layout."""
+    _lines("pooled_histogram", rows, center, first, shift, out=(total,))
 
 
 def key_histogram(
@@ -212,10 +231,15 @@ def _compiled(name: str, rows: Rows) -> Callable[..., Any] | None:
 def _loaded(name: str) -> Callable[..., Any] | None:
     """Return the compiled kernel `name`, or None where numba is not installed."""
     try:
-        from prolate.queries import _compiled, _compiled_histograms, _compiled_sums
+        from prolate.queries import (
+            _compiled,
+            _compiled_histograms,
+            _compiled_lengths,
+            _compiled_sums,
+        )
     except (ImportError, RuntimeError):  # not installed, or no folder for its cache
         return None
-    modules = _compiled, _compiled_histograms, _compiled_sums
+    modules = _compiled, _compiled_histograms, _compiled_lengths, _compiled_sums
     module = next(module for module in modules if name in module.__all__)
     kernel: Callable[..., Any] = getattr(forgiving(module), name)
     return kernel

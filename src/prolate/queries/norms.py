@@ -70,10 +70,11 @@ class NormHistogram(Query):
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""
         if self.farthest:
-            norms, _ = kernels.farthest(rows, self.center, self.gain, *self._ends)
+            distances, _ = kernels.farthest(rows, self.center, self.gain, *self._ends)
+            cells = np.searchsorted(self.edges, distances, side="right")
         else:
-            norms = kernels.norms(rows, self.center, self.gain, *self._ends, self.about)
-        cells = np.searchsorted(self.edges, norms, side="right")
+            vectors = (self.center, self.gain, self.edges, *self._ends, self.about)
+            cells = kernels.norm_cells(rows, *vectors)
         total += np.bincount(cells, minlength=self.size)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
@@ -128,8 +129,9 @@ class NormsBelow(Query):
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the count."""
-        norms = kernels.norms(rows, self.center, self.gain)
-        total[0] += np.count_nonzero(norms <= self.point)
+        beyond = np.nextafter([self.point], np.inf)
+        cells = kernels.norm_cells(rows, self.center, self.gain, beyond)
+        total[0] += np.count_nonzero(cells == 0)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Add the count."""

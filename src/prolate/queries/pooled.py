@@ -39,6 +39,11 @@ class PooledHistogram(Query):
         return self.grid.columns
 
     @property
+    def any_layout(self) -> bool:
+        """True."""
+        return True
+
+    @property
     def size(self) -> int:
         """Number of cells."""
         return self.grid.size

@@ -18,6 +18,7 @@ __all__ = [
     "key_histogram",
     "linear_histogram",
     "magnitude_histogram",
+    "norm_cells",
     "norms",
     "pooled_histogram",
     "products",
@@ -196,6 +197,20 @@ def norms(
         for column in np.ascontiguousarray(y.T):  # in the order of columns
             square += column
     return np.asarray(np.minimum(np.sqrt(square), np.finfo(np.float64).max))
+
+
+def norm_cells(
+    rows: Floats,
+    center: Floats,
+    gain: Floats,
+    edges: Floats,
+    lower: Floats | None,
+    upper: Floats | None,
+    about: Floats | None,
+) -> Integers:
+    """Return how many of the rising `edges` each row's norm reaches."""
+    lengths = norms(rows, center, gain, lower, upper, about)
+    return np.searchsorted(edges, lengths, side="right")
 
 
 def farthest(

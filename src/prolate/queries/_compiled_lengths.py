@@ -1,0 +1,268 @@
+"""How long rows are, of `prolate.queries.kernels`, for numba; imported on first use.
+
+Each kernel comes for rows and for columns that lie together in memory: element (i, j) is
+flat[i * stride + j], or flat[j * stride + i]. Where `lower`, `upper` or `about` are None,
+numba leaves out what they are for.
+
+A norm is the root of a sum in the order of the columns. The cell that it is in can be told from
+a sum in any order, which several columns at once are added up for, unless that is so near an
+edge's square that their roundings count. No fast-math but in such sums.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from prolate.queries._compiled_edges import look_up, reached
+from prolate.queries._compiled_sums import inside, plus
+
+__all__ = [
+    "farthest_columns",
+    "farthest_rows",
+    "norm_cells_columns",
+    "norm_cells_rows",
+    "norms_columns",
+    "norms_rows",
+]
+
+_DOUBT = 2.0**-51
+_LARGEST = float(np.finfo(np.float64).max)
+_CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
+_WIDE = 600  # columns from which rows are taken four at a time
+_NARROW = 32  # columns up to which the farthest is looked for one by one
+_AT_ONCE = 64  # columns
+
+
+@njit(nogil=True, error_model="numpy")
+def _square(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any, about: Any) -> float:
+    value = inside(x, j, lower, upper)
+    if about is not None:
+        value = (value - about[j]) * (value - about[j])
+    y = (value - center[j]) * gain[j]
+    return y * y if x - x == 0.0 else 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def norms_rows(
+    flat: Any,
+    stride: int,
+    count: int,
+    center: Any,
+    gain: Any,
+    lower: Any,
+    upper: Any,
+    about: Any,
+) -> Any:
+    d, how = center.size, (center, gain, lower, upper, about)
+    out = np.zeros(count)
+    squares = np.empty((4, d))  # four sums in turn, so that none waits for itself
+    for first in range(0, count, 4):
+        rows = min(4, count - first)
+        for k in range(rows):
+            row = flat[(first + k) * stride : (first + k) * stride + d]
+            for j in range(d):
+                squares[k, j] = _square(row[j], j, *how)
+        if rows == 4:
+            a = b = c = e = 0.0
+            for j in range(d):
+                a += squares[0, j]
+                b += squares[1, j]
+                c += squares[2, j]
+                e += squares[3, j]
+            out[first], out[first + 1], out[first + 2], out[first + 3] = a, b, c, e
+        else:
+            for k in range(rows):
+                for j in range(d):
+                    out[first + k] += squares[k, j]
+    for i in range(count):
+        out[i] = min(np.sqrt(out[i]), _LARGEST)
+    return out
+
+
+@njit(nogil=True, error_model="numpy")
+def _square_columns(flat: Any, stride: int, how: Any, squares: Any) -> None:
+    """Add each row's squares up, in the order of the columns."""
+    d, count = how[0].size, squares.size
+    height = max(64, min(512, _CELLS // d))
+    for first in range(0, count, height):
+        rows = min(height, count - first)
+        square = squares[first : first + rows]
+        for j in range(d):
+            column = flat[j * stride + first : j * stride + first + rows]
+            for i in range(rows):
+                square[i] += _square(column[i], j, *how)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def norms_columns(
+    flat: Any,
+    stride: int,
+    count: int,
+    center: Any,
+    gain: Any,
+    lower: Any,
+    upper: Any,
+    about: Any,
+) -> Any:
+    out = np.zeros(count)
+    _square_columns(flat, stride, (center, gain, lower, upper, about), out)
+    for i in range(count):
+        out[i] = min(np.sqrt(out[i]), _LARGEST)
+    return out
+
+
+@njit(nogil=True)
+def _surely_reached(tables: Any, square: float, columns: int) -> Any:
+    """Return how many edges' squares a row's sum of squares reaches, -1 if that is in doubt.
+
+    Two sums of d squares, each off the exact one by at most d u of it (u = 2**-53), differ by
+    less than 2 (d + 4) u. Twice that is taken, which covers the roundings of an edge's square
+    and of a root, too.
+    """
+    cell = reached(tables, square)
+    doubt = (columns + 4.0) * _DOUBT * square
+    between = tables[0]
+    here = np.uint64(cell)
+    sure = (between[here] < square - doubt) & (square + doubt < between[here + np.uint64(1)])
+    return cell if sure else -1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def norm_cells_rows(
+    flat: Any,
+    stride: int,
+    count: int,
+    center: Any,
+    gain: Any,
+    edges: Any,
+    lower: Any,
+    upper: Any,
+    about: Any,
+) -> Any:
+    d = center.size
+    out, squares = np.empty(count, np.int64), np.empty(count)
+    fours = count // 4 * 4 if d >= _WIDE else 0  # for which the public vectors are read once
+    for first in range(0, fours, 4):
+        row_one = flat[first * stride : first * stride + d]
+        row_two = flat[(first + 1) * stride : (first + 1) * stride + d]
+        row_three = flat[(first + 2) * stride : (first + 2) * stride + d]
+        row_four = flat[(first + 3) * stride : (first + 3) * stride + d]
+        a = b = c = e = 0.0
+        for j in range(d):
+            a = plus(a, _square(row_one[j], j, center, gain, lower, upper, about))
+            b = plus(b, _square(row_two[j], j, center, gain, lower, upper, about))
+            c = plus(c, _square(row_three[j], j, center, gain, lower, upper, about))
+            e = plus(e, _square(row_four[j], j, center, gain, lower, upper, about))
+        squares[first], squares[first + 1], squares[first + 2], squares[first + 3] = a, b, c, e
+    for i in range(fours, count):
+        row, square = flat[i * stride : i * stride + d], 0.0
+        for j in range(d):
+            square = plus(square, _square(row[j], j, center, gain, lower, upper, about))
+        squares[i] = square
+    tables = look_up(edges * np.abs(edges))
+    for i in range(count):
+        out[i] = _surely_reached(tables, squares[i], d)
+    return out
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def norm_cells_columns(
+    flat: Any,
+    stride: int,
+    count: int,
+    center: Any,
+    gain: Any,
+    edges: Any,
+    lower: Any,
+    upper: Any,
+    about: Any,
+) -> Any:
+    d, how = center.size, (center, gain, lower, upper, about)
+    out, squares = np.empty(count, np.int64), np.zeros(count)
+    _square_columns(flat, stride, how, squares)
+    tables = look_up(edges * np.abs(edges))
+    for i in range(count):
+        out[i] = _surely_reached(tables, squares[i], d)
+    return out
+
+
+@njit(nogil=True)
+def _distance(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any) -> float:
+    """Return |(x - center) gain|, 0 for a value that is not finite, or if that is no number."""
+    y = abs((inside(x, j, lower, upper) - center[j]) * gain[j])
+    y = y if x - x == 0.0 else 0.0
+    return y if y == y else 0.0  # noqa: PLR0124
+
+
+@njit(nogil=True)
+def _first_of(bits: Any, pattern: int) -> Any:
+    """Return the first place of a pattern that is there: of many, so many are compared at once."""
+    for start in range(0, bits.size, _AT_ONCE):
+        some = bits[start : start + _AT_ONCE]
+        here = False
+        for j in range(some.size):
+            here |= some[j] == pattern
+        if here:
+            place = 0
+            while some[place] != pattern:
+                place += 1
+            return start + place
+    return bits.size
+
+
+@njit(nogil=True)
+def _largest(bits: Any) -> Any:
+    """Return the largest of the bit patterns of numbers that are not negative: that of the largest.
+
+    Integers, since compilers look for several of them at once.
+    """
+    most = np.int64(0)
+    for j in range(bits.size):
+        most = max(most, bits[j])
+    return most
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def farthest_rows(
+    flat: Any, stride: int, count: int, center: Any, gain: Any, lower: Any, upper: Any
+) -> Any:
+    d = center.size
+    farthest, which = np.empty(count), np.empty(count, dtype=np.int64)
+    away = np.empty(d)
+    bits, patterns = away.view(np.int64), farthest.view(np.int64)
+    for i in range(count):
+        row = flat[i * stride : i * stride + d]
+        if d <= _NARROW:
+            most, place = -1.0, 0
+            for j in range(d):
+                y = _distance(row[j], j, center, gain, lower, upper)
+                place = j if y > most else place
+                most = max(most, y)
+            farthest[i], which[i] = most, place
+            continue
+        for j in range(d):
+            away[j] = _distance(row[j], j, center, gain, lower, upper)
+        pattern = _largest(bits)
+        patterns[i], which[i] = pattern, _first_of(bits, pattern)
+    return farthest, which
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def farthest_columns(
+    flat: Any, stride: int, count: int, center: Any, gain: Any, lower: Any, upper: Any
+) -> Any:
+    farthest, which = np.full(count, -1.0), np.zeros(count, dtype=np.int64)
+    height = max(64, min(512, _CELLS // center.size))
+    for first in range(0, count, height):
+        rows = min(height, count - first)
+        most, place = farthest[first : first + rows], which[first : first + rows]
+        for j in range(center.size):
+            column = flat[j * stride + first : j * stride + first + rows]
+            for i in range(rows):
+                y = _distance(column[i], j, center, gain, lower, upper)
+                place[i] = j if y > most[i] else place[i]
+                most[i] = max(most[i], y)
+    return farthest, which
