@@ -33,7 +33,11 @@ def look_up(edges: Any) -> Any:
     lowest, highest = ends.view(np.int64) >> _SHIFT
     table = np.zeros(highest - lowest + 2, np.int64)
     smallest = (np.arange(lowest, highest + 1) << _SHIFT).view(np.float64)
-    table[1:] = np.searchsorted(edges, smallest, "right")
+    count = 0
+    for place in range(smallest.size):
+        while count < edges.size and edges[count] <= smallest[place]:
+            count += 1
+        table[place + 1] = count
     return between, table, lowest
 
 

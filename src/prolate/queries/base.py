@@ -27,7 +27,10 @@ from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.sources.sparse_rows import SparseRows
 
-__all__ = ["Query", "check_shift", "check_vectors", "tiles"]
+__all__ = ["Ends", "Query", "check_shift", "check_vectors", "tiles"]
+
+Ends = tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]
+"""What values are cut to before a query reads them, or twice None."""
 
 _TILE = 1 << 16  # cells of a working copy: half a megabyte, inside the second-level cache
 _MOST = 1 << 24  # rows in one go: so many integers up to 2**24 add up exactly in a float

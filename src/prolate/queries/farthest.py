@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.queries import kernels, sparse
-from prolate.queries.base import Query, check_vectors
+from prolate.queries.base import Ends, Query, check_vectors
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["FarthestHistogram"]
@@ -32,9 +32,7 @@ class FarthestHistogram(Query):
     center: NDArray[np.float64]
     gain: NDArray[np.float64]
     octaves: int
-    _ends: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None] = field(
-        default=(None, None), init=False, repr=False
-    )
+    _ends: Ends = field(default=(None, None), init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the vectors' shapes."""

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.queries import kernels, sparse
-from prolate.queries.base import Query, check_vectors
+from prolate.queries.base import Ends, Query, check_vectors
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["NormHistogram", "NormsBelow"]
-
-Ends = tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]
 
 
 @dataclass(frozen=True, eq=False)
