@@ -17,6 +17,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
@@ -144,17 +146,31 @@ def forgiving(module: Any, *, at_once: bool = False) -> Any:
 
     numba stores them beside their source, or in a folder of the user. A power cut, a full disk
     or another version may leave what it cannot read, and it would fail when a loop is first
-    called: after the charge, and in every run.
+    called: after the charge, and in every run. What other sources have left is not read either:
+    numba looks at the date of a loop's own file, and loops of other files are part of it.
 
     A loop that is not stored raises NotCompiled as long as `WORK` says so, unless `at_once`.
     """
+    sources = _sources(Path(module.__file__).parent)
     for loop in vars(module).values():
-        cache: Any = getattr(loop, "_cache", None)
-        if hasattr(cache, "load_overload") and "load_overload" not in vars(cache):
-            load = _or_none(cache.load_overload, cache.flush)
-            cache.load_overload = load if at_once else _patient(load)
-            cache.save_overload = _or_none(cache.save_overload)
+        stored: Any = getattr(loop, "_cache", None)
+        if hasattr(stored, "load_overload") and "load_overload" not in vars(stored):
+            if sources and hasattr(stored, "_cache_file"):
+                stored._cache_file._source_stamp = sources
+            load = _or_none(stored.load_overload, stored.flush)
+            stored.load_overload = load if at_once else _patient(load)
+            stored.save_overload = _or_none(stored.save_overload)
     return module
+
+
+@cache
+def _sources(folder: Path) -> str | None:
+    """Return a digest of all sources of loops in a folder; None where there are none to read."""
+    try:
+        texts = [file.read_bytes() for file in sorted(folder.glob("_compiled*.py"))]
+    except OSError:
+        return None
+    return sha256(b"\0".join(texts)).hexdigest() if texts else None
 
 
 def _may_be_stored(folder: Path) -> bool:

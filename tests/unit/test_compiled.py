@@ -249,6 +249,46 @@ def test_damaged_code_is_compiled_anew(
     assert loaded(file).doubled(2) == 4  # and is stored whole again
 
 
+EDITED = """
+from numba import njit
+from _compiled_helper import once
+
+@njit(cache=True)
+def twice(x):
+    return once(once(x))
+"""
+HELPER = """
+from numba import njit
+
+@njit(cache=True)
+def once(x):
+    return {} * x
+"""
+TWICE = """
+import _compiled_loops
+from prolate.compiled import forgiving
+loop = forgiving(_compiled_loops, at_once=True).twice
+print(loop(1), sum(loop.stats.cache_hits.values()))
+"""
+
+
+def test_code_of_changed_sources_is_compiled_anew(tmp_path: Path) -> None:
+    """One loop is part of another, of a file that is as it was; and all dates are the same."""
+    pytest.importorskip("numba")
+    env = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    env["PYTHONPATH"] = str(tmp_path)
+    env["PYTHONDONTWRITEBYTECODE"] = "1"
+    seen = []
+    for factor in (2, 2, 3):
+        (tmp_path / "_compiled_loops.py").write_text(EDITED)
+        (tmp_path / "_compiled_helper.py").write_text(HELPER.format(factor))
+        for file in tmp_path.glob("*.py"):
+            os.utime(file, (1e9, 1e9))
+        words = [sys.executable, "-c", TWICE]
+        seen.append(subprocess.check_output(words, env=env, text=True).split())
+    assert seen == [["4", "0"], ["4", "1"], ["9", "0"]]
+
+
 def test_code_that_cannot_be_stored_runs(tmp_path: Path, monkeypatch) -> None:
     pytest.importorskip("numba")
     file = tmp_path / "loops.py"
@@ -265,15 +305,14 @@ def test_code_that_cannot_be_stored_runs(tmp_path: Path, monkeypatch) -> None:
 
 def test_all_compiled_loops_are_so() -> None:
     pytest.importorskip("numba")
-    noise, queries = noise_kernels._loaded(), kernels._loaded("clipped_steps")
-    assert queries is not None
+    kinds = "clipped_steps", "clipped_sum_rows", "norms_rows", "magnitude_histogram_rows"
+    modules = [sys.modules[kernels._loaded(name).__module__] for name in kinds]  # type: ignore[union-attr]
     stored = [
         loop._cache
-        for module in (noise, sys.modules[queries.__module__], sparse._compiled())
+        for module in (noise_kernels._loaded(), sparse._compiled(), *modules)
         for loop in vars(module).values()
         if hasattr(loop, "_cache")
     ]
-    stored.append(kernels._loaded("clipped_sum_rows")._cache)  # type: ignore[union-attr]
     named = [cache for cache in stored if hasattr(cache, "_cache_file")]
     assert len(named) > 10
     assert all("load_overload" in vars(cache) for cache in named)

@@ -115,19 +115,22 @@ def norms_columns(
 
 
 @njit(nogil=True)
-def _surely_reached(tables: Any, square: float, columns: int) -> Any:
-    """Return how many edges' squares a row's sum of squares reaches, -1 if that is in doubt.
+def _sure_cells(squares: Any, edges: Any, columns: int) -> Any:
+    """Return how many edges each row's sum of squares reaches the squares of, -1 if in doubt.
 
     Two sums of d squares, each off the exact one by at most d u of it (u = 2**-53), differ by
     less than 2 (d + 4) u. Twice that is taken, which covers the roundings of an edge's square
     and of a root, too.
     """
-    cell = reached(tables, square)
-    doubt = (columns + 4.0) * _DOUBT * square
-    between = tables[0]
-    here = np.uint64(cell)
-    sure = (between[here] < square - doubt) & (square + doubt < between[here + np.uint64(1)])
-    return cell if sure else -1
+    between, table, lowest = look_up(edges * np.abs(edges))
+    out, doubts = np.empty(squares.size, np.int64), (columns + 4.0) * _DOUBT
+    for i in range(squares.size):
+        square = squares[i]
+        cell = reached((between, table, lowest), square)
+        here, doubt = np.uint64(cell), doubts * square
+        sure = (between[here] < square - doubt) & (square + doubt < between[here + np.uint64(1)])
+        out[i] = cell if sure else -1
+    return out
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -143,7 +146,7 @@ def norm_cells_rows(
     about: Any,
 ) -> Any:
     d = center.size
-    out, squares = np.empty(count, np.int64), np.empty(count)
+    squares = np.empty(count)
     fours = count // 4 * 4 if d >= _WIDE else 0  # for which the public vectors are read once
     for first in range(0, fours, 4):
         row_one = flat[first * stride : first * stride + d]
@@ -162,10 +165,7 @@ def norm_cells_rows(
         for j in range(d):
             square = plus(square, _square(row[j], j, center, gain, lower, upper, about))
         squares[i] = square
-    tables = look_up(edges * np.abs(edges))
-    for i in range(count):
-        out[i] = _surely_reached(tables, squares[i], d)
-    return out
+    return _sure_cells(squares, edges, d)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -181,12 +181,9 @@ def norm_cells_columns(
     about: Any,
 ) -> Any:
     d, how = center.size, (center, gain, lower, upper, about)
-    out, squares = np.empty(count, np.int64), np.zeros(count)
+    squares = np.zeros(count)
     _square_columns(flat, stride, how, squares)
-    tables = look_up(edges * np.abs(edges))
-    for i in range(count):
-        out[i] = _surely_reached(tables, squares[i], d)
-    return out
+    return _sure_cells(squares, edges, d)
 
 
 @njit(nogil=True)
