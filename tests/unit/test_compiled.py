@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import prolate
@@ -53,6 +54,27 @@ heavy = {{"numba", "scipy", "pandas"}} & set(sys.modules)
 assert heavy == ({{"numba", *heavy}} if {loaded} else set()), heavy
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(("ending", "waits"), [("parquet", True), ("csv", True), ("arrow", False)])
+def test_what_is_decoded_can_wait_for_the_compiler(
+    ending: str, waits: bool, tmp_path: Path, monkeypatch
+) -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(5000, 8)), columns=list("abcdefgh"))
+    file = tmp_path / f"rows.{ending}"
+    if ending == "arrow":
+        frame.to_feather(file, compression="uncompressed")
+    else:
+        getattr(frame, f"to_{ending}")(file, index=False)
+    monkeypatch.setattr(WORK, "done", 0)
+    monkeypatch.setattr(WORK, "enough", 1 << 60)
+    for _ in range(5):
+        prolate.sum(file, bounds=(-5, 5), budget=Budget(rho=0.5))
+    assert (WORK.done < 2 * frame.size) == waits
+    before = WORK.done
+    monkeypatch.setattr(WORK, "enough", before - 1)  # loaded by now: no going back
+    WORK.wait(frame.size)
+    assert WORK.done == before
 
 
 COLD = """

@@ -35,12 +35,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.parallel import in_threads
 from prolate.sources.files import DataFile
@@ -203,8 +204,9 @@ class DelimitedFile(DataFile):
                 found.append(pa.record_batch(parts, list(columns)))
             return found
 
-        for batches in self._each(read):
-            yield from batches
+        for batch in chain.from_iterable(self._each(read)):
+            WORK.wait(batch.num_rows * batch.num_columns)
+            yield batch
 
     def count(self, column: str) -> Iterator[int]:
         """Yield how many rows each stretch has, of which only one column is read."""

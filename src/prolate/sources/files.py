@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.sources.arrow import BatchSource, nested_columns, unusable_columns
 from prolate.sources.labels import Labels, choose
@@ -117,9 +118,11 @@ def parquet_batches(
         readable(path, ParquetDataFile.kind),
         ParquetFile(path, buffer_size=buffer, pre_buffer=False) as file,
     ):
-        yield from file.iter_batches(
+        for batch in file.iter_batches(
             batch_size=min(rows, _BATCH_ROWS), columns=list(columns), row_groups=groups
-        )
+        ):
+            WORK.wait(batch.num_rows * batch.num_columns)
+            yield batch
 
 
 class ArrowFile(DataFile):
