@@ -56,6 +56,15 @@ assert heavy == ({{"numba", *heavy}} if {loaded} else set()), heavy
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_what_takes_longer_than_sums_adds_up_nonetheless(tmp_path: Path, monkeypatch) -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(5000, 8)), columns=list("abcdefgh"))
+    frame.to_parquet(tmp_path / "rows.parquet")
+    monkeypatch.setattr(WORK, "done", 0)
+    monkeypatch.setattr(WORK, "enough", 1 << 60)
+    prolate.quantile(tmp_path / "rows.parquet", q=0.5, budget=Budget(rho=0.5))
+    assert WORK.done > 5 * frame.size
+
+
 @pytest.mark.parametrize(("ending", "waits"), [("parquet", True), ("csv", True), ("arrow", False)])
 def test_what_is_decoded_can_wait_for_the_compiler(
     ending: str, waits: bool, tmp_path: Path, monkeypatch

@@ -43,6 +43,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _HERE = Path(__file__).parent
+_COSTLY = 4  # of NumPy's loops over rows in C order: others do so many values in the same time
 
 
 def clipped_sum(
@@ -180,7 +181,7 @@ def products(rows: Floats, center: Floats, scale: Floats) -> Floats:
 def _lines(name: str, rows: Rows, *given: Any, out: tuple[Any, ...] = ()) -> Any:
     """Return what the loop `name` says of rows of any layout; `out` is written."""
     by_row = _across(rows)
-    kernel = _compiled(f"{name}_rows" if by_row else f"{name}_columns", rows)
+    kernel = _compiled(f"{name}_rows" if by_row else f"{name}_columns", rows.size)
     if kernel is not None:
         flat, stride = _flat(rows, by_row)
         with WORK.or_numpy(rows.size):
@@ -190,9 +191,10 @@ def _lines(name: str, rows: Rows, *given: Any, out: tuple[Any, ...] = ()) -> Any
 
 def _rows(name: str, rows: Floats, *given: Any, out: tuple[Any, ...] = ()) -> Any:
     """Return what the loop `name` says of rows in C order; `out` is written."""
-    kernel = _compiled(name, rows)
+    work = _COSTLY * rows.size
+    kernel = _compiled(name, work)
     if kernel is not None:
-        with WORK.or_numpy(rows.size):
+        with WORK.or_numpy(work):
             return kernel(_fixed(rows), *map(_fixed, given), *out)
     return getattr(twins, name)(rows, *given, *out)
 
@@ -222,9 +224,9 @@ def _fixed(array: Any) -> Any:
     return array
 
 
-def _compiled(name: str, rows: Rows) -> Callable[..., Any] | None:
-    """Return the compiled kernel `name`, or None where NumPy is to do the work."""
-    return _loaded(name) if WORK.is_enough(rows.size, _HERE) else None
+def _compiled(name: str, work: int) -> Callable[..., Any] | None:
+    """Return the compiled kernel `name`, or None where NumPy is to do so much work."""
+    return _loaded(name) if WORK.is_enough(work, _HERE) else None
 
 
 @cache
