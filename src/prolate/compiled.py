@@ -165,8 +165,8 @@ def forgiving(module: Any, *, at_once: bool = False) -> Any:
     for loop in vars(module).values():
         stored: Any = getattr(loop, "_cache", None)
         if hasattr(stored, "load_overload") and "load_overload" not in vars(stored):
-            if sources and hasattr(stored, "_cache_file"):
-                stored._cache_file._source_stamp = sources
+            if sources:
+                _mark(stored, sources)
             load = _or_none(stored.load_overload, stored.flush)
             stored.load_overload = load if at_once else _patient(load)
             stored.save_overload = _or_none(stored.save_overload)
@@ -181,6 +181,18 @@ def _sources(folder: Path) -> str | None:
     except OSError:
         return None
     return sha256(b"\0".join(texts)).hexdigest() if texts else None
+
+
+def _mark(stored: Any, sources: str) -> None:
+    """Have a loop's code known by its sources, and not by its file's date.
+
+    In the names of files as well: numba writes its index first, and then the code, so that
+    whoever is cut off in between would leave an index of today with the code of yesterday.
+    """
+    with contextlib.suppress(AttributeError):  # another numba: it has its own way
+        file = stored._cache_file
+        file._data_name_pattern = f"{sources[:16]}.{file._data_name_pattern}"
+        file._source_stamp = sources
 
 
 def _may_be_stored(folder: Path) -> bool:
