@@ -82,12 +82,14 @@ class Expected:
         found = likely_curves(edges, norms.counts[1:], norms.noise, rows)
         some = found.weight > _LIKELY * found.weight.max()
         weight = found.weight[some] / found.weight[some].sum()
-        left = found.part * survival(_REACH)[some]
-        tail = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
-        far = found.reach * np.append(np.sqrt(_REACH[:-1] * _REACH[1:]), _REACH[-1])
-        near = np.append(0.5 * edges[0], np.sqrt(edges[:-1] * edges[1:]))[: found.start + 1]
+        reach = _REACH
         if found.lumpy:  # where in a cell its rows are is unknown: in the middle
-            far *= np.sqrt(edges[min(found.start + 1, edges.size - 1)] / found.reach)
+            cell = edges[found.start : found.start + 2] / found.reach
+            reach = np.append(cell, _REACH[_REACH > cell[-1]])
+        left = found.part * survival(reach)[some]
+        tail = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
+        far = found.reach * np.append(np.sqrt(reach[:-1] * reach[1:]), reach[-1])
+        near = np.append(0.5 * edges[0], np.sqrt(edges[:-1] * edges[1:]))[: found.start + 1]
         mass = -np.diff(norms.falling)[: near.size]
         mass = (1.0 - found.part) * mass / max(float(mass.sum()), 1e-300)
         mass = np.concatenate([np.tile(mass, (weight.size, 1)), tail], axis=1)
@@ -111,6 +113,15 @@ class Expected:
         length, mass = self.lengths
         factor: Radii = kept_parts(radius, length) @ mass
         return factor
+
+    def factor_doubt(self, radius: float) -> float:
+        """Return the standard deviation of `mean_factor`: which curve it is, and the noise."""
+        length, mass, weight = self.tails
+        factors = mass @ kept_parts(radius, length)
+        curves = float(weight @ (factors - weight @ factors) ** 2)
+        lost = 1.0 - kept_parts(radius, self.norms.edges)
+        noise = self.norms.noise / self.rows
+        return float(np.sqrt(curves + noise**2 * (lost @ lost)))
 
     def long_factor(self, radius: float) -> float:
         """Return E |y|**2 min(1, radius / |y|) / E |y|**2."""

@@ -46,6 +46,8 @@ class FirstMean:
         these columns; then the others, of any side, have no part in the first mean.
     apart : float
         Root mean square distance from the bulk, over rows and columns of rare values.
+    factor_doubt : float
+        By what part of themselves all means may be off, since what clipping leaves is in doubt.
     """
 
     value: Floats
@@ -54,6 +56,7 @@ class FirstMean:
     step: Floats
     side: Floats | None
     apart: float
+    factor_doubt: float = 0.0
 
     @property
     def rare(self) -> NDArray[np.bool_]:
@@ -125,7 +128,8 @@ def first_mean(
     kept = rows * expected.mean_factor(radius)
     value, noise = center.copy(), spread.copy()
     value[index], noise[index] = middle + total / kept, std / kept
-    return FirstMean(value, noise, bulk, step, side, apart)
+    doubt = expected.factor_doubt(radius) / expected.mean_factor(radius)
+    return FirstMean(value, noise, bulk, step, side, apart, doubt)
 
 
 def view_of(curator: Curator, index: Integers) -> Measurer:

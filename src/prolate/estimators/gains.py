@@ -40,6 +40,7 @@ _LEAST = 0.2  # gain
 _TELLING = 1 << 11  # columns
 _RULED = 4
 _CLEAR = 128.0  # signal over noise
+_SEEN = 4.0
 _UNLIKELY = -2.0 * np.log(1e-3)  # of a posterior probability, over the largest, left aside
 _FAR = np.add.outer(
     ((_TILTS - _TILT) / _TILT_DOUBT) ** 2, (np.log(_RATIOS) / _RATIO_DOUBT) ** 2
@@ -76,8 +77,14 @@ class Gains:
         return found
 
     def likely(
-        self, even: float, most: float, once: Floats, again: Floats, doubt: Floats
-    ) -> tuple[Floats, Floats]:
+        self,
+        even: float,
+        most: float,
+        once: Floats,
+        again: Floats,
+        doubt: Floats,
+        alike: float = 0.0,
+    ) -> tuple[Floats, Floats, float]:
         """Return the gains of a first mean and of a second one that are likely, given both.
 
         Parameters
@@ -89,19 +96,34 @@ class Gains:
             rare values.
         doubt : float64 array of shape (d,)
             Standard deviation of their difference, once gains are undone.
+        alike : float
+            Standard deviation of one factor that all of the first may be off by.
+
+        Returns
+        -------
+        two float64 arrays of shape (d,), and the factor's standard deviation that is left
         """
         some, stands = telling(np.abs(once) / doubt)
         apart = np.stack([once, again])[:, some] * (np.sqrt(stands) / doubt[some])
         those = self.of(some)
+        seen_columns = np.abs(apart[1]) > _SEEN
         costs = np.full((_TILTS.size, _RATIOS.size), np.inf)
+        factors = np.zeros(costs.shape)
+        left_doubt = 0.0
         wanted = np.zeros(costs.shape, dtype=np.bool_)
         wanted[::3, ::3] = True  # and then what is next to likely ones
         seen = wanted.copy()
         while wanted.any():
             for i, k in np.argwhere(wanted):
                 lost = those._lost(self._unlike(_TILTS[i])[some], even, _RATIOS[k] * (1.0 - most))
-                left = apart[0] / (1.0 - _LESS * lost) - apart[1] / (even - lost)
-                costs[i, k] = left @ left + _FAR[i, k]
+                second = apart[1] / (even - lost)
+                left = apart[0] / (1.0 - _LESS * lost) - second
+                second = np.where(seen_columns, second, 0.0)
+                known = 1.0 + alike**2 * float(second @ second)
+                common = alike**2 * float(second @ left) / known  # by which the first is too large
+                costs[i, k] = left @ left - common * (second @ left) + _FAR[i, k]
+                factors[i, k] = common
+                left_doubt = alike / np.sqrt(known)
             likely = costs < costs.min() + _UNLIKELY
             near = sliding_window_view(np.pad(likely, 1), (3, 3)).any(axis=(2, 3))
             wanted = near & ~seen
@@ -113,7 +135,8 @@ class Gains:
             lost += weights[i, k] * self._lost(
                 self._unlike(_TILTS[i]), even, _RATIOS[k] * (1.0 - most)
             )
-        return 1.0 - _LESS * lost, even - lost
+        common = float(np.sum(weights * factors))
+        return (1.0 - _LESS * lost) * (1.0 + common), even - lost, left_doubt
 
     def _unlike(self, tilt: float) -> Floats:
         """Return what columns lose, over the average."""

@@ -86,7 +86,7 @@ def rare_mean(
 
     drowned = _DROWNED / (1.0 + (away / first.noise) ** 2)
     doubted = _DIFFER * np.abs(away) * (1.0 + drowned)
-    before = _weight(first.noise, 0.0)
+    before = _weight(first.noise, first.factor_doubt * away)
     p = _NEARLY_RELATIVE if error_norm == RELATIVE else error_norm
     known = before + np.where(rare, _weight(away, 0.0), 0.0)  # by shrinking
 
@@ -112,7 +112,10 @@ def rare_mean(
     once = np.where(rare, first.value - bulk, 0.0)
     moved = total / shape.rows + even * around  # from the bulk, or from the center
     doubt = np.hypot(np.hypot(first.noise, noise / shape.rows / usual), bias(usual, even))
-    first_gain, gain = gains.likely(even, most, once, np.where(rare, moved, 0.0), doubt)
+    first_gain, gain, unsure = gains.likely(
+        even, most, once, np.where(rare, moved, 0.0), doubt, first.factor_doubt
+    )
+    before = _weight(first.noise, unsure * away)
 
     earlier = np.where(rare, bulk + once / first_gain, first.value)
     noise = noise / shape.rows / gain
