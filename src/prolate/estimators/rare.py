@@ -254,8 +254,18 @@ def likely_steps(moved: Floats, noise: Floats, step: Floats, own: Bools, square:
     return found
 
 
-def own_spread(moved: Floats, noise: Floats, step: Floats, spread: Floats) -> Floats:
+def own_spread(
+    moved: Floats,
+    noise: Floats,
+    step: Floats,
+    spread: Floats,
+    *,
+    both_sides: float = 0.0,
+) -> Floats:
     """Return each column's spread from its first mean.
+
+    Values on both sides of the bulk cancel in the mean. Where means explain less than half of
+    the squares, what they do not is shared out, as if values were as frequent in all columns.
 
     Parameters
     ----------
@@ -264,8 +274,14 @@ def own_spread(moved: Floats, noise: Floats, step: Floats, spread: Floats) -> Fl
         be the least.
     step, spread : float64 arrays of shape (d,)
         How far rare values are, 0 where there are none; the spread so far.
+    both_sides : float
+        Mean over rows of the sum of all rare values' squared deviations, where these may be on
+        both sides of the bulk; 0 where they are not.
     """
     rare = step > 0.0
     part = np.maximum(np.abs(moved), _LEAST * noise) / np.where(rare, step, 1.0)
+    if both_sides > 0.0:
+        left = both_sides - 2.0 * float(np.abs(moved[rare]) @ step[rare])
+        part = part + max(left, 0.0) / float(step @ step)
     part = np.clip(part, 0.0, _MOST)
     return np.where(rare, np.sqrt(part * (1.0 - part)) * step, spread)

@@ -166,11 +166,13 @@ def _search(
     # The bulk of a nearly constant column is known no better than to within its interval.
     spread = np.maximum(spread, np.where(narrow, interval.half / SCALES, 0.0))
     spread = np.clip(spread, SMALLEST, LARGEST)
+    seen = np.zeros(narrow.size)
     # Columns of rare values alone are all alike, unless these are of several sizes.
     looked = np.flatnonzero(~narrow | rare.mixed | (np.mean(narrow) <= _MOSTLY))
     if looked.size and not shares.crowded:
         view = sample if looked.size == narrow.size else SomeColumns(sample, looked)
         raised = with_farthest(view, rows, center[looked], spread[looked])
+        seen[looked] = np.where(raised > spread[looked], raised, 0.0)
         spread[looked] = raised
         step[looked] = np.where(
             step[looked] > 0.0, np.maximum(step[looked], raised / _LARGEST), 0.0
@@ -182,7 +184,7 @@ def _search(
     shape = Shape(all_rows, sample, center, spread, roughness, shares, warnings, constant=constant)
     if not step.any():
         return replace(shape, center_noise=center_noise)
-    return _with_first_mean(curator, shape, interval, replace(rare, step=step))
+    return _with_first_mean(curator, shape, interval, replace(rare, step=step), seen)
 
 
 def _search_wide(
@@ -235,7 +237,7 @@ def _search_wide(
 
 
 def _with_first_mean(
-    curator: Curator, shape: Shape, interval: Interval, values: RareValues
+    curator: Curator, shape: Shape, interval: Interval, values: RareValues, seen: Floats
 ) -> Shape:
     """Return the shape with a first mean, and the spreads of rare values that it tells."""
     step, rare = values.step, values.step > 0.0
@@ -261,7 +263,11 @@ def _with_first_mean(
     square = values.spread**2 * np.count_nonzero(interval.narrow)
     step = likely_steps(away, first.noise, step, values.own, square)
     first = replace(first, step=step)
-    spread = np.clip(own_spread(away, first.noise, step, shape.spread), SMALLEST, LARGEST)
+    unseen = square if side is None else 0.0
+    spread = own_spread(away, first.noise, step, shape.spread, both_sides=unseen)
+    if side is None:
+        spread = np.maximum(spread, seen)
+    spread = np.clip(spread, SMALLEST, LARGEST)
     center = np.where(rare, interval.center + away, shape.center)
     return replace(shape, center=center, spread=spread, first=first)
 
