@@ -71,8 +71,10 @@ def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -
 
 def own_steps(
     view: Searcher, rows: float, center: Floats, half: Floats, step: Floats
-) -> tuple[Floats, Bools]:
+) -> tuple[Floats, Bools, Floats]:
     """Return how far columns' rare values are from their bulk, and in which columns that is seen.
+
+    And the spreads that these columns have at least, by the rows in which they are farthest.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def own_steps(
     step : float64 array of shape (d,)
         How far rare values of all columns are, together; 0 for columns that have none.
     """
-    step, left = step.copy(), step > 0.0
+    step, left, spread = step.copy(), step > 0.0, np.zeros(step.size)
     octaves = _octaves(center.size)
     unit = max(np.exp2(np.ceil(np.log2(step.max())) + _ABOVE - octaves), SMALLEST)
     middle = _MIDDLE * unit * np.exp2(np.arange(octaves))
@@ -96,12 +98,13 @@ def own_steps(
         seen = _standing_out(np.where(outside, counts, 0.0), np.full(center.size, std))
         held = np.where(seen & outside, np.maximum(counts, 0.0), 0.0)
         new = left & held.any(axis=1)
-        square = held @ np.minimum(middle, LARGEST) ** 2 / np.maximum(held.sum(axis=1), 1.0)
-        step[new] = np.minimum(np.sqrt(square[new]), LARGEST)
+        square = held[new] @ np.minimum(middle, LARGEST) ** 2
+        spread[new] = np.minimum(np.sqrt(square / max(rows, 1.0)), LARGEST)
+        step[new] = np.minimum(np.sqrt(square / np.maximum(held[new].sum(axis=1), 1.0)), LARGEST)
         left &= ~new
         if not new.any() or not left.any():
             break
-    return step, (step > 0.0) & ~left
+    return step, (step > 0.0) & ~left, spread
 
 
 def _look(
@@ -109,7 +112,8 @@ def _look(
 ) -> tuple[Floats, float]:
     """Return noisy counts of rows by farthest column and octave, and their noise."""
     query = FarthestHistogram(center, gain, _octaves(center.size))
-    measured = view.measure(query, share=farthest_share(view, rows), label=label)
+    share = farthest_share(view, rows, rare=label == "farthest rare columns")
+    measured = view.measure(query, share=share, label=label)
     return measured.values.reshape(center.size, query.octaves), measured.std
 
 

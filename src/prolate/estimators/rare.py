@@ -67,6 +67,8 @@ class RareValues:
         if no row deviates, as far as the noise lets see.
     own : bool array of shape (d,)
         Which columns' steps are their own.
+    seen : float64 array of shape (d,)
+        Spreads that these columns have at least.
     spread : float
         Root mean square deviation from the bulk, over rows and narrow columns.
     mixed : bool
@@ -77,6 +79,7 @@ class RareValues:
 
     step: Floats
     own: Bools
+    seen: Floats
     spread: float = 0.0
     mixed: bool = False
     hidden: float = 0.0
@@ -98,11 +101,11 @@ def rare_values(curator: Curator, rows: float, interval: Interval, *, share: flo
         spread = float(np.sqrt(every.square / (max(rows, 1.0) * np.count_nonzero(narrow))))
         step = np.where(narrow, float(np.sqrt(farthest.square / farthest.rows)), 0.0)
         if octaves == 1 and farthest.octaves == 1:
-            return RareValues(step, narrow, spread)
-        step, own = own_steps(curator, rows, interval.center, interval.half, step)
-        return RareValues(step, own, spread, mixed=True)
+            return RareValues(step, narrow, np.zeros(narrow.size), spread)
+        step, own, seen = own_steps(curator, rows, interval.center, interval.half, step)
+        return RareValues(step, own, seen, spread, mixed=True)
     nothing = np.zeros(narrow.size)
-    return RareValues(nothing, nothing > 0.0, hidden=farthest.least)
+    return RareValues(nothing, nothing > 0.0, nothing, hidden=farthest.least)
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ def _search(
 ) -> Shape:
     """Find centers and spreads inside the columns' intervals."""
     rows, narrow = all_rows * sample.fraction, interval.narrow
-    rare = RareValues(np.zeros(narrow.size), np.zeros(narrow.size, dtype=np.bool_))
+    rare = RareValues(np.zeros(narrow.size), np.zeros_like(narrow), np.zeros(narrow.size))
     if narrow.any():
         rare = rare_values(sample, rows, interval, share=shares.rare)
     step, center = rare.step.copy(), interval.center.copy()
@@ -162,7 +162,7 @@ def _search(
         known = (own > 0.0) & (step > 0.0)
         step = np.where(known, own, step)
         rare = replace(rare, own=rare.own | known)
-    spread = np.where(step > 0.0, np.minimum(spread, _LARGEST * step), spread)
+    spread = np.where(step > 0.0, np.minimum(np.maximum(spread, rare.seen), _LARGEST * step), spread)
     # The bulk of a nearly constant column is known no better than to within its interval.
     spread = np.maximum(spread, np.where(narrow, interval.half / SCALES, 0.0))
     spread = np.clip(spread, SMALLEST, LARGEST)
