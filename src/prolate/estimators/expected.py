@@ -85,7 +85,7 @@ class Expected:
         reach = _REACH
         if found.lumpy:  # where in a cell its rows are is unknown: in the middle
             cell = edges[found.start : found.start + 2] / found.reach
-            reach = np.append(cell, _REACH[_REACH > cell[-1]])
+            reach = np.append(cell, _REACH[cell[-1] < _REACH])
         left = found.part * survival(reach)[some]
         tail = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
         far = found.reach * np.append(np.sqrt(reach[:-1] * reach[1:]), reach[-1])
@@ -115,7 +115,7 @@ class Expected:
         return factor
 
     def factor_doubt(self, radius: float) -> float:
-        """Return the standard deviation of `mean_factor`: which curve it is, and the noise."""
+        """Return the standard deviation of `mean_factor`, by the curves and the counts' noise."""
         length, mass, weight = self.tails
         factors = mass @ kept_parts(radius, length)
         curves = float(weight @ (factors - weight @ factors) ** 2)

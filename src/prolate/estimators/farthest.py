@@ -53,7 +53,7 @@ def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -
     total, looks = np.zeros((center.size, octaves - _FAR)), np.zeros(center.size)
     squares = (_END * np.exp2(np.arange(_FAR, octaves))) ** 2
     for _ in range(_LOOKS):
-        counts, std = _look(view, rows, center, 1.0 / spread, "farthest columns")
+        counts, std = _look(view, rows, center, 1.0 / spread)
         total += counts[:, _FAR:]
         looks += 1.0
         mean, noise = total / looks[:, np.newaxis], std / np.sqrt(looks)
@@ -94,7 +94,7 @@ def own_steps(
     outside = middle > _WITHIN * half[:, np.newaxis]
     for _ in range(_LOOKS):
         gain = np.where(left, 1.0 / unit, 0.0)
-        counts, std = _look(view, rows, center, gain, "farthest rare columns")
+        counts, std = _look(view, rows, center, gain, rare=True)
         seen = _standing_out(np.where(outside, counts, 0.0), np.full(center.size, std))
         held = np.where(seen & outside, np.maximum(counts, 0.0), 0.0)
         new = left & held.any(axis=1)
@@ -108,12 +108,12 @@ def own_steps(
 
 
 def _look(
-    view: Searcher, rows: float, center: Floats, gain: Floats, label: str
+    view: Searcher, rows: float, center: Floats, gain: Floats, *, rare: bool = False
 ) -> tuple[Floats, float]:
     """Return noisy counts of rows by farthest column and octave, and their noise."""
+    label = "farthest rare columns" if rare else "farthest columns"
     query = FarthestHistogram(center, gain, _octaves(center.size))
-    share = farthest_share(view, rows, rare=label == "farthest rare columns")
-    measured = view.measure(query, share=share, label=label)
+    measured = view.measure(query, share=farthest_share(view, rows, rare=rare), label=label)
     return measured.values.reshape(center.size, query.octaves), measured.std
 
 

@@ -14,6 +14,8 @@ about a quarter to a half of itself. The histogram does not see the longest rows
 a guess that may be wrong by half.
 
 So tilt and G2 have a prior each, and a first mean, which is clipped far less, tells more.
+Where rows gather at few lengths, as those of dummies do, what clipping leaves of the first
+is less sure than its noise, by one factor for all columns: it has a prior, too.
 """
 
 from __future__ import annotations
@@ -40,11 +42,28 @@ _LEAST = 0.2  # gain
 _TELLING = 1 << 11  # columns
 _RULED = 4
 _CLEAR = 128.0  # signal over noise
-_SEEN = 4.0
+_SEEN = 4.0  # signal over noise, of columns that tell how far the first mean's factor is off
 _UNLIKELY = -2.0 * np.log(1e-3)  # of a posterior probability, over the largest, left aside
 _FAR = np.add.outer(
     ((_TILTS - _TILT) / _TILT_DOUBT) ** 2, (np.log(_RATIOS) / _RATIO_DOUBT) ** 2
 )  # minus twice the prior's logarithm
+
+
+@dataclass(frozen=True, eq=False)
+class LikelyGains:
+    """What is likely left on of two means.
+
+    Attributes
+    ----------
+    first, second : float64 arrays of shape (d,)
+        Gains of columns.
+    unsure : float
+        By what part all of the first may still be off.
+    """
+
+    first: Floats
+    second: Floats
+    unsure: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +102,9 @@ class Gains:
         once: Floats,
         again: Floats,
         doubt: Floats,
-        alike: float = 0.0,
-    ) -> tuple[Floats, Floats, float]:
+        *,
+        factor_doubt: float = 0.0,
+    ) -> LikelyGains:
         """Return the gains of a first mean and of a second one that are likely, given both.
 
         Parameters
@@ -96,20 +116,15 @@ class Gains:
             rare values.
         doubt : float64 array of shape (d,)
             Standard deviation of their difference, once gains are undone.
-        alike : float
-            Standard deviation of one factor that all of the first may be off by.
-
-        Returns
-        -------
-        two float64 arrays of shape (d,), and the factor's standard deviation that is left
+        factor_doubt : float
+            That of one factor that all of the first may be too large by.
         """
         some, stands = telling(np.abs(once) / doubt)
         apart = np.stack([once, again])[:, some] * (np.sqrt(stands) / doubt[some])
+        clear = np.abs(apart[1]) > _SEEN  # of the others, noise would be taken for the factor
         those = self.of(some)
-        seen_columns = np.abs(apart[1]) > _SEEN
         costs = np.full((_TILTS.size, _RATIOS.size), np.inf)
-        factors = np.zeros(costs.shape)
-        left_doubt = 0.0
+        factors, left = np.zeros((2, *costs.shape))
         wanted = np.zeros(costs.shape, dtype=np.bool_)
         wanted[::3, ::3] = True  # and then what is next to likely ones
         seen = wanted.copy()
@@ -117,13 +132,12 @@ class Gains:
             for i, k in np.argwhere(wanted):
                 lost = those._lost(self._unlike(_TILTS[i])[some], even, _RATIOS[k] * (1.0 - most))
                 second = apart[1] / (even - lost)
-                left = apart[0] / (1.0 - _LESS * lost) - second
-                second = np.where(seen_columns, second, 0.0)
-                known = 1.0 + alike**2 * float(second @ second)
-                common = alike**2 * float(second @ left) / known  # by which the first is too large
-                costs[i, k] = left @ left - common * (second @ left) + _FAR[i, k]
-                factors[i, k] = common
-                left_doubt = alike / np.sqrt(known)
+                off = apart[0] / (1.0 - _LESS * lost) - second
+                along = factor_doubt * second[clear]
+                explained, known = float(along @ off[clear]), 1.0 + float(along @ along)
+                factors[i, k] = factor_doubt * explained / known
+                left[i, k] = factor_doubt / np.sqrt(known)
+                costs[i, k] = off @ off - explained**2 / known + _FAR[i, k]
             likely = costs < costs.min() + _UNLIKELY
             near = sliding_window_view(np.pad(likely, 1), (3, 3)).any(axis=(2, 3))
             wanted = near & ~seen
@@ -135,8 +149,9 @@ class Gains:
             lost += weights[i, k] * self._lost(
                 self._unlike(_TILTS[i]), even, _RATIOS[k] * (1.0 - most)
             )
-        common = float(np.sum(weights * factors))
-        return (1.0 - _LESS * lost) * (1.0 + common), even - lost, left_doubt
+        factor = 1.0 + float(np.sum(weights * factors))
+        unsure = float(np.sum(weights * left))
+        return LikelyGains((1.0 - _LESS * lost) * factor, even - lost, unsure)
 
     def _unlike(self, tilt: float) -> Floats:
         """Return what columns lose, over the average."""

@@ -112,24 +112,29 @@ def rare_mean(
     once = np.where(rare, first.value - bulk, 0.0)
     moved = total / shape.rows + even * around  # from the bulk, or from the center
     doubt = np.hypot(np.hypot(first.noise, noise / shape.rows / usual), bias(usual, even))
-    first_gain, gain, unsure = gains.likely(
-        even, most, once, np.where(rare, moved, 0.0), doubt, first.factor_doubt
+    found = gains.likely(
+        even,
+        most,
+        once,
+        np.where(rare, moved, 0.0),
+        doubt,
+        factor_doubt=first.factor_doubt,
     )
-    before = _weight(first.noise, unsure * away)
+    gain, unsure = found.second, found.unsure * np.where(rare, np.abs(away), 0.0)
 
-    earlier = np.where(rare, bulk + once / first_gain, first.value)
+    earlier = np.where(rare, bulk + once / found.first, first.value)
     noise = noise / shape.rows / gain
     biased = bias(gain, even)
     now = _weight(noise, biased)
-    weight = now / (before + now)  # of the second
+    weight = now / (_weight(first.noise, unsure) + now)  # of the second
     value = (1.0 - weight) * earlier + weight * (bulk + moved / gain)
     noise = np.hypot((1.0 - weight) * first.noise, weight * noise)
     before_shrinking = value[rare]
     shrunk = shrink((value - bulk)[rare], noise[rare], median=error_norm < 2.0)
     value[rare] = bulk[rare] + shrunk
     # The first mean is in doubt as the gains are, and shrinking may be wrong by what it moved.
-    allowed = biased.copy()
-    allowed[rare] = np.hypot(_ALLOWED * biased[rare], value[rare] - before_shrinking)
+    allowed = np.hypot(biased, (1.0 - weight) * unsure)
+    allowed[rare] = np.hypot(_ALLOWED * allowed[rare], value[rare] - before_shrinking)
     details = {
         "radius": radius,
         "safe_radius": expected.safe,

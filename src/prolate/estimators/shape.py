@@ -162,7 +162,8 @@ def _search(
         known = (own > 0.0) & (step > 0.0)
         step = np.where(known, own, step)
         rare = replace(rare, own=rare.own | known)
-    spread = np.where(step > 0.0, np.minimum(np.maximum(spread, rare.seen), _LARGEST * step), spread)
+    likely = np.minimum(np.maximum(spread, rare.seen), _LARGEST * step)
+    spread = np.where(step > 0.0, likely, spread)
     # The bulk of a nearly constant column is known no better than to within its interval.
     spread = np.maximum(spread, np.where(narrow, interval.half / SCALES, 0.0))
     spread = np.clip(spread, SMALLEST, LARGEST)
@@ -239,7 +240,10 @@ def _search_wide(
 def _with_first_mean(
     curator: Curator, shape: Shape, interval: Interval, values: RareValues, seen: Floats
 ) -> Shape:
-    """Return the shape with a first mean, and the spreads of rare values that it tells."""
+    """Return the shape with a first mean, and the spreads of rare values that it tells.
+
+    Or those that are `seen` by the rows' farthest columns, where values may be on both sides.
+    """
     step, rare = values.step, values.step > 0.0
     bulk = np.where(rare, interval.center, np.nan)
     share = _RARE * curator.remaining
@@ -263,10 +267,11 @@ def _with_first_mean(
     square = values.spread**2 * np.count_nonzero(interval.narrow)
     step = likely_steps(away, first.noise, step, values.own, square)
     first = replace(first, step=step)
-    unseen = square if side is None else 0.0
-    spread = own_spread(away, first.noise, step, shape.spread, both_sides=unseen)
     if side is None:
+        spread = own_spread(away, first.noise, step, shape.spread, both_sides=square)
         spread = np.maximum(spread, seen)
+    else:
+        spread = own_spread(away, first.noise, step, shape.spread)
     spread = np.clip(spread, SMALLEST, LARGEST)
     center = np.where(rare, interval.center + away, shape.center)
     return replace(shape, center=center, spread=spread, first=first)
