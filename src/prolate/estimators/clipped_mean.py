@@ -45,6 +45,7 @@ def clipped_mean(
     share: float,
     sample: Searcher | None = None,
     skewed: bool = False,
+    far: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean, its noise, and what was found, for a share of mu**2.
 
@@ -59,6 +60,9 @@ def clipped_mean(
         Of the rows that are searched; all of them, if it is not given.
     skewed : bool
         Whether a single column is known to be.
+    far : two floats
+        How many rows are known to be far out, and how far, in units of `scale`: the noise of
+        the rows' lengths may hide them.
     """
     searched: Measurer
     if sample is None or sample is curator:
@@ -80,11 +84,12 @@ def clipped_mean(
         share=share - for_tilt - for_variation,
     )
     norms = expected.norms
+    known = far[1] if far[1] > expected.safe and far[0] > expected.clipped else 0.0
 
     # Step 4. Not clipped as hard as symmetric rows would allow, as long as that is not known.
     rough = expected.off_square(shape.center_off, shape.spread, scale)
     symmetric = expected.best_radius(lambda radius: rough * expected.cut(radius) ** 2)
-    careful = norms.nearest_edge(np.sqrt(symmetric * expected.safe))
+    careful = max(norms.nearest_edge(np.sqrt(symmetric * expected.safe)), known)
 
     def around(asked: Measurer, center: Floats, radius: float, part: float, label: str) -> Answer:
         share = min(part * for_sum, asked.remaining)
@@ -107,7 +112,7 @@ def clipped_mean(
     def bias_square(radius: Radii) -> Radii:
         return loss.doubt_square(radius) + left * expected.cut(radius) ** 2
 
-    radius = expected.best_radius(bias_square)
+    radius = max(expected.best_radius(bias_square), known)
     variation = measure_variation(
         searched,
         few,

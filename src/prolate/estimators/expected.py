@@ -82,13 +82,14 @@ class Expected:
         found = likely_curves(edges, norms.counts[1:], norms.noise, rows)
         some = found.weight > _LIKELY * found.weight.max()
         weight = found.weight[some] / found.weight[some].sum()
-        reach = _REACH
-        if found.lumpy:  # where in a cell its rows are is unknown: in the middle
-            cell = edges[found.start : found.start + 2] / found.reach
-            reach = np.append(cell, _REACH[cell[-1] < _REACH])
+        reach, end = _REACH, float(edges[min(found.start + 1, edges.size - 1)])
+        if found.lumpy:
+            reach = np.union1d(reach, end / found.reach)
         left = found.part * survival(reach)[some]
         tail = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
         far = found.reach * np.append(np.sqrt(reach[:-1] * reach[1:]), reach[-1])
+        if found.lumpy:  # where in a cell its rows are is unknown: in the middle
+            far *= np.sqrt(end / found.reach)
         near = np.append(0.5 * edges[0], np.sqrt(edges[:-1] * edges[1:]))[: found.start + 1]
         mass = -np.diff(norms.falling)[: near.size]
         mass = (1.0 - found.part) * mass / max(float(mass.sum()), 1e-300)

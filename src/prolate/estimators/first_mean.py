@@ -79,6 +79,13 @@ class FirstMean:
         seen = _CLEARLY * self.noise
         return bool(np.any((away > seen) | (all_on_one_side < seen)))
 
+    def far(self, rows: float, scale: Floats) -> tuple[float, float]:
+        """Return how many of so many rows have a rare value, about, and how long these are."""
+        rare = self.rare
+        part = np.minimum((self.apart / self.step[rare]) ** 2, 1.0)
+        length = float(np.max(self.step[rare] / scale[rare]))
+        return rows * float(np.sum(part)), length
+
     def of(self, index: Integers) -> FirstMean:
         """Return that of some columns."""
         side = None if self.side is None else self.side[index]

@@ -111,8 +111,17 @@ def _clipped_mean(
     if clip != "auto":
         return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip, sample=sample)
     first = shape.first
-    skewed = first is not None and first.may_be_skewed
-    return clipped_mean(curator, shape, scale, share=share, sample=sample, skewed=skewed)
+    if first is None:
+        return clipped_mean(curator, shape, scale, share=share, sample=sample)
+    return clipped_mean(
+        curator,
+        shape,
+        scale,
+        share=share,
+        sample=sample,
+        skewed=first.may_be_skewed,
+        far=first.far(shape.rows, scale),
+    )
 
 
 def _mostly_rare_mean(
