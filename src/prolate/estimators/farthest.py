@@ -53,7 +53,7 @@ def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -
     total, looks = np.zeros((center.size, octaves - _FAR)), np.zeros(center.size)
     squares = (_END * np.exp2(np.arange(_FAR, octaves))) ** 2
     for _ in range(_LOOKS):
-        counts, std = _look(view, rows, center, 1.0 / spread)
+        counts, std = _look(view, rows, center, 1.0 / spread, "farthest columns")
         total += counts[:, _FAR:]
         looks += 1.0
         mean, noise = total / looks[:, np.newaxis], std / np.sqrt(looks)
@@ -92,9 +92,11 @@ def own_steps(
     unit = max(np.exp2(np.ceil(np.log2(step.max())) + _ABOVE - octaves), SMALLEST)
     middle = _MIDDLE * unit * np.exp2(np.arange(octaves))
     outside = middle > _WITHIN * half[:, np.newaxis]
+    several = np.count_nonzero(step) > 1  # which are told apart here only
     for _ in range(_LOOKS):
         gain = np.where(left, 1.0 / unit, 0.0)
-        counts, std = _look(view, rows, center, gain, rare=True)
+        label = "farthest rare columns"
+        counts, std = _look(view, rows, center, gain, label, precisely=several)
         seen = _standing_out(np.where(outside, counts, 0.0), np.full(center.size, std))
         held = np.where(seen & outside, np.maximum(counts, 0.0), 0.0)
         new = left & held.any(axis=1)
@@ -108,12 +110,18 @@ def own_steps(
 
 
 def _look(
-    view: Searcher, rows: float, center: Floats, gain: Floats, *, rare: bool = False
+    view: Searcher,
+    rows: float,
+    center: Floats,
+    gain: Floats,
+    label: str,
+    *,
+    precisely: bool = False,
 ) -> tuple[Floats, float]:
     """Return noisy counts of rows by farthest column and octave, and their noise."""
-    label = "farthest rare columns" if rare else "farthest columns"
     query = FarthestHistogram(center, gain, _octaves(center.size))
-    measured = view.measure(query, share=farthest_share(view, rows, rare=rare), label=label)
+    share = farthest_share(view, rows, precisely=precisely)
+    measured = view.measure(query, share=share, label=label)
     return measured.values.reshape(center.size, query.octaves), measured.std
 
 

@@ -267,7 +267,7 @@ def _with_first_mean(
     square = values.spread**2 * np.count_nonzero(interval.narrow)
     step = likely_steps(away, first.noise, step, values.own, square)
     first = replace(first, step=step)
-    if side is None:
+    if side is None and are_mostly(rare):
         spread = own_spread(away, first.noise, step, shape.spread, both_sides=square)
         spread = np.maximum(spread, seen)
     else:

@@ -46,7 +46,7 @@ _RADIUS_ROWS = 0.67
 _RADIUS_LEAST = 0.01  # where rows are many: the longest are rare
 _POOLED = (0.01, 0.01)  # of a histogram of all columns together
 _FARTHEST = (0.007, 0.02)  # of a histogram of rows by their farthest column
-_FARTHEST_RARE = (0.0025, 0.02)  # the same where rare values are all there is
+_FARTHEST_PRECISELY = (0.0025, 0.02)  # the same, where spreads of rare values are told by it
 _SIDES, _SIDES_LEAST = (0.004, 0.35), 0.1  # of a histogram of both sides of one column
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # Rows that are searched where there are more: so many; this multiple of the noise of a count at
@@ -142,10 +142,10 @@ def pooled_share(curator: Searcher, rows: float) -> float:
     return curator.remaining * _share(one_row, *_POOLED)
 
 
-def farthest_share(curator: Searcher, rows: float, *, rare: bool = False) -> float:
-    """Return the share for a histogram of the rows' farthest columns, or those of rare values."""
+def farthest_share(curator: Searcher, rows: float, *, precisely: bool = False) -> float:
+    """Return the share for a histogram of the rows' farthest columns."""
     one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
-    wanted, most = _FARTHEST_RARE if rare else _FARTHEST
+    wanted, most = _FARTHEST_PRECISELY if precisely else _FARTHEST
     return curator.remaining * _share(one_row, wanted, most)
 
 
