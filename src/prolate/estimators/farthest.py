@@ -92,7 +92,7 @@ def own_steps(
     unit = max(np.exp2(np.ceil(np.log2(step.max())) + _ABOVE - octaves), SMALLEST)
     middle = _MIDDLE * unit * np.exp2(np.arange(octaves))
     outside = middle > _WITHIN * half[:, np.newaxis]
-    several = np.count_nonzero(step) > 1  # which are told apart here only
+    several = bool(np.count_nonzero(step) > 1)  # which nothing else tells apart
     for _ in range(_LOOKS):
         gain = np.where(left, 1.0 / unit, 0.0)
         label = "farthest rare columns"

@@ -15,18 +15,17 @@ values hide theirs, have likely ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
+from prolate.estimators.deviations import coarse_deviations, deviations
 from prolate.estimators.farthest import own_steps
 from prolate.estimators.locate import Interval
 from prolate.estimators.magnitudes import TINY
-from prolate.estimators.shares import significance
 from prolate.estimators.spread import SMALLEST
-from prolate.measurement import Measurement
 from prolate.queries import Cut, NormHistogram
 
 __all__ = [
@@ -35,7 +34,6 @@ __all__ = [
     "likely_steps",
     "own_spread",
     "rare_values",
-    "standing_out",
 ]
 
 Floats = NDArray[np.float64]
@@ -49,12 +47,6 @@ _MOST = 0.5  # of a column's rows are elsewhere
 _HELD = (0.5, 0.7)  # part of all rare values' squares: from here to there, the others are smaller
 _SHOWN, _FEWEST = 2.0, 3  # standard deviations of a mean that is seen, and such columns
 _UNSURE = (0.1, 0.2)  # of logarithms: of parts, and of steps, from octaves
-_RUNS = (1, 2, 3, 4, 6)  # octaves that stand out together
-_NEXT = 3.0  # standard deviations of a count, next to octaves that stand out
-_EDGES = 2.0 ** (np.arange(-300.0, 301.0) + 0.5)  # whole powers of 2 are in the middle
-_SHORTER = 1.0 - 2.0**-20
-_COARSE = 8  # octaves in a cell; of few rows, only large cells stand out
-_FIND, _LIKELY = 0.7, 1.5  # part of a share for that; standard deviations of an octave's count
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,11 +86,11 @@ def rare_values(curator: Curator, rows: float, interval: Interval, *, share: flo
     half of what is left is spent on it.
     """
     narrow = interval.narrow
-    farthest, every = _deviations(curator, interval, share=share)
+    farthest, every = deviations(curator, interval, share=share)
     if not farthest.rows > 0.0:
         if narrow.all():
             share = 0.25 * curator.remaining
-        farthest = every = _coarse_deviations(curator, interval, share=2.0 * share)
+        farthest = every = coarse_deviations(curator, interval, share=2.0 * share)
     if not farthest.rows > 0.0:
         nothing = np.zeros(narrow.size)
         return RareValues(nothing, nothing > 0.0, nothing, hidden=farthest.least)
@@ -108,119 +100,6 @@ def rare_values(curator: Curator, rows: float, interval: Interval, *, share: flo
         return RareValues(step, narrow, np.zeros(narrow.size), spread)
     step, own, seen = own_steps(curator, rows, interval.center, interval.half, step)
     return RareValues(step, own, seen, spread, mixed=True)
-
-
-@dataclass(frozen=True)
-class _Deviations:
-    """How many rows deviate, the sum of the squares of how far, and in how many octaves.
-
-    And how many must in one octave, so that it stands out.
-    """
-
-    rows: float
-    square: float
-    octaves: int
-    least: float
-
-
-def _deviations(
-    curator: Curator, interval: Interval, *, share: float
-) -> tuple[_Deviations, _Deviations]:
-    """Return how rows deviate in their farthest narrow column, and in all of them together.
-
-    One column's is both, so it is measured once, with both shares.
-    """
-    if np.count_nonzero(interval.narrow) == 1:
-        found, _ = _deviation(curator, interval, _EDGES, share=2.0 * share)
-        return found, found
-    farthest, _ = _deviation(curator, interval, _EDGES, share=share)
-    # Rows of 2, 8 or 32 ones are just as long as an edge, and would be summed twice.
-    every, _ = _deviation(curator, interval, _EDGES * _SHORTER, share=share, farthest=False)
-    return farthest, every
-
-
-def _coarse_deviations(curator: Curator, interval: Interval, *, share: float) -> _Deviations:
-    """Return how rows deviate in their farthest narrow column, of few rows: in large cells first.
-
-    Then in the octaves of those in which some do; but of a single column, `interval.py` does not
-    need to know.
-    """
-    edges, single = _EDGES[::_COARSE], np.count_nonzero(interval.narrow) == 1
-    find = share if single else _FIND * share
-    coarse, seen = _deviation(curator, interval, edges, share=find)
-    coarse = replace(coarse, octaves=_COARSE * coarse.octaves)
-    if single or not coarse.rows > 0.0:
-        return coarse
-    first, last = np.flatnonzero(seen)[[0, -1]]
-    low, high = edges[max(first - 1, 0)], edges[min(last, edges.size - 1)]
-    inside = _EDGES[(low <= _EDGES) & (high >= _EDGES)]
-    measured, middles = _lengths(curator, interval, inside, share=(1.0 - _FIND) * share)
-    # Noise stands out of some, too, so they must be next to each other.
-    counts, middles = measured.values[1:], middles[1:]
-    gaps = np.flatnonzero(np.pad(counts < _LIKELY * measured.std, 1, constant_values=True))
-    sums = np.append(0.0, np.cumsum(counts))
-    most = np.argmax(sums[gaps[1:] - 1] - sums[gaps[:-1]])
-    run = slice(gaps[most], gaps[most + 1] - 1)
-    if not counts[run].size:
-        return coarse
-    square = coarse.rows * float(counts[run] @ middles[run] ** 2) / float(counts[run].sum())
-    return replace(coarse, square=square, octaves=counts[run].size)
-
-
-def _deviation(
-    curator: Curator, interval: Interval, edges: Floats, *, share: float, farthest: bool = True
-) -> tuple[_Deviations, Bools]:
-    """Return one of these, and in which cells rows are seen."""
-    measured, middles = _lengths(curator, interval, edges, share=share, farthest=farthest)
-    bulk = 4.0 * np.linalg.norm(interval.half[interval.narrow])
-    beyond = np.where(bulk < middles, measured.values, 0.0)
-    counts = np.where(standing_out(beyond, measured.std), beyond, 0.0)
-    seen, least = counts != 0.0, _limit(counts, measured.std)
-    rows, square = float(counts.sum()), float(counts @ middles**2)
-    return _Deviations(rows, square, int(np.count_nonzero(seen)), least), seen
-
-
-def _lengths(
-    curator: Curator, interval: Interval, edges: Floats, *, share: float, farthest: bool = True
-) -> tuple[Measurement, Floats]:
-    """Return a histogram of how far rows deviate, and the middles of its cells; the first is 0."""
-    gain = np.where(interval.narrow, 1.0, 0.0)
-    query = NormHistogram(interval.center, gain, edges, farthest=farthest)
-    label = "farthest rare value" if farthest else "all rare values"
-    width = float(np.sqrt(edges[1] / edges[0]))
-    middles = np.append(0.0, edges * width)
-    return curator.measure(query, share=share, label=label), middles
-
-
-def standing_out(counts: Floats, noise: float) -> NDArray[np.bool_]:
-    """Return which cells of a histogram stand out of its noise, alone or in a run, or next to one.
-
-    Examples
-    --------
-    >>> standing_out(np.array([0.0, 9.0, 0.0, 0.0, 5.0, 5.0, 0.0, 4.0]), 1.0).tolist()
-    [False, True, False, False, True, True, False, False]
-    """
-    seen = np.zeros(counts.size, dtype=np.bool_)
-    limit = _limit(counts, noise)
-    sums = np.concatenate([[0.0], np.cumsum(counts)])
-    for run in _RUNS:
-        mass = sums[run:] - sums[:-run]
-        for start in np.argsort(-mass):
-            if mass[start] <= limit * np.sqrt(run):
-                break
-            if not seen[start : start + run].any():
-                seen[start : start + run] = True
-    likely = counts > _NEXT * noise
-    for along in (slice(None), slice(None, None, -1)):  # both ways
-        cells, may = seen[along], likely[along]
-        for place in range(1, cells.size):
-            cells[place] |= cells[place - 1] and may[place]
-    return seen
-
-
-def _limit(counts: Floats, noise: float) -> float:
-    """Return which count stands out by itself."""
-    return significance(counts.size * len(_RUNS)) * noise
 
 
 def common_side(curator: Curator, sample: Curator, interval: Interval) -> Floats | None:
