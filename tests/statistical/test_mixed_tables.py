@@ -53,7 +53,11 @@ def test_each_column_of_a_survey_has_its_mean() -> None:
 
 def test_flags_are_lost_where_rare_values_are_taken_to_be_of_one_size(monkeypatch) -> None:
     """A planted fault."""
-    monkeypatch.setattr(rare, "own_steps", lambda view, rows, center, half, step: (step, step > 0))
+
+    def nothing(view, rows, center, half, step):
+        return step, step > 0, np.zeros(step.size)
+
+    monkeypatch.setattr(rare, "own_steps", nothing)
     assert worst_column(people(30_000, 0), error_norm="relative") > 1.0
 
 

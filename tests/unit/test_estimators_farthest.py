@@ -52,13 +52,26 @@ def test_rare_values_of_each_column_have_their_own_size():
     rare = rng.random((N, 6)) < np.array([0.1, 0.3, 0.3, 0.1, 0.3, 0.0])
     rows = np.where(rare, size, 0.0)
     half = np.full(6, 1e-9)
-    found, own = own_steps(curator_of(rows), N, np.zeros(6), half, np.full(6, 1e4))
+    found, own, spread = own_steps(curator_of(rows), N, np.zeros(6), half, np.full(6, 1e4))
     assert found[:5] == pytest.approx(size[:5], rel=1.0)
     assert found[5] == 1e4  # nothing was seen of it
     assert own.tolist() == [True] * 5 + [False]
+    true = np.sqrt(np.mean(rows**2, axis=0))
+    assert np.all((spread <= 1.5 * true)[:5] & (spread > 0.3 * true)[:5])  # where farthest
+    assert spread[5] == 0.0
+
+
+def test_one_column_is_not_looked_at_as_precisely_as_many():
+    rows = np.where(rng.random((N, 3)) < 0.1, np.exp(rng.normal(size=(N, 3))), 0.0)
+    noise = []
+    for columns in (1, 3):
+        curator, half = curator_of(rows[:, :columns]), np.full(columns, 1e-9)
+        own_steps(curator, N, np.zeros(columns), half, np.full(columns, 2.0))
+        noise.append(curator.receipt[0].mu)
+    assert noise[1] > 2.0 * noise[0]
 
 
 def test_what_is_within_the_bulk_is_not_rare():
     rows = np.where(rng.random((N, 2)) < 0.2, [100.0, 5.0], 1e-8)
-    found, _ = own_steps(curator_of(rows), N, np.zeros(2), np.full(2, 1e-8), np.full(2, 100.0))
+    found, _, _ = own_steps(curator_of(rows), N, np.zeros(2), np.full(2, 1e-8), np.full(2, 100.0))
     assert found == pytest.approx([100.0, 5.0], rel=0.5)

@@ -8,12 +8,12 @@ import scipy.sparse
 
 import prolate
 from prolate.curator import Curator
-from prolate.estimators import rare, zoom
+from prolate.estimators import deviations, rare, zoom
+from prolate.estimators.deviations import standing_out
 from prolate.estimators.first_mean import FirstMean
 from prolate.estimators.gains import Gains
 from prolate.estimators.locate import locate
 from prolate.estimators.mean import mean
-from prolate.estimators.rare import standing_out
 from prolate.estimators.shrink import shrink
 from prolate.queries import RADIUS, Count
 from prolate.rivals import plan_binary
@@ -43,15 +43,40 @@ def test_two_sure_means_tell_the_gains(tilt, ratio):
     gains = sure_gains()
     true = gains.at(0.999, 0.95, tilt, ratio)
     once = PART * (1.0 - 0.15 * (0.999 - true))
-    first, second = gains.likely(0.999, 0.95, once, PART * true, 3e-3 * PART)
-    assert second == pytest.approx(true, abs=0.01)
-    assert once / first == pytest.approx(PART, rel=0.002)
+    found = gains.likely(0.999, 0.95, once, PART * true, 3e-3 * PART)
+    assert found.second == pytest.approx(true, abs=0.01)
+    assert once / found.first == pytest.approx(PART, rel=0.002)
+    assert found.unsure == 0.0
 
 
 def test_two_means_that_are_all_noise_leave_the_guess():
     gains = sure_gains()
-    _, second = gains.likely(0.999, 0.95, PART, PART, np.full(40, 1e6))
-    assert second == pytest.approx(gains.at(0.999, 0.95), abs=0.01)
+    found = gains.likely(0.999, 0.95, PART, PART, np.full(40, 1e6))
+    assert found.second == pytest.approx(gains.at(0.999, 0.95), abs=0.01)
+
+
+@pytest.mark.parametrize("factor", [0.95, 1.0, 1.04])
+def test_a_factor_of_a_first_mean_is_told_apart_from_what_is_lost(factor):
+    """As where rows gather at few lengths, and nothing was lost."""
+    gains = sure_gains()
+    given = (0.999, 0.998, factor * PART, 0.998 * PART, 3e-3 * PART)
+    found = gains.likely(*given, factor_doubt=0.05)
+    assert factor * PART / found.first == pytest.approx(PART, rel=0.01)
+    assert 0.998 * PART / found.second == pytest.approx(PART, rel=0.01)
+    assert 0.0 < found.unsure < 0.01
+
+
+def test_it_is_not_where_nobody_doubts_it():
+    """A planted fault: all that the two means differ by was then clipped off the second."""
+    given = (0.999, 0.998, 1.04 * PART, 0.998 * PART, 3e-3 * PART)
+    found = sure_gains().likely(*given)
+    assert np.any(np.abs(1.04 / found.first - 1.0) > 0.03)
+
+
+def test_a_factor_that_noise_hides_stays_in_doubt():
+    found = sure_gains().likely(0.999, 0.998, PART, PART, np.full(40, 1e6), factor_doubt=0.05)
+    assert found.unsure == pytest.approx(0.05)
+    assert found.first == pytest.approx(1.0, abs=0.05)
 
 
 def sparse_rows(draw) -> np.ndarray:
@@ -244,26 +269,30 @@ def test_single_flags_of_few_rows_are_not_lost() -> None:
 
 def test_fewer_flags_are_looked_for_where_nothing_else_is_left(monkeypatch) -> None:
     assert flags_lost(1000, 0.03) <= 30
-    monkeypatch.setattr(rare, "_OCTAVES", (1, 1))  # a planted fault: the same look again
+    nothing = deviations.Deviations(0.0, 0.0, 0, 30.0)  # a planted fault: they are not
+    monkeypatch.setattr(rare, "coarse_deviations", lambda *asked, share: nothing)
     assert flags_lost(1000, 0.03) > 40
 
 
 def test_the_same_test_fails_if_they_are_taken_for_symmetric(monkeypatch) -> None:
-    """A planted fault."""
+    """A planted fault, but none where it is known how far out rows are."""
     monkeypatch.setattr(FirstMean, "may_be_skewed", False)
+    assert flags_lost() <= 12
+    monkeypatch.setattr(FirstMean, "far", lambda first, rows, scale: (0.0, 0.0))
     assert flags_lost() > 12
 
 
-def test_the_same_test_fails_if_one_column_is_looked_at_twice(monkeypatch) -> None:
-    """A planted fault: both histograms show the same, each for half of the budget."""
+def test_one_column_is_looked_at_once(monkeypatch) -> None:
+    assert flags_lost(700, 0.04) <= 28
 
-    def twice(curator, interval, octaves, *, share):
-        found = rare._deviation(curator, interval, octaves, share=share, farthest=True)
+    def twice(curator, interval, *, share):
+        """A planted fault: both histograms show the same, each for half of the budget."""
+        found = deviations._deviation(curator, interval, deviations._EDGES, share=share)[0]
         curator.measure(Count(1), share=share, label="nothing new")
         return found, found
 
-    monkeypatch.setattr(rare, "_deviations", twice)
-    assert flags_lost() > 12
+    monkeypatch.setattr(rare, "deviations", twice)
+    assert flags_lost(700, 0.04) > 32
 
 
 def test_cells_stand_out_alone_in_runs_and_beside_others() -> None:
