@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from prolate.estimators.rare import likely_steps
+from prolate.estimators.rare import likely_steps, own_spread
 
 SEEN = 8
 STEP = np.geomspace(1.0, 1e-4, 40)
@@ -54,3 +54,27 @@ def test_no_step_is_larger_than_before_or_nearer_than_the_mean():
     assert np.all(found >= np.minimum(np.maximum(0.2 * STEP, 1e-4), SO_FAR))
     nothing = likely_steps(np.zeros(3), np.ones(3), np.zeros(3), np.zeros(3, bool), 0.0)
     assert not nothing.any()
+
+
+def flags_of_both_signs(n: int = 20_000) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    part = np.geomspace(0.3, 0.03, 12)
+    return np.where(rng.random((n, 12)) < part, rng.choice([-1.0, 1.0], (n, 12)), 0.0)
+
+
+def test_spreads_of_values_on_both_sides_are_shared_out():
+    rows = flags_of_both_signs()
+    square, noise = float(np.mean(np.sum(rows**2, axis=1))), np.full(12, 1e-3)
+    found = own_spread(rows.mean(axis=0), noise, np.ones(12), np.ones(12), both_sides=square)
+    assert np.sqrt(np.mean(found**2)) == pytest.approx(np.sqrt(np.mean(rows.var(axis=0))), rel=0.1)
+    unknown = own_spread(rows.mean(axis=0), noise, np.ones(12), np.ones(12))
+    assert np.all(unknown < 0.3 * rows.std(axis=0))
+
+
+def test_spreads_of_values_on_one_side_stay():
+    rows = np.abs(flags_of_both_signs())
+    square, noise = float(np.mean(np.sum(rows**2, axis=1))), np.full(12, 1e-3)
+    known = own_spread(rows.mean(axis=0), noise, np.ones(12), np.ones(12))
+    assert known == pytest.approx(rows.std(axis=0), rel=0.05)
+    found = own_spread(rows.mean(axis=0), noise, np.ones(12), np.ones(12), both_sides=square)
+    np.testing.assert_array_equal(found, known)

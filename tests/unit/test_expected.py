@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -189,3 +191,37 @@ def test_about_as_many_rows_may_be_unseen_as_three_deviations_of_their_count() -
     edges = np.array([0.5, 1.0, 1.9, 2.1, 4.0, 12.0])
     norms = Norms(edges, np.zeros(7), 10.0, 1.0)
     assert norms.unseen == pytest.approx(3.0 * 10.0 * np.sqrt(4.0))  # three edges, four cells
+
+
+def of_one_length(noise: float) -> Expected:
+    """What is expected of rows that are all in one narrow cell of lengths, as dummies' are."""
+    rng = np.random.default_rng(3)
+    edges = 10.0 * np.geomspace(0.5, 2.0, 70)  # cells of 2 %
+    counts = noise * rng.standard_normal(71)
+    counts[40] += N
+    norms = Norms(edges, counts, noise, 10.0)
+    return replace(expect(draw("normal"), N), norms=norms, cell=69)
+
+
+def test_rows_of_one_length_are_whole_within_their_cell() -> None:
+    """Where a coarser grid of lengths would place them beyond it."""
+    expected = of_one_length(3.0)
+    low, high = expected.norms.edges[39:41]
+    middle = np.sqrt(low * high)
+    assert expected.mean_factor(high) == pytest.approx(1.0, abs=2e-3)
+    assert expected.mean_factor(0.5 * middle) == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_factor_is_in_doubt_as_counts_are_noisy_and_curves_differ() -> None:
+    precise, noisy = of_one_length(3.0), of_one_length(300.0)
+    radius = float(precise.norms.edges[30])
+    assert precise.factor_doubt(radius) < 0.01
+    assert noisy.factor_doubt(radius) > 3.0 * precise.factor_doubt(radius)
+    assert noisy.factor_doubt(float(noisy.norms.edges[-1])) < noisy.factor_doubt(radius)
+    drawn = []
+    for seed in range(200):  # the noise alone
+        counts = np.where(np.arange(71) == 40, N, 0.0)
+        counts = counts + 300.0 * np.random.default_rng(seed).standard_normal(71)
+        norms = replace(noisy.norms, counts=counts)
+        drawn.append(replace(noisy, norms=norms).mean_factor(radius))
+    assert np.std(drawn) < noisy.factor_doubt(radius) < 5.0 * np.std(drawn)  # curves add to it

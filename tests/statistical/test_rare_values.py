@@ -1,0 +1,89 @@
+"""Tables of categories, a column of flags for each, of flags with a sign, and of amounts.
+
+All rows of such a table are equally long, so that what clipping leaves of them is told by a
+single cell of their lengths; values on both sides cancel in means, and hide spreads; those of
+amounts' columns may differ by decades. Errors are medians of nine releases. Rows and noise are seeded, so a run gives what the last one gave,
+and no chance is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import prolate
+from prolate.estimators import expected, shape
+from prolate.estimators.expected import Expected
+
+
+def categories(n: int, variables: tuple[int, ...]) -> np.ndarray:
+    """Return flags of variables of so many categories, of which the first is the most frequent."""
+    rng = np.random.default_rng(0)
+    columns = []
+    for count in variables:
+        often = 1.0 / np.arange(1, count + 1)
+        chosen = rng.choice(count, n, p=often / often.sum())
+        columns.append(chosen[:, np.newaxis] == np.arange(count))
+    return np.hstack(columns).astype(float)
+
+
+def signs(n: int, d: int) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    part = np.geomspace(0.3, 0.01, d)
+    return np.where(rng.random((n, d)) < part, rng.choice([-1.0, 1.0], (n, d)), 0.0)
+
+
+def error(rows: np.ndarray, rho: float, method: str = "auto") -> float:
+    """Return the median error of nine releases."""
+    budget = prolate.Budget(rho=rho)
+    made = (prolate.mean(rows, budget=budget, seed=seed, method=method) for seed in range(9))
+    return float(np.median([np.linalg.norm(one.estimate - rows.mean(axis=0)) for one in made]))
+
+
+def test_one_variable_is_as_good_as_plan() -> None:
+    rows = categories(50_000, (30,))
+    assert error(rows, 2.0) < error(rows, 2.0, "plan")
+
+
+@pytest.mark.parametrize(("variables", "rho"), [((30,), 2.0), ((12, 12, 12), 0.5)])
+def test_it_is_not_where_a_first_mean_is_taken_to_be_whole(variables, rho, monkeypatch) -> None:
+    """Planted faults: lengths on a coarse grid, and no doubt of what clipping left."""
+    rows = categories(50_000, variables)
+    right = error(rows, rho)
+    monkeypatch.setattr(Expected, "factor_doubt", lambda expected, radius: 0.0)
+    monkeypatch.setattr(expected.np, "union1d", lambda reach, _: reach)
+    assert error(rows, rho) > 3.0 * right
+
+
+def test_spreads_of_signs_are_not_told_by_means_alone(monkeypatch) -> None:
+    """A planted fault."""
+    rows, known = signs(20_000, 30), shape.own_spread
+    right = error(rows, 0.5)
+
+    def of_means(*asked, both_sides=0.0):
+        return known(*asked)
+
+    monkeypatch.setattr(shape, "own_spread", of_means)
+    assert error(rows, 0.5) > 1.08 * right
+
+
+def amounts(n: int, d: int) -> np.ndarray:
+    """Return amounts that are mostly 0, of columns of several sizes."""
+    rng = np.random.default_rng(0)
+    some = np.where(rng.random((n, d)) < 0.05, rng.exponential(size=(n, d)), 0.0)
+    return some * 10.0 ** rng.uniform(-2.0, 2.0, d)
+
+
+def test_spreads_of_amounts_are_told_by_their_farthest_columns(monkeypatch) -> None:
+    rows, found = amounts(40_000, 10), shape.rare_values
+    right = error(rows, 1.0)
+
+    def unseen(*asked, share):
+        """A planted fault."""
+        values = found(*asked, share=share)
+        return replace(values, seen=np.zeros_like(values.seen))
+
+    monkeypatch.setattr(shape, "rare_values", unseen)
+    assert error(rows, 1.0) > 1.3 * right
