@@ -2,8 +2,8 @@
 
 All rows of such a table are equally long, so that what clipping leaves of them is told by a
 single cell of their lengths; values on both sides cancel in means, and hide spreads; those of
-amounts' columns may differ by decades. Errors are medians of nine releases. Rows and noise are seeded, so a run gives what the last one gave,
-and no chance is left.
+amounts' columns may differ by decades. Errors are medians of nine releases. Rows and noise are
+seeded, so a run gives what the last one gave, and no chance is left.
 """
 
 from __future__ import annotations
