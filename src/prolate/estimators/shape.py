@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurer
-from prolate.estimators.clip import fraction_radius, measure_norms
+from prolate.curator import Curator
+from prolate.estimators.center import refine_center
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.farthest import with_farthest
 from prolate.estimators.first_mean import FirstMean, are_mostly, first_mean
@@ -30,19 +30,15 @@ from prolate.estimators.rare import (
 from prolate.estimators.shares import Shares, count_rows, plan_shares, sample_rows
 from prolate.estimators.shrink import shrink
 from prolate.estimators.spread import LARGEST, SMALLEST, measure_scale
-from prolate.queries import ClippedSum
 
 __all__ = ["Shape", "learn_shape"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_CUT = 3.5  # spreads at which values are cut for the rough center
-_ROUGH = 0.5  # radius of the rough mean, over the square root of d: normal rows' lengths
 _ROUNDS = 3  # of center and spread, where the first is too rough
 _ROUGHNESS = 0.35  # noise of a center, in spreads, that is good enough
 _FARTHER = 2.0  # times its spread so far: around a center inside of that, which may be far off
-_LENGTHS, _LONG = 0.1, 0.1  # share of the rows' lengths, and part of them that is clipped
 _GIVEN = 0.1  # how rough a center is taken to be that was given
 _RARE = 0.12  # part of the first mean of columns of rare values
 _MOSTLY = 0.5  # of the columns
@@ -267,7 +263,7 @@ def _with_first_mean(
     square = values.spread**2 * np.count_nonzero(interval.narrow)
     step = likely_steps(away, first.noise, step, values.own, square)
     first = replace(first, step=step)
-    if side is None and are_mostly(rare):
+    if side is None and np.count_nonzero(rare) > 1:  # one shares with no other
         spread = own_spread(away, first.noise, step, shape.spread, both_sides=square)
         spread = np.maximum(spread, seen)
     else:
@@ -297,39 +293,3 @@ def _warnings(curator: Curator, shares: Shares, *, found: bool) -> tuple[str, ..
         )
         return (few,)
     return ()
-
-
-def refine_center(
-    curator: Measurer,
-    rows: float,
-    center: Floats,
-    spread: Floats,
-    *,
-    share: float,
-    crowded: bool = False,
-) -> tuple[Floats, Floats]:
-    """Return the mean of values cut to `_CUT` spreads around `center`, and its noise.
-
-    Cutting each value by itself keeps a column whose center is far off from swallowing
-    the others: such a column moves towards its values, and the others hardly notice.
-
-    Where columns are too many for counts in each (`crowded`), the noise may be larger than
-    the way to the mean. Then the rows' lengths are measured, not taken from the spreads, and
-    the step is shortened by the part of it that is noise (James and Stein).
-    """
-    radius = np.sqrt(spread.size) + _ROUGH
-    if crowded:
-        for_lengths = _LENGTHS * share
-        share -= for_lengths
-        norms = measure_norms(
-            curator, center=center, scale=spread, spread=spread, share=for_lengths
-        )
-        radius = min(radius, max(fraction_radius(norms, _LONG, rows), float(norms.edges[0])))
-    reach = _CUT * spread
-    query = ClippedSum(center, spread, radius, lower=center - reach, upper=center + reach)
-    measured = curator.measure(query, share=share, label="center")
-    moved, noise = query.unit * measured.values / rows, query.unit * measured.std / rows
-    if crowded:
-        explained = float(np.sum((noise / spread) ** 2))
-        moved *= max(0.0, 1.0 - explained / float(np.sum((moved / spread) ** 2)))
-    return center + np.clip(moved, -reach, reach), noise

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
+from prolate.estimators.center import refine_center
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.pooling import pooled_posterior
-from prolate.estimators.shape import refine_center
 from prolate.estimators.spread import LARGEST, SMALLEST, half_normal_fit
 from prolate.queries import ClippedSum, Histogram, MagnitudeGrid
 
