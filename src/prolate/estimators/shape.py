@@ -23,7 +23,7 @@ from prolate.estimators.magnitudes import find_magnitudes
 from prolate.estimators.rare import (
     RareValues,
     common_side,
-    likely_steps,
+    hidden_steps,
     own_spread,
     rare_values,
 )
@@ -261,7 +261,7 @@ def _with_first_mean(
     away[rare] = shrink((first.value - bulk)[rare], first.noise[rare], median=False)
     away = np.clip(away, -step, step)  # no mean is farther than the values
     square = values.spread**2 * np.count_nonzero(interval.narrow)
-    step = likely_steps(away, first.noise, step, values.own, square)
+    step = hidden_steps(away, first.noise, values, square)
     first = replace(first, step=step)
     if side is None and np.count_nonzero(rare) > 1:  # one shares with no other
         spread = own_spread(away, first.noise, step, shape.spread, both_sides=square)
