@@ -43,7 +43,7 @@ def lost(values: np.ndarray, reach: np.ndarray) -> np.ndarray:
 def test_what_is_lost_is_known_about_as_well_as_it_says(kind, noise):
     for seed in range(8):
         values = DRAWS[kind](np.random.default_rng(seed))
-        tail = fit_tail(right_side(values, noise, seed), noise, N)
+        tail = fit_tail(EDGES, right_side(values, noise, seed), noise, N, apart=N)
         off = np.abs(tail.lost - lost(values, tail.reach))
         hidden = noise / N * REACH.get(kind, 6.0)
         assert np.all(off <= 5.0 * np.sqrt(tail.doubt) + hidden)
@@ -54,7 +54,7 @@ def test_what_is_lost_is_known_about_as_well_as_it_says(kind, noise):
 @pytest.mark.parametrize("kind", ["exponential", "log-normal"])
 def test_tails_that_are_well_seen_are_well_known(kind):
     values = DRAWS[kind](np.random.default_rng(1))
-    tail = fit_tail(right_side(values, 2.0), 2.0, N)
+    tail = fit_tail(EDGES, right_side(values, 2.0), 2.0, N, apart=N)
     true = lost(values, tail.reach)
     seen = true > 0.002
     assert seen.any()
@@ -65,13 +65,53 @@ def test_where_many_values_are_the_same_no_curve_is_laid_through_them(monkeypatc
     """One value in five is 1.1, one in fifty 3: a curve from 1.1 on would miss those."""
     values = np.repeat([-0.3, 1.1, 3.0], [N * 39 // 50, N // 5, N // 50])
     counts = right_side(values, 9.0)
-    tail = fit_tail(counts, 9.0, N)
+    tail = fit_tail(EDGES, counts, 9.0, N, apart=N)
     true = lost(values, tail.reach)
     assert np.all(np.abs(tail.lost - true) <= 5.0 * np.sqrt(tail.doubt) + 0.001)
     monkeypatch.setattr(curves, "_MISFIT", np.inf)  # the same test fails for this fault
-    blind = fit_tail(counts, 9.0, N)
+    blind = fit_tail(EDGES, counts, 9.0, N, apart=N)
     true = lost(values, blind.reach)
     assert np.any(np.abs(blind.lost - true) > 5.0 * np.sqrt(blind.doubt) + 0.001)
+
+
+def test_a_tail_of_few_rows_begins_where_a_tenth_of_them_are_farther_out():
+    """97 % are zeros: no curve from the first edge on tells how long the others' tail is."""
+    rng = np.random.default_rng(3)
+    values = np.where(rng.random(N) < 0.97, 0.0, rng.gamma(2.0, 1.0, N)) / 0.42
+    counts = right_side(values, 9.0)
+    tail, blind = (fit_tail(EDGES, counts, 9.0, N, apart=apart) for apart in (0.03 * N, N))
+    assert blind.reach[0] < 1.0 < tail.reach[0]
+    off, blindly = (np.interp(12.0, t.reach, t.lost - lost(values, t.reach)) for t in (tail, blind))
+    assert abs(off) < 0.5 * abs(blindly)
+
+
+def test_cells_where_a_curve_has_no_rows_do_not_say_how_many_follow_it(monkeypatch):
+    """A hundred rows at a distance, nothing beyond, and twenty cells of noise."""
+    values = np.repeat([0.0, 2.1], [9900, 100])
+
+    def varies() -> float:
+        counts = [right_side(values, 9.0, seed) for seed in range(200)]
+        tails = [fit_tail(EDGES, each, 9.0, 10_000, apart=10_000) for each in counts]
+        return float(np.std([10_000 * tail.beyond[0] for tail in tails]))
+
+    assert varies() < 30.0
+    monkeypatch.setattr(curves, "_ROUGH", np.inf)  # the same test fails for this fault
+    assert varies() > 40.0
+
+
+def test_of_columns_that_are_mostly_zeros_the_other_rows_sides_are_counted(monkeypatch):
+    """The median of 20 releases of 10,000 rows, of which 95 % are zeros."""
+    rng = np.random.default_rng(8)
+    values = np.where(rng.random(10_000) < 0.95, 0.0, rng.gamma(2.0, 1.0, 10_000))
+
+    def off() -> float:
+        rows, budget = values.reshape(-1, 1), Budget(rho=1 / 32)
+        means = [prolate.mean(rows, budget=budget, seed=seed).estimate[0] for seed in range(20)]
+        return float(np.median(np.abs(np.array(means) - values.mean())))
+
+    assert off() < 0.006
+    monkeypatch.setattr(interval, "_WHOLE", 1e9)  # the same test fails for this fault
+    assert off() > 0.006
 
 
 def labels(values: np.ndarray, **options) -> list[str]:

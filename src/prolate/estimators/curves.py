@@ -31,6 +31,8 @@ _USUAL, _RANGE, _ODD = 1.3, 0.6, 0.02  # slopes are log-normal around this, or a
 _PART = 0.1  # of the rows, beyond the start; or fewer, ...
 _SURE, _PRECISE = 10.0, 100.0  # ... but as many standard deviations of a count, if not as many
 _GAP = 0.1  # of the rows beyond a cell that may as well be in it
+_ROUGH = 0.1  # of the rows that a curve is taken to tell: no tail is quite such a curve
+_ROUNDS = 3  # of fitting how many rows follow a curve
 _MISFIT = 4.0  # standard deviations by which a count may be above the nearest curve
 
 
@@ -60,8 +62,8 @@ class LikelyCurves:
         The edge from which on it does.
     reach : float
         That edge.
-    part : float
-        Part of the rows beyond it.
+    part, unsure : float64 arrays of shape (k,)
+        Part of the rows beyond it, by each curve, and its standard deviation.
     weight : float64 array of shape (k,)
         How likely each curve is.
     lumpy : bool
@@ -71,7 +73,8 @@ class LikelyCurves:
 
     start: int
     reach: float
-    part: float
+    part: Floats
+    unsure: Floats
     weight: Floats
     lumpy: bool
 
@@ -92,23 +95,28 @@ def survival(reach: Floats) -> Floats:
     return np.asarray(np.exp(np.multiply.outer(-_SLOPES, bent)).reshape(-1, reach.size))
 
 
-def likely_curves(edges: Floats, counts: Floats, noise: float, rows: float) -> LikelyCurves:
+def likely_curves(
+    edges: Floats, counts: Floats, noise: float, rows: float, *, apart: float = np.inf
+) -> LikelyCurves:
     """Return which curves a tail follows, by noisy counts between edges and beyond them.
 
     It starts where a part of the rows is farther out, or as few as are counted precisely, since
     no curve is right for all of a tail; or later, if no curve fits from there on, as where many
-    values are the same. No edge before the second is a start.
+    values are the same. No edge before the second is a start. Where most rows are at one place,
+    the part is one of those `apart` from them.
     """
     above = np.cumsum(counts[::-1])[::-1]
     falling = np.minimum.accumulate(above)
-    enough = max(min(_PART * rows, _PRECISE * noise), _SURE * noise)
+    enough = max(min(_PART * min(apart, rows), _PRECISE * noise), _SURE * noise)
     first = start = max(int(np.count_nonzero(falling > enough)) - 1, 1)
     while True:
-        reach, part = float(edges[start]), min(max(float(above[start]) / rows, 1.0 / rows), 1.0)
-        left = part * survival(edges[start:] / reach)
-        cells = rows * np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
-        variance = noise**2 + cells  # rows are a sample of what the curve says
-        off = (counts[start:] - cells) / np.sqrt(variance)
+        reach, seen = float(edges[start]), counts[start:]
+        left = survival(edges[start:] / reach)
+        cells = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
+        many, unsure = _how_many(cells, seen, noise, rows)
+        likely = many[:, np.newaxis] * cells
+        variance = noise**2 + likely  # rows are a sample of what the curve says
+        off = (seen - likely) / np.sqrt(variance)
         square = np.sum(off**2, axis=1)
         nearest = off[np.argmin(square)]
         if nearest.size == 1 or nearest.max() < _MISFIT:
@@ -117,7 +125,26 @@ def likely_curves(edges: Floats, counts: Floats, noise: float, rows: float) -> L
     lumpy = start > first or bool(counts[first - 1] < _GAP * above[first])
     unlikely = square + np.sum(np.log(variance), axis=1)
     weight = curves().odds * np.exp(-0.5 * (unlikely - unlikely.min()))
-    return LikelyCurves(start, reach, part, weight / weight.sum(), lumpy)
+    return LikelyCurves(start, reach, many / rows, unsure / rows, weight / weight.sum(), lumpy)
+
+
+def _how_many(cells: Floats, seen: Floats, noise: float, rows: float) -> tuple[Floats, Floats]:
+    """Return how many rows follow each curve, and how unsure that is.
+
+    By the cells that the curve says they are in, since cells where there are none only add their
+    noise; but no tail is quite such a curve, so by all of them together where noise is small.
+    """
+    whole = max(float(np.sum(seen)), 1.0)
+    together = 1.0 / (noise**2 * seen.size + whole)  # as inverse variances
+    many = np.full(len(cells), whole)
+    for _ in range(_ROUNDS):
+        likely = np.clip(many, 1.0, rows)[:, np.newaxis] * cells
+        variance = noise**2 + likely
+        sure = np.sum(cells**2 / variance, axis=1)
+        fitted = np.clip(np.sum(cells * seen / variance, axis=1) / sure, 1.0, rows)
+        sure = 1.0 / (1.0 / sure + (_ROUGH * fitted) ** 2)
+        many = (sure * fitted + together * whole) / (sure + together)
+    return np.clip(many, 1.0, rows), 1.0 / np.sqrt(np.maximum(sure, together))
 
 
 def _integral(values: Floats) -> Floats:

@@ -85,15 +85,16 @@ class Expected:
         reach, end = _REACH, float(edges[min(found.start + 1, edges.size - 1)])
         if found.lumpy:
             reach = np.union1d(reach, end / found.reach)
-        left = found.part * survival(reach)[some]
+        part = found.part[some, np.newaxis]
+        left = part * survival(reach)[some]
         tail = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
         far = found.reach * np.append(np.sqrt(reach[:-1] * reach[1:]), reach[-1])
         if found.lumpy:  # where in a cell its rows are is unknown: in the middle
             far *= np.sqrt(end / found.reach)
         near = np.append(0.5 * edges[0], np.sqrt(edges[:-1] * edges[1:]))[: found.start + 1]
         mass = -np.diff(norms.falling)[: near.size]
-        mass = (1.0 - found.part) * mass / max(float(mass.sum()), 1e-300)
-        mass = np.concatenate([np.tile(mass, (weight.size, 1)), tail], axis=1)
+        mass = (1.0 - part) * mass / max(float(mass.sum()), 1e-300)
+        mass = np.concatenate([mass, tail], axis=1)
         return np.append(near, far), mass / mass.sum(axis=1, keepdims=True), weight
 
     @cached_property

@@ -22,7 +22,7 @@ from prolate.estimators.clip import rounding_std
 from prolate.estimators.curves import REACH, curves, likely_curves, survival
 from prolate.estimators.expected import Expected
 from prolate.estimators.moments import Variation
-from prolate.estimators.shares import radii_apart, sides_share
+from prolate.estimators.shares import radii_apart, rows_changed, sides_share
 from prolate.queries import ClippedSum, EdgesGrid, Histogram
 
 __all__ = ["Tail", "fit_tail", "interval_mean", "reaches"]
@@ -34,6 +34,9 @@ _FAR = np.array(
     [2.35, 2.8, 3.3, 4, 4.8, 5.8, 7, 8.4, 10, 12, 14.4, 17, 21, 25, 30, 43, 60, 85, 120, 170, 240]
 )
 _EDGES = np.concatenate([_NEAR, _FAR])  # distances from the center, in spreads
+_WHOLE = 1.25  # times the rows of other lengths than the commonest are all, of a normal column
+_OCTAVES = np.append([0.0, 0.5], 2.0 ** np.arange(10))  # of few rows
+_FEW = 30.0  # times the noise of a count
 _WITHIN = 120.0  # spreads: of values that are surely farther out, these edges see too little
 _WRONG = 0.5  # of what is lost: no tail is quite such a curve
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
@@ -85,13 +88,16 @@ def interval_mean(
     share : float
     """
     rows = expected.rows
-    for_sides = sides_share(curator, rows, share) * share
-    edges = np.concatenate([-_EDGES[:0:-1], _EDGES])
-    grid = EdgesGrid(center[:, np.newaxis] + spread[:, np.newaxis] * edges)
+    apart = min(max(_WHOLE * (rows - float(np.max(expected.norms.counts))), 1.0), rows)
+    for_sides = sides_share(curator, apart, share) * share
+    noise = np.sqrt(rows_changed(curator.neighbors)) / curator.mu_of(for_sides)
+    edges = _EDGES if apart > _FEW * noise else _OCTAVES
+    both = np.concatenate([-edges[:0:-1], edges])
+    grid = EdgesGrid(center[:, np.newaxis] + spread[:, np.newaxis] * both)
     sides = curator.measure(Histogram(grid), share=for_sides, label="sides")
     noise = float(np.max(sides.std))
-    low = fit_tail(sides.values[: _EDGES.size][::-1], noise, rows)
-    high = fit_tail(sides.values[_EDGES.size :], noise, rows)
+    low = fit_tail(edges, sides.values[: edges.size][::-1], noise, rows, apart=apart)
+    high = fit_tail(edges, sides.values[edges.size :], noise, rows, apart=apart)
 
     share = min(share - for_sides, curator.remaining)
     per_length = 0.5 * radii_apart(curator.neighbors) / curator.mu_of(share) / rows
@@ -138,17 +144,19 @@ def _unseen(beyond: Beyond, reach: float, noise: float) -> float:
     return lost_part(beyond, reach * typical, noise * typical, typical, part=_ALLOWED) / typical
 
 
-def fit_tail(counts: Floats, noise: float, rows: float) -> Tail:
-    """Return one side's tail, by noisy counts of the rows between `_EDGES` and beyond them."""
-    found, known = likely_curves(_EDGES, counts, noise, rows), curves()
+def fit_tail(edges: Floats, counts: Floats, noise: float, rows: float, *, apart: float) -> Tail:
+    """Return one side's tail, by noisy counts of the rows between `edges` and beyond them.
+
+    About `apart` of the rows are not all at the center.
+    """
+    found, known = likely_curves(edges, counts, noise, rows, apart=apart), curves()
     start, reach, part, weight = found.start, found.reach, found.part, found.weight
-    wrong = np.hypot(_WRONG, noise * np.sqrt(counts.size - start) / (rows * part))
-    lost = part * reach * (weight @ known.lost)
-    doubt = (part * reach) ** 2 * (weight @ known.lost**2) - lost**2
-    doubt = doubt + part * reach**2 / rows * (weight @ known.square) + (wrong * lost) ** 2
+    lost = reach * ((weight * part) @ known.lost)
+    doubt = reach**2 * ((weight * (part**2 + found.unsure**2)) @ known.lost**2) - lost**2
+    doubt = doubt + reach**2 / rows * ((weight * part) @ known.square) + (_WRONG * lost) ** 2
     # An interval ends at an edge: where in a cell its rows are is unknown, and all may be at one
     # place.
-    at = _EDGES[start:] / reach
+    at = edges[start:] / reach
     doubt = np.interp(at, REACH, np.maximum(doubt, 0.0))
-    beyond = part * (weight @ survival(at))
-    return Tail(_EDGES[start:], np.interp(at, REACH, lost), doubt, beyond)
+    beyond = (weight * part) @ survival(at)
+    return Tail(edges[start:], np.interp(at, REACH, lost), doubt, beyond)

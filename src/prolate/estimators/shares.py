@@ -47,7 +47,7 @@ _RADIUS_LEAST = 0.01  # where rows are many: the longest are rare
 _POOLED = (0.01, 0.01)  # of a histogram of all columns together
 _FARTHEST = (0.007, 0.02)  # of a histogram of rows by their farthest column
 _FARTHEST_PRECISELY = (0.0025, 0.02)  # the same, where spreads of rare values are told by it
-_SIDES, _SIDES_LEAST = (0.004, 0.35), 0.1  # of a histogram of both sides of one column
+_SIDES, _SIDES_LEAST = (0.003, 0.35), 0.1  # of a histogram of both sides of one column
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # Rows that are searched where there are more: so many; this multiple of the noise of a count at
 # the whole budget, so that each search costs no more than about half a percent of it; and as
