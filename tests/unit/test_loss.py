@@ -138,13 +138,13 @@ def test_rows_that_noise_hides_count(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_row_points_aside_by_more_than_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows about equally long: curves that noise does not rule out would tilt without limit.
 
-    The counts are those of 4,000 normal rows of 512 columns, once in six hundred times.
+    The counts are those of 1,000 normal rows of 512 columns, with much noise.
     """
-    typical, noise, rows = 22.76, 22.0, 4000.0
+    typical, noise, rows = 22.76, 60.0, 1000.0
     ratios = [0.25, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.96, 0.98, 1.0, 1.02, 1.04, 1.07]
     ratios += [1.1, 1.15, 1.2, 1.3, 1.4, 1.6, 1.8, 2.1, 2.5, 3.2, 4.5, 7.0, 12.0, 40.0]
-    counts = [-22, 24, 7, 6, -54, -36, 17, 54, 481, 746, 1036, 882, 540, 221, 16, 11]
-    counts += [-10, -51, -15, 1, 39, -40, -37, 6, -42, -16, -28, -5, -31]
+    counts = [-66, -89, -86, -46, 41, -55, -87, -64, 132, 147, 338, 156, 99, 4, -15, -94]
+    counts += [3, 5, -51, 21, -65, -102, -63, 66, 42, -102, 22, -149, -102]
     norms = Norms(typical * np.array(ratios), np.array(counts, dtype=float), noise, typical)
     ones, cell = np.ones(512), ratios.index(1.04)
     expected = Expected(norms, cell, rows, 33.0, 5e-4, 1.3e-4, 512.0, 1.0, unit=1.0)
@@ -158,6 +158,6 @@ def test_no_row_points_aside_by_more_than_its_length(monkeypatch: pytest.MonkeyP
         row_noise=1.9,
         radius=1.04 * typical,
     )
-    assert Loss(expected, tilt, ones, ones).doubt_square(typical) < 0.01
+    assert Loss(expected, tilt, ones, ones).doubt_square(typical) < 0.1
     monkeypatch.setattr(Loss, "_tilted", 0.0)  # the same test fails for this fault
     assert Loss(expected, tilt, ones, ones).doubt_square(typical) > 10.0
