@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["REACH", "Curves", "LikelyCurves", "curves", "likely_curves", "survival"]
+__all__ = ["REACH", "Curves", "LikelyCurves", "curves", "how_many", "likely_curves", "survival"]
 
 Floats = NDArray[np.float64]
 
@@ -113,7 +113,7 @@ def likely_curves(
         reach, seen = float(edges[start]), counts[start:]
         left = survival(edges[start:] / reach)
         cells = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
-        many, unsure = _how_many(cells, seen, noise, rows)
+        many, unsure = how_many(cells, seen, noise, rows)
         likely = many[:, np.newaxis] * cells
         variance = noise**2 + likely  # rows are a sample of what the curve says
         off = (seen - likely) / np.sqrt(variance)
@@ -128,7 +128,7 @@ def likely_curves(
     return LikelyCurves(start, reach, many / rows, unsure / rows, weight / weight.sum(), lumpy)
 
 
-def _how_many(cells: Floats, seen: Floats, noise: float, rows: float) -> tuple[Floats, Floats]:
+def how_many(cells: Floats, seen: Floats, noise: float, rows: float) -> tuple[Floats, Floats]:
     """Return how many rows follow each curve, and how unsure that is.
 
     By the cells that the curve says they are in, since cells where there are none only add their

@@ -19,7 +19,15 @@ from prolate.estimators.shares import significance
 from prolate.measurement import Measurement
 from prolate.queries import NormHistogram
 
-__all__ = ["Deviations", "coarse_deviations", "deviations", "standing_out"]
+__all__ = [
+    "Deviations",
+    "Seen",
+    "bulk_reach",
+    "coarse_deviations",
+    "deviations",
+    "deviations_of_one",
+    "standing_out",
+]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -30,6 +38,7 @@ _NEXT = 3.0  # standard deviations of a count, next to octaves that stand out
 _EDGES = 2.0 ** (np.arange(-300.0, 301.0) + 0.5)  # whole powers of 2 are in the middle
 _SHORTER = 1.0 - 2.0**-20
 _COARSE = 8  # octaves in a cell; of few rows, only large cells stand out
+_LOOKS = (0.007, 0.014, 0.028, 0.056, 0.112, 0.224)  # parts of the budget, of one column
 _FIND, _LIKELY = 0.7, 1.5  # part of a share for that; standard deviations of an octave's count
 
 
@@ -46,12 +55,40 @@ class Deviations:
     least: float
 
 
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """How many rows deviate in one column, and about how far.
+
+    Attributes
+    ----------
+    rows : float
+        0 where none were seen.
+    low, high : float
+        The edges between which they deviate.
+    least : float
+        How many must in one cell, so that it stands out.
+    edges : float64 array of shape (m,)
+    counts : float64 array of shape (m - 1,)
+        Of the rows between these.
+    noise : float
+        Standard deviation of each.
+    """
+
+    rows: float
+    low: float
+    high: float
+    least: float
+    edges: Floats
+    counts: Floats
+    noise: float
+
+
 def deviations(
     curator: Curator, interval: Interval, *, share: float
 ) -> tuple[Deviations, Deviations]:
     """Return how rows deviate in their farthest narrow column, and in all of them together.
 
-    One column's is both, so it is measured once, with both shares.
+    One narrow column's is both, so it is measured once, with both shares.
     """
     if np.count_nonzero(interval.narrow) == 1:
         found, _ = _deviation(curator, interval, _EDGES, share=2.0 * share)
@@ -65,15 +102,12 @@ def deviations(
 def coarse_deviations(curator: Curator, interval: Interval, *, share: float) -> Deviations:
     """Return how rows deviate in their farthest narrow column, of few rows: in large cells first.
 
-    Then in the octaves of those in which some do; but of a single column, `interval.py` does not
-    need to know.
+    Then in the octaves of those in which some do.
     """
-    start = min(int(np.searchsorted(_EDGES, _bulk(interval))), _EDGES.size - 2 * _COARSE)
-    edges, single = _EDGES[start::_COARSE], np.count_nonzero(interval.narrow) == 1
-    find = share if single else _FIND * share
-    coarse, seen = _deviation(curator, interval, edges, share=find)
+    edges, start = _coarse_edges(interval)
+    coarse, seen = _deviation(curator, interval, edges, share=_FIND * share)
     coarse = replace(coarse, octaves=_COARSE * coarse.octaves)
-    if single or not coarse.rows > 0.0:
+    if not coarse.rows > 0.0:
         return coarse
     first, last = np.flatnonzero(seen)[[0, -1]]
     low = start + _COARSE * min(first - 1, edges.size - 2)
@@ -91,19 +125,55 @@ def coarse_deviations(curator: Curator, interval: Interval, *, share: float) -> 
     return replace(coarse, square=square, octaves=counts[run].size)
 
 
+def deviations_of_one(curator: Curator, interval: Interval) -> Seen:
+    """Return how many rows deviate in the only column, and about how far.
+
+    In large cells, and more precisely each time, until some rows stand out: so that it costs
+    little where they are many, and all that is left is a search for few.
+    """
+    edges, _ = _coarse_edges(interval)
+    total, weight, left = np.zeros(edges.size + 1), 0.0, curator.remaining
+    for part in _LOOKS:
+        measured, middles = _lengths(curator, interval, edges, share=part * left)
+        total += measured.values / measured.std**2
+        weight += 1.0 / measured.std**2
+        counts, noise = total / weight, weight**-0.5
+        beyond = np.where(bulk_reach(interval) < middles, counts, 0.0)
+        seen = standing_out(beyond, noise)
+        if seen.any():
+            break
+    cells = np.flatnonzero(seen)
+    low, high = (max(cells[0] - 1, 0), min(cells[-1], edges.size - 1)) if cells.size else (0, 0)
+    return Seen(
+        float(beyond[seen].sum()),
+        float(edges[low]),
+        float(edges[high]),
+        _limit(counts, noise),
+        edges,
+        counts[1:-1],
+        noise,
+    )
+
+
+def _coarse_edges(interval: Interval) -> tuple[Floats, int]:
+    """Return the edges of large cells, and where in all octaves these begin."""
+    start = min(int(np.searchsorted(_EDGES, bulk_reach(interval))), _EDGES.size - 2 * _COARSE)
+    return _EDGES[start::_COARSE], start
+
+
 def _deviation(
     curator: Curator, interval: Interval, edges: Floats, *, share: float, farthest: bool = True
 ) -> tuple[Deviations, Bools]:
     """Return one of these, and in which cells rows are seen."""
     measured, middles = _lengths(curator, interval, edges, share=share, farthest=farthest)
-    beyond = np.where(_bulk(interval) < middles, measured.values, 0.0)
+    beyond = np.where(bulk_reach(interval) < middles, measured.values, 0.0)
     counts = np.where(standing_out(beyond, measured.std), beyond, 0.0)
     seen, least = counts != 0.0, _limit(counts, measured.std)
     rows, square = float(counts.sum()), float(counts @ middles**2)
     return Deviations(rows, square, int(np.count_nonzero(seen)), least), seen
 
 
-def _bulk(interval: Interval) -> float:
+def bulk_reach(interval: Interval) -> float:
     """Return how far from the middle of narrow columns' intervals nothing is rare."""
     return _WITHIN * float(np.linalg.norm(interval.half[interval.narrow]))
 

@@ -25,7 +25,7 @@ from prolate.estimators.moments import Variation
 from prolate.estimators.shares import radii_apart, rows_changed, sides_share
 from prolate.queries import ClippedSum, EdgesGrid, Histogram
 
-__all__ = ["Tail", "fit_tail", "interval_mean", "reaches"]
+__all__ = ["Clipped", "Tail", "clipped_to_interval", "fit_tail", "interval_mean", "reaches"]
 
 Floats = NDArray[np.float64]
 
@@ -56,12 +56,78 @@ class Tail:
         Its variance.
     beyond : float64 array of shape (m,)
         Part of the rows that likely are farther out.
+    square : float
+        What the rows on that side add to the mean squared distance.
+    guessed : float64 array of shape (m,)
+        What those may take off a mean that are farther out than is likely.
     """
 
     reach: Floats
     lost: Floats
     doubt: Floats
     beyond: Floats
+    square: float
+    guessed: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Clipped:
+    """A mean of one column clipped to an interval, with what clipping takes given back.
+
+    Attributes
+    ----------
+    value, noise_std, doubt, guessed : float64 arrays of shape (1,)
+        The mean; the standard deviation of its noise, and of what clipping takes; what may be
+        beyond.
+    left, right : float
+        How far from the center the interval goes, in spreads.
+    fraction : float
+        Part of the rows that likely are clipped.
+    """
+
+    value: Floats
+    noise_std: Floats
+    doubt: Floats
+    guessed: Floats
+    left: float
+    right: float
+    fraction: float
+
+
+def clipped_to_interval(
+    curator: Measurer,
+    center: Floats,
+    spread: Floats,
+    low: Tail,
+    high: Tail,
+    *,
+    rows: float,
+    share: float,
+) -> Clipped:
+    """Return the mean of one column, clipped where noise and doubt are least, for a share."""
+    per_length = 0.5 * radii_apart(curator.neighbors) / curator.mu_of(share) / rows
+    error = (per_length * (low.reach[:, np.newaxis] + high.reach)) ** 2
+    error = error + low.doubt[:, np.newaxis] + high.doubt
+    a, b = np.unravel_index(int(np.argmin(error)), error.shape)
+    left, right = float(low.reach[a]), float(high.reach[b])
+    half = 0.5 * (left + right)
+    middle = center + 0.5 * (right - left) * spread
+    # A missing value counts as the center, and not as the middle of the interval.
+    query = ClippedSum(middle, spread, half, missing=center - middle)
+    measured = curator.measure(query, share=share, label="mean")
+    value = middle + query.unit * measured.values / rows + (high.lost[b] - low.lost[a]) * spread
+    return Clipped(
+        value,
+        query.unit * measured.std / rows,
+        np.hypot(
+            np.sqrt(low.doubt[a] + high.doubt[b]) * spread,
+            rounding_std(spread, half),
+        ),
+        np.hypot(low.guessed[a], high.guessed[b]) * spread,
+        left,
+        right,
+        float(low.beyond[a] + high.beyond[b]),
+    )
 
 
 def interval_mean(
@@ -100,35 +166,22 @@ def interval_mean(
     high = fit_tail(edges, sides.values[edges.size :], noise, rows, apart=apart)
 
     share = min(share - for_sides, curator.remaining)
-    per_length = 0.5 * radii_apart(curator.neighbors) / curator.mu_of(share) / rows
-    error = (per_length * (low.reach[:, np.newaxis] + high.reach)) ** 2
-    error = error + low.doubt[:, np.newaxis] + high.doubt
-    a, b = np.unravel_index(int(np.argmin(error)), error.shape)
-    left, right = float(low.reach[a]), float(high.reach[b])
-    half = 0.5 * (left + right)
-    middle = center + 0.5 * (right - left) * spread
-    # A missing value counts as the center, and not as the middle of the interval.
-    query = ClippedSum(middle, spread, half, missing=center - middle)
-    measured = curator.measure(query, share=share, label="mean")
-    noise_std = query.unit * measured.std / rows
-    value = middle + query.unit * measured.values / rows + (high.lost[b] - low.lost[a]) * spread
-
-    norms = expected.norms
-    unseen = _unseen(Beyond.of(norms, rows), max(left, right), float(noise_std[0] / spread[0]))
-    doubt = np.sqrt(low.doubt[a] + high.doubt[b] + unseen**2) * spread
+    found = clipped_to_interval(curator, center, spread, low, high, rows=rows, share=share)
+    norms, reach = expected.norms, max(found.left, found.right)
+    unseen = _unseen(Beyond.of(norms, rows), reach, float(found.noise_std[0] / spread[0]))
     stretch = expected.stretch
     return (
-        value,
-        noise_std,
+        found.value,
+        found.noise_std,
         {
             "hidden": norms.hidden,
             "stretch": stretch,
             "variation": variation.over_spread(stretch),
             "unseen_rows": norms.unseen,
-            "clipping_std": np.hypot(doubt, rounding_std(spread, half)),
+            "clipping_std": np.hypot(found.doubt, unseen * spread),
             "guessed": unseen * spread,
-            "radius": half,
-            "clipped_fraction": float(low.beyond[a] + high.beyond[b]),
+            "radius": 0.5 * (found.left + found.right),
+            "clipped_fraction": found.fraction,
         },
     )
 
@@ -159,4 +212,16 @@ def fit_tail(edges: Floats, counts: Floats, noise: float, rows: float, *, apart:
     at = edges[start:] / reach
     doubt = np.interp(at, REACH, np.maximum(doubt, 0.0))
     beyond = (weight * part) @ survival(at)
-    return Tail(edges[start:], np.interp(at, REACH, lost), doubt, beyond)
+    middles = 0.5 * (edges[:start] + edges[1 : start + 1])
+    square = float(np.maximum(counts[:start], 0.0) @ middles**2) / rows
+    square += reach**2 * float(
+        (weight * part) @ (1.0 + 2.0 * known.lost[:, 0] + known.square[:, 0])
+    )
+    return Tail(
+        edges[start:],
+        np.interp(at, REACH, lost),
+        doubt,
+        beyond,
+        square,
+        np.zeros(at.size),
+    )

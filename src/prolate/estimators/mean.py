@@ -33,6 +33,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
+from prolate.estimators.rare_column import rare_column_mean
 from prolate.estimators.rare_mean import UNSURE, rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
 from prolate.estimators.shape import Shape, learn_shape
@@ -87,6 +88,8 @@ def mean(
         weights = likely_scale(shape.spread, error_norm, constant=shape.constant)
     else:
         weights = optimal_scale(scale, error_norm)
+    if shape.rare is not None and clip == "auto":
+        return _stated(shape, *rare_column_mean(curator, shape.rare, shape.spread))
     first = shape.first
     if first is not None and first.mostly_rare and clip == "auto":
         value, noise_std, details = _mostly_rare_mean(curator, shape, first, error_norm)

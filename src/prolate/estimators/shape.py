@@ -27,6 +27,7 @@ from prolate.estimators.rare import (
     own_spread,
     rare_values,
 )
+from prolate.estimators.rare_column import RareColumn, rare_column
 from prolate.estimators.shares import Shares, count_rows, plan_shares, sample_rows
 from prolate.estimators.shrink import shrink
 from prolate.estimators.spread import LARGEST, SMALLEST, measure_scale
@@ -72,6 +73,8 @@ class Shape:
         Of the centers, where they are private means of the searched rows.
     constant : bool array of shape (d,), optional
         Which columns showed a single value, and no other.
+    rare : RareColumn, optional
+        What the values of a single column are like that are nearly all the same.
     """
 
     rows: float
@@ -84,6 +87,7 @@ class Shape:
     first: FirstMean | None = None
     center_noise: Floats | None = None
     constant: NDArray[np.bool_] | None = None
+    rare: RareColumn | None = None
 
     @property
     def center_off(self) -> Floats:
@@ -144,6 +148,8 @@ def _search(
     curator: Curator, all_rows: float, sample: Curator, shares: Shares, interval: Interval
 ) -> Shape:
     """Find centers and spreads inside the columns' intervals."""
+    if interval.narrow.size == 1 and interval.narrow[0]:
+        return _search_rare(curator, all_rows, sample, shares, interval)
     rows, narrow = all_rows * sample.fraction, interval.narrow
     rare = RareValues(np.zeros(narrow.size), np.zeros_like(narrow), np.zeros(narrow.size))
     if narrow.any():
@@ -182,6 +188,23 @@ def _search(
     if not step.any():
         return replace(shape, center_noise=center_noise)
     return _with_first_mean(curator, shape, interval, replace(rare, step=step), seen)
+
+
+def _search_rare(
+    curator: Curator, rows: float, sample: Curator, shares: Shares, interval: Interval
+) -> Shape:
+    """Find the spread of a single column whose values are nearly all the same."""
+    found = rare_column(curator, sample, interval, rows=rows)
+    spread, warnings = interval.half / SCALES, _warnings(curator, shares, found=interval.found)
+    if isinstance(found, RareColumn):
+        spread = np.maximum(spread, np.sqrt(found.square))
+        spread = np.clip(spread, SMALLEST, LARGEST)
+        return Shape(rows, sample, interval.center, spread, 0.0, shares, warnings, rare=found)
+    spread = np.clip(spread, SMALLEST, LARGEST)
+    if not warnings:
+        warnings = (_ALONE.format(100.0 * min(found / max(rows, 1.0), 1.0)),)
+    one = np.ones(1, dtype=np.bool_)
+    return Shape(rows, sample, interval.center, spread, 0.0, shares, warnings, constant=one)
 
 
 def _search_wide(

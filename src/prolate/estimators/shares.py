@@ -20,6 +20,7 @@ __all__ = [
     "Shares",
     "count_rows",
     "farthest_share",
+    "few_share",
     "plan_shares",
     "pooled_share",
     "radii_apart",
@@ -48,6 +49,7 @@ _POOLED = (0.01, 0.01)  # of a histogram of all columns together
 _FARTHEST = (0.007, 0.02)  # of a histogram of rows by their farthest column
 _FARTHEST_PRECISELY = (0.0025, 0.02)  # the same, where spreads of rare values are told by it
 _SIDES, _SIDES_LEAST = (0.003, 0.35), 0.1  # of a histogram of both sides of one column
+_SIDES_OF_FEW = (0.04, 0.45)  # the same, of the rows apart, where they are few
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # Rows that are searched where there are more: so many; this multiple of the noise of a count at
 # the whole budget, so that each search costs no more than about half a percent of it; and as
@@ -153,6 +155,12 @@ def sides_share(curator: Measurer, rows: float, share: float) -> float:
     """Return the part of a share for a histogram of both sides of one column."""
     one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(share) * max(rows, 1.0))
     return max(_share(one_row, *_SIDES), _SIDES_LEAST)
+
+
+def few_share(curator: Measurer, apart: float) -> float:
+    """Return the part of what is left for both sides of a column of which few rows are apart."""
+    one_row = math.sqrt(rows_changed(curator.neighbors)) / curator.mu_of(curator.remaining)
+    return max(_share(one_row / max(apart, 1.0), *_SIDES_OF_FEW), _SIDES_LEAST)
 
 
 def significance(tests: int, lost: float = _LOST) -> float:

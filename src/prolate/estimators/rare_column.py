@@ -1,0 +1,145 @@
+"""The mean of one column whose values are nearly all the same, as flags or amounts are.
+
+A column like that has no spread to go by. Histograms of a few large cells, each more precise than
+the one before, show that some values are elsewhere, and about how far; one of finer cells, on
+which sides. What clipping takes off follows from the curves or shapes that the counts make likely,
+and the budget that is left is spent on a sum clipped to the interval of least noise and doubt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Curator, Measurer
+from prolate.estimators.deviations import bulk_reach, deviations_of_one
+from prolate.estimators.interval import Tail, clipped_to_interval, fit_tail
+from prolate.estimators.likely_shapes import STEPS, few_values
+from prolate.estimators.locate import Interval
+from prolate.estimators.shares import few_share, rows_changed
+from prolate.queries import EdgesGrid, Histogram
+
+__all__ = ["RareColumn", "rare_column", "rare_column_mean"]
+
+Floats = NDArray[np.float64]
+
+_BELOW, _ABOVE, _MOST = 1, 2, 24  # octaves around those where values are seen; of these
+_FEW = 100.0  # times the noise of a count
+_LEAST = 0.1  # of a mean square: part that is no mean
+
+
+@dataclass(frozen=True, eq=False)
+class RareColumn:
+    """What the values of a column are like that are not at its bulk.
+
+    Attributes
+    ----------
+    center : float64 array of shape (1,)
+        Of the bulk.
+    rows : float
+        Number of all rows.
+    low, high : Tail
+        Of both sides, in the data's unit.
+    """
+
+    center: Floats
+    rows: float
+    low: Tail
+    high: Tail
+
+    @property
+    def square(self) -> float:
+        """Mean squared deviation from the bulk."""
+        return self.low.square + self.high.square
+
+
+def rare_column(
+    curator: Curator, sample: Curator, interval: Interval, *, rows: float
+) -> RareColumn | float:
+    """Return what the values of the only column are like that are not at its bulk.
+
+    Or, if none are seen, how many in a row of large cells noise may hide.
+
+    Parameters
+    ----------
+    curator, sample : Curator
+        Of all rows, and of those that are searched.
+    interval : Interval
+        Of the bulk.
+    rows : float
+        Number of all rows.
+    """
+    found = deviations_of_one(sample, interval)
+    if not found.rows > 0.0:
+        return found.least / sample.fraction
+    apart = found.rows / sample.fraction
+    share = few_share(curator, apart) * curator.remaining
+    noise = np.sqrt(rows_changed(curator.neighbors)) / curator.mu_of(share)
+    few = apart < _FEW * noise
+    steps = 1 if few else STEPS
+    octaves = round(float(np.log2(found.high / found.low)))
+    first = -_BELOW + max(octaves - _MOST, 0)
+    edges = found.low * np.exp2(np.arange(steps * first, steps * (octaves + _ABOVE) + 1) / steps)
+    both = np.concatenate([-edges[::-1], edges])
+    grid = EdgesGrid(interval.center[:, np.newaxis] + both)
+    sides = curator.measure(Histogram(grid), share=share, label="sides")
+    noise, m = float(np.max(sides.std)), edges.size
+    low, high = sides.values[:m][::-1], sides.values[m + 1 :]
+    if few:
+        at = np.flatnonzero((found.edges > 0.9 * edges[0]) & (found.edges < 1.1 * edges[-1]))
+        together = found.edges[at], found.counts[at[0] : at[-1]], found.noise
+        tails = few_values(
+            edges,
+            (low, high),
+            noise,
+            rows,
+            scales=(float(edges[0]), found.high),
+            apart=apart,
+            known=together if sample is curator else None,
+        )
+    else:
+        ends = np.append(0.0, edges)
+        below, above = (
+            fit_tail(ends, np.append(0.0, counts), noise, rows, apart=apart)
+            for counts in (low, high)
+        )
+        tails = below, above
+    bulk = bulk_reach(interval)
+    return RareColumn(interval.center, rows, *(_beyond(bulk, tail) for tail in tails))
+
+
+def _beyond(bulk: float, tail: Tail) -> Tail:
+    """Return it with distances of at least those of the bulk, which is never clipped."""
+    return replace(tail, reach=np.maximum(tail.reach, bulk))
+
+
+def rare_column_mean(
+    curator: Measurer, column: RareColumn, spread: Floats
+) -> tuple[Floats, Floats, dict[str, Any]]:
+    """Return the mean, its noise, and what was found, with all of the budget that is left.
+
+    `spread` is what errors are stated in (`mean.py`).
+    """
+    one = np.ones(1)
+    found = clipped_to_interval(
+        curator,
+        column.center,
+        one,
+        column.low,
+        column.high,
+        rows=column.rows,
+        share=curator.remaining,
+    )
+    off = float(found.value[0] - column.center[0])
+    std = np.sqrt(max(column.square - off**2, _LEAST * column.square))
+    details = {
+        "variation": std / spread,
+        "clipping_std": np.hypot(found.doubt, found.guessed),
+        "guessed": found.guessed,
+        "radius": 0.5 * (found.left + found.right),
+        "clipped_fraction": found.fraction,
+    }
+    return found.value, found.noise_std, details
