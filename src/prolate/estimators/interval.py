@@ -39,6 +39,7 @@ _OCTAVES = np.append([0.0, 0.5], 2.0 ** np.arange(10))  # of few rows
 _FEW = 30.0  # times the noise of a count
 _WITHIN = 120.0  # spreads: of values that are surely farther out, these edges see too little
 _WRONG = 0.5  # of what is lost: no tail is quite such a curve
+_HIDDEN = 0.3  # times the noise of a count: rows that are hidden by it
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
 
 
@@ -56,18 +57,23 @@ class Tail:
         Its variance.
     beyond : float64 array of shape (m,)
         Part of the rows that likely are farther out.
-    square : float
-        What the rows on that side add to the mean squared distance.
+    mean, square : float
+        What the rows on that side add to the mean distance, and to the mean squared one.
     guessed : float64 array of shape (m,)
         What those may take off a mean that are farther out than is likely.
+    lost_square, doubt_square : float64 arrays of shape (m,)
+        What is likely lost of the mean squared distance, and its variance.
     """
 
     reach: Floats
     lost: Floats
     doubt: Floats
     beyond: Floats
+    mean: float
     square: float
     guessed: Floats
+    lost_square: Floats
+    doubt_square: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +113,8 @@ def clipped_to_interval(
     """Return the mean of one column, clipped where noise and doubt are least, for a share."""
     per_length = 0.5 * radii_apart(curator.neighbors) / curator.mu_of(share) / rows
     error = (per_length * (low.reach[:, np.newaxis] + high.reach)) ** 2
-    error = error + low.doubt[:, np.newaxis] + high.doubt
+    doubt = low.doubt[:, np.newaxis] + high.doubt
+    error = error + doubt
     a, b = np.unravel_index(int(np.argmin(error)), error.shape)
     left, right = float(low.reach[a]), float(high.reach[b])
     half = 0.5 * (left + right)
@@ -120,7 +127,7 @@ def clipped_to_interval(
         value,
         query.unit * measured.std / rows,
         np.hypot(
-            np.sqrt(low.doubt[a] + high.doubt[b]) * spread,
+            np.sqrt(doubt[a, b]) * spread,
             rounding_std(spread, half),
         ),
         np.hypot(low.guessed[a], high.guessed[b]) * spread,
@@ -203,25 +210,32 @@ def fit_tail(edges: Floats, counts: Floats, noise: float, rows: float, *, apart:
     About `apart` of the rows are not all at the center.
     """
     found, known = likely_curves(edges, counts, noise, rows, apart=apart), curves()
-    start, reach, part, weight = found.start, found.reach, found.part, found.weight
-    lost = reach * ((weight * part) @ known.lost)
-    doubt = reach**2 * ((weight * (part**2 + found.unsure**2)) @ known.lost**2) - lost**2
-    doubt = doubt + reach**2 / rows * ((weight * part) @ known.square) + (_WRONG * lost) ** 2
+    start, reach, part = found.start, found.reach, found.part
+    weight, farther = found.weight, found.weight * part
     # An interval ends at an edge: where in a cell its rows are is unknown, and all may be at one
     # place.
     at = edges[start:] / reach
-    doubt = np.interp(at, REACH, np.maximum(doubt, 0.0))
-    beyond = (weight * part) @ survival(at)
-    middles = 0.5 * (edges[:start] + edges[1 : start + 1])
-    square = float(np.maximum(counts[:start], 0.0) @ middles**2) / rows
-    square += reach**2 * float(
-        (weight * part) @ (1.0 + 2.0 * known.lost[:, 0] + known.square[:, 0])
-    )
+
+    def likely(each: Floats) -> tuple[Floats, Floats]:
+        """Return what is lost, by what that is for each curve, and its variance."""
+        lost = farther @ each
+        doubt = (weight * (part**2 + found.unsure**2)) @ each**2 - lost**2
+        doubt = np.maximum(doubt, 0.0) + (_WRONG * lost) ** 2
+        return np.interp(at, REACH, lost), np.interp(at, REACH, doubt)
+
+    lost, doubt = likely(reach * known.lost)
+    lost_square, doubt_square = likely(reach**2 * (known.square + 2.0 * REACH * known.lost))
+    chance = np.interp(at, REACH, reach**2 / rows * (farther @ known.square))
+    middles, inside = 0.5 * (edges[:start] + edges[1 : start + 1]), np.maximum(counts[:start], 0.0)
+    square = reach**2 * (farther @ (1.0 + 2.0 * known.lost[:, 0] + known.square[:, 0]))
     return Tail(
-        edges[start:],
-        np.interp(at, REACH, lost),
-        doubt,
-        beyond,
-        square,
-        np.zeros(at.size),
+        reach=edges[start:],
+        lost=lost,
+        doubt=doubt + chance,
+        beyond=farther @ survival(at),
+        mean=float(inside @ middles / rows + reach * (farther @ (1.0 + known.lost[:, 0]))),
+        square=float(inside @ middles**2 / rows + square),
+        guessed=_HIDDEN * noise / rows * edges[start:],  # not much farther out
+        lost_square=lost_square,
+        doubt_square=doubt_square,
     )

@@ -165,22 +165,32 @@ def _side(cells: Floats, counts: Floats, noise: float, rows: float) -> _Side:
 
 def _answer(edges: Floats, models: _Models, weight: Floats, side: _Side, rows: float) -> Tail:
     part, unsure = side.many / rows, side.unsure / rows
-    mean = (weight * side.any * part) @ models.lost
-    # Heavy tails are seldom right, but then wrong by much: usual errors do not tell squares.
-    unsurely = np.hypot(
-        part[:, np.newaxis] * models.lost - mean, unsure[:, np.newaxis] * models.lost / _USUAL
-    )
-    off = float(weight @ (1.0 - side.any)) * mean + (weight * side.any) @ unsurely
-    part = weight * side.any * part
-    square = part @ models.square
-    doubt = (_USUAL * off) ** 2 + square / rows + (_WRONG * mean) ** 2
+    likely, nothing = weight * side.any, float(weight @ (1.0 - side.any))
+    reach = np.append(0.0, edges)
+
+    def expected(each: Floats) -> tuple[Floats, Floats]:
+        """Return what is lost, by what that is for each model, and its variance.
+
+        Heavy tails are seldom right, but then wrong by much: usual errors do not tell squares.
+        """
+        lost = (likely * part) @ each
+        off = np.hypot(part[:, np.newaxis] * each - lost, unsure[:, np.newaxis] * each / _USUAL)
+        off = nothing * lost + likely @ off
+        return lost, (_USUAL * off) ** 2 + (_WRONG * lost) ** 2
+
+    lost, doubt = expected(models.lost)
+    lost_square, doubt_square = expected(models.square + 2.0 * reach * models.lost)
+    square = (likely * part) @ models.square
     return Tail(
-        np.append(0.0, edges),
-        mean,
-        doubt,
-        part @ models.left,
-        float(square[0]),
-        part @ models.guessed,
+        reach=reach,
+        lost=lost,
+        doubt=doubt + square / rows,
+        beyond=(likely * part) @ models.left,
+        mean=float(lost[0]),
+        square=float(square[0]),
+        guessed=(likely * part) @ models.guessed,
+        lost_square=lost_square,
+        doubt_square=doubt_square,
     )
 
 

@@ -8,6 +8,7 @@ and the budget that is left is spent on a sum clipped to the interval of least n
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,13 +17,13 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
 from prolate.estimators.deviations import bulk_reach, deviations_of_one
-from prolate.estimators.interval import Tail, clipped_to_interval, fit_tail
+from prolate.estimators.interval import Clipped, Tail, clipped_to_interval, fit_tail
 from prolate.estimators.likely_shapes import STEPS, few_values
 from prolate.estimators.locate import Interval
-from prolate.estimators.shares import few_share, rows_changed
-from prolate.queries import EdgesGrid, Histogram
+from prolate.estimators.shares import few_share, radii_apart, rows_changed
+from prolate.queries import ClippedSum, EdgesGrid, Histogram
 
-__all__ = ["RareColumn", "rare_column", "rare_column_mean"]
+__all__ = ["RareColumn", "rare_column", "rare_column_mean", "rare_column_variance"]
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +50,11 @@ class RareColumn:
     rows: float
     low: Tail
     high: Tail
+
+    @property
+    def mean(self) -> Floats:
+        """About the mean of all values."""
+        return self.center + (self.high.mean - self.low.mean)
 
     @property
     def square(self) -> float:
@@ -101,9 +107,8 @@ def rare_column(
             known=together if sample is curator else None,
         )
     else:
-        ends = np.append(0.0, edges)
         below, above = (
-            fit_tail(ends, np.append(0.0, counts), noise, rows, apart=apart)
+            fit_tail(np.append(0.0, edges), np.append(0.0, counts), noise, rows, apart=apart)
             for counts in (low, high)
         )
         tails = below, above
@@ -116,6 +121,11 @@ def _beyond(bulk: float, tail: Tail) -> Tail:
     return replace(tail, reach=np.maximum(tail.reach, bulk))
 
 
+def _mean(curator: Measurer, column: RareColumn, *, share: float) -> Clipped:
+    one, sides = np.ones(1), (column.low, column.high)
+    return clipped_to_interval(curator, column.center, one, *sides, rows=column.rows, share=share)
+
+
 def rare_column_mean(
     curator: Measurer, column: RareColumn, spread: Floats
 ) -> tuple[Floats, Floats, dict[str, Any]]:
@@ -123,16 +133,7 @@ def rare_column_mean(
 
     `spread` is what errors are stated in (`mean.py`).
     """
-    one = np.ones(1)
-    found = clipped_to_interval(
-        curator,
-        column.center,
-        one,
-        column.low,
-        column.high,
-        rows=column.rows,
-        share=curator.remaining,
-    )
+    found = _mean(curator, column, share=curator.remaining)
     off = float(found.value[0] - column.center[0])
     std = np.sqrt(max(column.square - off**2, _LEAST * column.square))
     details = {
@@ -143,3 +144,40 @@ def rare_column_mean(
         "clipped_fraction": found.fraction,
     }
     return found.value, found.noise_std, details
+
+
+def rare_column_variance(
+    curator: Measurer, column: RareColumn, *, mean_share: float
+) -> tuple[Floats, Floats, Floats, dict[str, Any]]:
+    """Return the variance, its noise, what clipping may take, and what was found.
+
+    The mean squared deviation from the bulk, less the squared deviation of the mean, which a
+    part of the budget is for. Squares are all on one side, and so is what they lose, which is
+    given back.
+    """
+    rows, sides = column.rows, (column.low, column.high)
+    mean = _mean(curator, column, share=mean_share * curator.remaining)
+    share, m = curator.remaining, min(side.reach.size for side in sides)
+    reach = column.low.reach[-m:]
+    lost, doubt, guessed = (
+        np.sum([getattr(side, name)[-m:] for side in sides], axis=0)
+        for name in ("lost_square", "doubt_square", "guessed")
+    )
+    per_square = 0.5 * radii_apart(curator.neighbors) / curator.mu_of(share) / rows
+    best = int(np.argmin((per_square * reach**2) ** 2 + doubt))
+    half = np.full(1, 0.5 * reach[best] ** 2)
+    query = ClippedSum(half, np.ones(1), float(half[0]), about=column.center)
+    measured = curator.measure(query, share=share, label="variance")
+    square = half + query.unit * measured.values / rows + lost[best]
+    off = mean.value - column.center
+    noise_std = np.hypot(query.unit * measured.std / rows, 2.0 * off * mean.noise_std)
+    clipping = np.sqrt(doubt[best]) + 2.0 * np.abs(off) * mean.doubt
+    details = {
+        "radius": float(reach[best] ** 2),
+        "clipped_fraction": float(sum(side.beyond[-m:][best] for side in sides)),
+        "mean": mean.value.tolist(),
+        # Fourth powers are at most the square of the radius times squares.
+        "stretch": float(reach[best]) / math.sqrt(max(float(square[0]), _LEAST * column.square)),
+    }
+    clipping = clipping + 2.0 * guessed[best] * reach[best]
+    return square - off**2 + mean.noise_std**2, noise_std, clipping, details

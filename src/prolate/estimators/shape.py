@@ -197,9 +197,8 @@ def _search_rare(
     found = rare_column(curator, sample, interval, rows=rows)
     spread, warnings = interval.half / SCALES, _warnings(curator, shares, found=interval.found)
     if isinstance(found, RareColumn):
-        spread = np.maximum(spread, np.sqrt(found.square))
-        spread = np.clip(spread, SMALLEST, LARGEST)
-        return Shape(rows, sample, interval.center, spread, 0.0, shares, warnings, rare=found)
+        spread = np.clip(np.maximum(spread, np.sqrt(found.square)), SMALLEST, LARGEST)
+        return Shape(rows, sample, found.mean, spread, 0.0, shares, warnings, rare=found)
     spread = np.clip(spread, SMALLEST, LARGEST)
     if not warnings:
         warnings = (_ALONE.format(100.0 * min(found / max(rows, 1.0), 1.0)),)

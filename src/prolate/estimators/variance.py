@@ -17,7 +17,8 @@ from prolate.estimators.beyond import Beyond, lost_part, stretch_beyond
 from prolate.estimators.clip import measure_norms
 from prolate.estimators.clipped_mean import clipped_mean
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.shape import learn_shape
+from prolate.estimators.rare_column import RareColumn, rare_column_variance
+from prolate.estimators.shape import Shape, learn_shape
 from prolate.estimators.shares import radius_share, rows_changed
 from prolate.estimators.tail import find_tail
 from prolate.queries import ClippedSum
@@ -54,6 +55,8 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         The p of the l_p error of the variances that is to be small.
     """
     shape = learn_shape(curator)
+    if shape.rare is not None and _SQUARABLE[0] < shape.spread[0] < _SQUARABLE[1]:
+        return _of_rare_column(curator, shape, shape.rare)
     rows = shape.rows
     scale = optimal_scale(shape.spread, error_norm)
     share = _MEAN_SHARE * curator.remaining
@@ -107,4 +110,23 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
             "stretch": stretch,
             "mean": mean.tolist(),
         },
+    )
+
+
+def _of_rare_column(curator: Curator, shape: Shape, column: RareColumn) -> Estimate:
+    """Return the variance of a single column whose values are nearly all the same."""
+    value, noise_std, clipping_std, details = rare_column_variance(
+        curator, column, mean_share=_MEAN_SHARE
+    )
+    value = np.maximum(value, 0.0)
+    sampling_std = value * details["stretch"] / np.sqrt(shape.rows)
+    unsure = np.any(clipping_std > _UNSURE * np.hypot(noise_std, sampling_std))
+    return Estimate(
+        value=value,
+        noise_std=noise_std,
+        sampling_std=sampling_std,
+        clipping_std=clipping_std,
+        rows=shape.rows,
+        warnings=(*shape.warnings, _WARNING) if unsure else shape.warnings,
+        details={**details, "sampling": "at most, as for values as far out as the radius"},
     )
