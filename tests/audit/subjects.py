@@ -41,6 +41,7 @@ LINE = _RNG.normal([20.0, 0.0, 0.0], [4.0, 1.0, 1.0], size=(500, 3))
 LINE[:, 2] += LINE[:, 0] - 2.0 * LINE[:, 1]
 BALL = _RNG.uniform(-0.7, 0.7, size=(200, 3))
 AMOUNTS = np.random.default_rng(5).exponential(20.0, size=(800, 1))
+RARE = np.where(np.arange(600)[:, np.newaxis] % 12, 0.0, AMOUNTS[:600])
 BASKETS = (np.random.default_rng(4).random((600, 40)) < 0.05).astype(float)
 _TURN = np.linalg.qr(_RNG.standard_normal((4, 4)))[0] * [1.0, 0.1, 30.0, 0.01]
 CORRELATED = _RNG.standard_normal((1000, 4)) @ _TURN.T
@@ -196,6 +197,7 @@ SUBJECTS: dict[str, Subject] = {
     "mean, plain": Subject(partial(_mean, bounds=BOUNDS, method="gaussian")),
     "mean, ellipse": Subject(partial(_mean, **ELLIPSE)),
     "mean, one skewed column": Subject(_mean, AMOUNTS),
+    "mean, one column of mostly zeros": Subject(_mean, RARE),
     "mean, baskets": Subject(_mean, BASKETS, slow=True),
     "mean, sparse baskets": Subject(_mean, BASKETS, form=sparse.csr_array, slow=True),
     "plan": Subject(partial(_mean, method="plan"), relations=_ONE, paired=True),
@@ -213,6 +215,7 @@ SUBJECTS: dict[str, Subject] = {
     "scaler, as a step": Subject(step(PrivateScaler), slow=True),
     "variance": Subject(_variance),
     "variance, of the first rows": Subject(of_the_first_rows(_variance), paired=True),
+    "variance, one column of mostly zeros": Subject(_variance, RARE),
     "variance, bounds": Subject(partial(_variance, bounds=BOUNDS)),
     "quantile": Subject(partial(prolate.quantile, q=[0.1, 0.5])),
     "quantile, bounds": Subject(partial(prolate.quantile, q=0.5, bounds=BOUNDS)),

@@ -253,51 +253,6 @@ def test_columns_of_a_single_value_say_what_noise_hides(value) -> None:
     assert not any("a single value" in warning for warning in found.warnings)
 
 
-def flags_lost(count: int = 500, part: float = 0.08, runs: int = 60) -> int:
-    """How many means of flags, a part of which is 1, are off by half of it."""
-    lost = 0
-    for seed in range(runs):
-        rows = (np.random.default_rng(seed).random((count, 1)) < part).astype(float)
-        release = prolate.mean(rows, budget=prolate.Budget(rho=0.25), seed=seed)
-        lost += abs(release.estimate[0] / rows.mean() - 1.0) > 0.5
-    return lost
-
-
-def test_single_flags_of_few_rows_are_not_lost() -> None:
-    assert flags_lost() <= 12
-
-
-def test_fewer_flags_are_looked_for_where_nothing_else_is_left(monkeypatch) -> None:
-    assert flags_lost(1000, 0.03) <= 30
-    nothing = deviations.Deviations(0.0, 0.0, 0, 30.0)  # a planted fault: they are not
-    monkeypatch.setattr(rare, "coarse_deviations", lambda *asked, share: nothing)
-    assert flags_lost(1000, 0.03) > 40
-
-
-def test_the_same_test_fails_if_they_are_taken_for_symmetric(monkeypatch) -> None:
-    """A planted fault, but none where it is known how far out rows are."""
-    monkeypatch.setattr(FirstMean, "may_be_skewed", False)
-    assert flags_lost() <= 12
-    monkeypatch.setattr(FirstMean, "far", lambda first, rows, scale: (0.0, 0.0))
-    assert flags_lost() > 12
-
-
-def test_one_column_is_looked_at_once(monkeypatch) -> None:
-    def few_lost() -> int:
-        return flags_lost(500, 0.06) + flags_lost(700, 0.04)
-
-    assert few_lost() <= 42
-
-    def twice(curator, interval, *, share):
-        """A planted fault: both histograms show the same, each for half of the budget."""
-        found = deviations._deviation(curator, interval, deviations._EDGES, share=share)[0]
-        curator.measure(Count(1), share=share, label="nothing new")
-        return found, found
-
-    monkeypatch.setattr(rare, "deviations", twice)
-    assert few_lost() > 42
-
-
 def test_cells_stand_out_alone_in_runs_and_beside_others() -> None:
     rng = np.random.default_rng(0)
     noise = 10.0

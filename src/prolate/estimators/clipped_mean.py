@@ -44,7 +44,6 @@ def clipped_mean(
     *,
     share: float,
     sample: Searcher | None = None,
-    skewed: bool = False,
     far: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean, its noise, and what was found, for a share of mu**2.
@@ -58,8 +57,6 @@ def clipped_mean(
     share : float
     sample : Searcher, optional
         Of the rows that are searched; all of them, if it is not given.
-    skewed : bool
-        Whether a single column is known to be.
     far : two floats
         How many rows are known to be far out, and how far, in units of `scale`: the noise of
         the rows' lengths may hide them.
@@ -123,7 +120,7 @@ def clipped_mean(
         safe=expected.safe,
         share=for_variation,
     )
-    if scale.size == 1 and (skewed or tilt.clear) and reaches(expected, shape.spread, scale):
+    if scale.size == 1 and tilt.clear and reaches(expected, shape.spread, scale):
         share = min((1.0 - for_first) * for_sum, curator.remaining)
         return interval_mean(curator, first.value, shape.spread, expected, variation, share=share)
     mean = around(curator, first.value, radius, 1.0 - for_first, "mean")

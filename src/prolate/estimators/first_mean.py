@@ -25,8 +25,6 @@ Integers = NDArray[np.int64]
 
 _FEWEST = 4  # columns of rare values that show what they have in common
 _FEWER = 0.3  # of the rows that a safe radius leaves out
-_CLEARLY = 3.0  # standard deviations of a mean that is away from the bulk
-_HIDDEN = 2.0  # the same, of rows that its histogram of norms does not show
 _PRECISE, _MOST = 10.0, 0.02  # share of the norms, over the usual one, and the most
 
 
@@ -67,17 +65,6 @@ class FirstMean:
     def mostly_rare(self) -> bool:
         """Whether more than half of the columns are of rare values, and enough to learn from."""
         return are_mostly(self.rare)
-
-    @property
-    def may_be_skewed(self) -> bool:
-        """Whether a single column of rare values may have them on one side of its bulk.
-
-        So it has if its mean is clearly away from the bulk, and so it may have if the mean would
-        not be, were they all on one side.
-        """
-        away, all_on_one_side = np.abs(self.value - self.bulk), self.apart**2 / self.step
-        seen = _CLEARLY * self.noise
-        return bool(np.any((away > seen) | (all_on_one_side < seen)))
 
     def far(self, rows: float, scale: Floats) -> tuple[float, float]:
         """Return how many of so many rows have a rare value, about, and how long these are."""
@@ -121,8 +108,6 @@ def first_mean(
     few = _FEWER * expected.clipped
     expected = replace(expected, cell=safe_cell(norms, few), clipped=few)
     radius = expected.safe
-    if bulk.size == 1 and rows * (apart / step[0]) ** 2 < _HIDDEN * norms.noise:
-        radius = max(radius, float(step[0] / scale[0]))  # known, though this does not show it
     total, std = clipped_sum(
         view,
         middle,

@@ -122,7 +122,6 @@ def _clipped_mean(
         scale,
         share=share,
         sample=sample,
-        skewed=first.may_be_skewed,
         far=first.far(shape.rows, scale),
     )
 
