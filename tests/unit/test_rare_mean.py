@@ -8,14 +8,13 @@ import scipy.sparse
 
 import prolate
 from prolate.curator import Curator
-from prolate.estimators import deviations, rare, zoom
+from prolate.estimators import zoom
 from prolate.estimators.deviations import standing_out
-from prolate.estimators.first_mean import FirstMean
 from prolate.estimators.gains import Gains
 from prolate.estimators.locate import locate
 from prolate.estimators.mean import mean
 from prolate.estimators.shrink import shrink
-from prolate.queries import RADIUS, Count
+from prolate.queries import RADIUS
 from prolate.rivals import plan_binary
 from prolate.sources import open_source
 

@@ -38,7 +38,7 @@ _NEXT = 3.0  # standard deviations of a count, next to octaves that stand out
 _EDGES = 2.0 ** (np.arange(-300.0, 301.0) + 0.5)  # whole powers of 2 are in the middle
 _SHORTER = 1.0 - 2.0**-20
 _COARSE = 8  # octaves in a cell; of few rows, only large cells stand out
-_LOOKS = (0.007, 0.014, 0.028, 0.056, 0.112, 0.224)  # parts of the budget, of one column
+_LOOKS = (0.01, 0.02, 0.04, 0.08, 0.1, 0.1, 0.1, 0.1, 0.1)  # parts of the budget, of one column
 _FIND, _LIKELY = 0.7, 1.5  # part of a share for that; standard deviations of an octave's count
 
 
