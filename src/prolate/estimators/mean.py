@@ -11,10 +11,11 @@
    are clearly skewed, what clipping likely takes is given back.
 
 Steps 3 to 5 are `clipped_mean.py`. Where rows are many, steps 1 to 4 see a random sample of them,
-and step 5 is one pass over all. A single column that is clearly skewed, as a flag is, is clipped
-to an interval instead, longer on the side of its tail (`interval.py`). Where most columns are
-nearly constant, as in baskets, rows are far from symmetric, and for these columns `rare_mean.py`
-takes the place of the steps from 3 on.
+and step 5 is one pass over all. A single column that is clearly skewed is clipped to an interval
+instead, longer on the side of its tail (`interval.py`), and so is one whose values are nearly all
+the same, as flags are (`rare_column.py`), with no first mean. Where most columns are nearly
+constant, as in baskets, rows are far from symmetric, and for these columns `rare_mean.py` takes
+the place of the steps from 3 on.
 """
 
 from __future__ import annotations
