@@ -1,6 +1,6 @@
 """What few values may be like: shapes and scales, and how likely noisy counts make each.
 
-Where hundreds of values are counted, a tail goes on as a curve (`curves.py`). Of a dozen, counts
+Where thousands of values are counted, a tail goes on as a curve (`curves.py`). Of a dozen, counts
 show hardly more than how large they are, so all of them are taken to follow one of some shapes:
 alike (a lump), Weibull, log-normal or Pareto, at any of many scales. On both sides of a bulk they
 likely have the same one, though not as many; if the counts clearly say otherwise, each its own.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
-from prolate.estimators.deviations import bulk_reach, deviations_of_one
+from prolate.estimators.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.interval import Clipped, Tail, clipped_to_interval, fit_tail
 from prolate.estimators.likely_shapes import STEPS, few_values
 from prolate.estimators.locate import Interval
@@ -85,35 +85,37 @@ def rare_column(
     share = few_share(curator, apart) * curator.remaining
     noise = np.sqrt(rows_changed(curator.neighbors)) / curator.mu_of(share)
     few = apart < _FEW * noise
-    steps = 1 if few else STEPS
-    octaves = round(float(np.log2(found.high / found.low)))
-    first = -_BELOW + max(octaves - _MOST, 0)
-    edges = found.low * np.exp2(np.arange(steps * first, steps * (octaves + _ABOVE) + 1) / steps)
-    both = np.concatenate([-edges[::-1], edges])
-    grid = EdgesGrid(interval.center[:, np.newaxis] + both)
+    edges = _edges(found, 1 if few else STEPS)
+    grid = EdgesGrid(interval.center[:, np.newaxis] + np.concatenate([-edges[::-1], edges]))
     sides = curator.measure(Histogram(grid), share=share, label="sides")
-    noise, m = float(np.max(sides.std)), edges.size
-    low, high = sides.values[:m][::-1], sides.values[m + 1 :]
+    noise = float(np.max(sides.std))
+    counts = sides.values[: edges.size][::-1], sides.values[edges.size + 1 :]
     if few:
-        at = np.flatnonzero((found.edges > 0.9 * edges[0]) & (found.edges < 1.1 * edges[-1]))
-        together = found.edges[at], found.counts[at[0] : at[-1]], found.noise
-        tails = few_values(
-            edges,
-            (low, high),
-            noise,
-            rows,
-            scales=(float(edges[0]), found.high),
-            apart=apart,
-            known=together if sample is curator else None,
-        )
+        known = _together(found, edges) if sample is curator else None
+        scales = float(edges[0]), found.high
+        tails = few_values(edges, counts, noise, rows, scales=scales, apart=apart, known=known)
     else:
-        below, above = (
-            fit_tail(np.append(0.0, edges), np.append(0.0, counts), noise, rows, apart=apart)
-            for counts in (low, high)
+        ends, inside = np.append(0.0, edges), np.zeros(1)
+        low, high = (
+            fit_tail(ends, np.append(inside, each), noise, rows, apart=apart) for each in counts
         )
-        tails = below, above
+        tails = low, high
     bulk = bulk_reach(interval)
     return RareColumn(interval.center, rows, *(_beyond(bulk, tail) for tail in tails))
+
+
+def _edges(found: Seen, steps: int) -> Floats:
+    """Return the edges of cells, so many in an octave, where rows were seen and next to there."""
+    octaves = round(float(np.log2(found.high / found.low)))
+    first = max(octaves - _MOST, 0) - _BELOW
+    places = np.arange(steps * first, steps * (octaves + _ABOVE) + 1) / steps
+    return np.asarray(found.low * np.exp2(places))
+
+
+def _together(found: Seen, edges: Floats) -> tuple[Floats, Floats, float]:
+    """Return what the large cells among some edges showed of both sides."""
+    at = np.flatnonzero((found.edges > 0.9 * edges[0]) & (found.edges < 1.1 * edges[-1]))
+    return found.edges[at], found.counts[at[0] : at[-1]], found.noise
 
 
 def _beyond(bulk: float, tail: Tail) -> Tail:
