@@ -108,28 +108,27 @@ def clipped_to_interval(
     high: Tail,
     *,
     rows: float,
+    missing: Floats,
     share: float,
 ) -> Clipped:
-    """Return the mean of one column, clipped where noise and doubt are least, for a share."""
+    """Return the mean of one column, clipped where noise and doubt are least, for a share.
+
+    A missing value counts as `missing`, of shape (1,), which should be about the mean.
+    """
     per_length = 0.5 * radii_apart(curator.neighbors) / curator.mu_of(share) / rows
-    error = (per_length * (low.reach[:, np.newaxis] + high.reach)) ** 2
     doubt = low.doubt[:, np.newaxis] + high.doubt
-    error = error + doubt
+    error = (per_length * (low.reach[:, np.newaxis] + high.reach)) ** 2 + doubt
     a, b = np.unravel_index(int(np.argmin(error)), error.shape)
     left, right = float(low.reach[a]), float(high.reach[b])
     half = 0.5 * (left + right)
     middle = center + 0.5 * (right - left) * spread
-    # A missing value counts as the center, and not as the middle of the interval.
-    query = ClippedSum(middle, spread, half, missing=center - middle)
+    query = ClippedSum(middle, spread, half, missing=missing - middle)
     measured = curator.measure(query, share=share, label="mean")
     value = middle + query.unit * measured.values / rows + (high.lost[b] - low.lost[a]) * spread
     return Clipped(
         value,
         query.unit * measured.std / rows,
-        np.hypot(
-            np.sqrt(doubt[a, b]) * spread,
-            rounding_std(spread, half),
-        ),
+        np.hypot(np.sqrt(doubt[a, b]) * spread, rounding_std(spread, half)),
         np.hypot(low.guessed[a], high.guessed[b]) * spread,
         left,
         right,
@@ -173,7 +172,9 @@ def interval_mean(
     high = fit_tail(edges, sides.values[edges.size :], noise, rows, apart=apart)
 
     share = min(share - for_sides, curator.remaining)
-    found = clipped_to_interval(curator, center, spread, low, high, rows=rows, share=share)
+    found = clipped_to_interval(
+        curator, center, spread, low, high, rows=rows, missing=center, share=share
+    )
     norms, reach = expected.norms, max(found.left, found.right)
     unseen = _unseen(Beyond.of(norms, rows), reach, float(found.noise_std[0] / spread[0]))
     stretch = expected.stretch

@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 
 _BELOW, _ABOVE, _MOST = 1, 2, 24  # octaves around those where values are seen; of these
 _FEW = 100.0  # times the noise of a count
+_PRESENT = 0.05  # of the rows, at least
 _LEAST = 0.1  # of a mean square: part that is no mean
 
 
@@ -44,22 +45,25 @@ class RareColumn:
         Number of all rows.
     low, high : Tail
         Of both sides, in the data's unit.
+    present : float
+        About what part of the rows has a value.
     """
 
     center: Floats
     rows: float
     low: Tail
     high: Tail
+    present: float
 
     @property
     def mean(self) -> Floats:
-        """About the mean of all values."""
-        return self.center + (self.high.mean - self.low.mean)
+        """About the mean of the values: what a missing one counts as."""
+        return self.center + (self.high.mean - self.low.mean) / self.present
 
     @property
     def square(self) -> float:
-        """Mean squared deviation from the bulk."""
-        return self.low.square + self.high.square
+        """About their mean squared deviation from the bulk."""
+        return (self.low.square + self.high.square) / self.present
 
 
 def rare_column(
@@ -100,8 +104,13 @@ def rare_column(
             fit_tail(ends, np.append(inside, each), noise, rows, apart=apart) for each in counts
         )
         tails = low, high
-    bulk = bulk_reach(interval)
-    return RareColumn(interval.center, rows, *(_beyond(bulk, tail) for tail in tails))
+    bulk, rooms = bulk_reach(interval), (np.inf, np.inf)
+    if curator.bounds is not None:
+        lower, upper = curator.bounds
+        rooms = float(interval.center[0] - lower[0]), float(upper[0] - interval.center[0])
+    low, high = (_within(tail, bulk, room) for tail, room in zip(tails, rooms, strict=True))
+    present = float(np.clip(np.sum(sides.values) / rows, _PRESENT, 1.0))
+    return RareColumn(interval.center, rows, low, high, present)
 
 
 def _edges(found: Seen, steps: int) -> Floats:
@@ -118,14 +127,35 @@ def _together(found: Seen, edges: Floats) -> tuple[Floats, Floats, float]:
     return found.edges[at], found.counts[at[0] : at[-1]], found.noise
 
 
-def _beyond(bulk: float, tail: Tail) -> Tail:
-    """Return it with distances of at least those of the bulk, which is never clipped."""
-    return replace(tail, reach=np.maximum(tail.reach, bulk))
+def _within(tail: Tail, bulk: float, room: float) -> Tail:
+    """Return it with distances of at least those of the bulk, which is never clipped.
+
+    And with none farther than there is room, by public bounds: there nothing is lost.
+    """
+    inside = np.where(tail.reach < room, 1.0, 0.0)
+    return replace(
+        tail,
+        reach=np.minimum(np.maximum(tail.reach, bulk), max(room, bulk)),
+        lost=inside * tail.lost,
+        doubt=inside * tail.doubt,
+        beyond=inside * tail.beyond,
+        guessed=inside * tail.guessed,
+        lost_square=inside * tail.lost_square,
+        doubt_square=inside * tail.doubt_square,
+    )
 
 
 def _mean(curator: Measurer, column: RareColumn, *, share: float) -> Clipped:
-    one, sides = np.ones(1), (column.low, column.high)
-    return clipped_to_interval(curator, column.center, one, *sides, rows=column.rows, share=share)
+    return clipped_to_interval(
+        curator,
+        column.center,
+        np.ones(1),
+        column.low,
+        column.high,
+        rows=column.rows,
+        missing=column.mean,
+        share=share,
+    )
 
 
 def rare_column_mean(
@@ -168,7 +198,9 @@ def rare_column_variance(
     per_square = 0.5 * radii_apart(curator.neighbors) / curator.mu_of(share) / rows
     best = int(np.argmin((per_square * reach**2) ** 2 + doubt))
     half = np.full(1, 0.5 * reach[best] ** 2)
-    query = ClippedSum(half, np.ones(1), float(half[0]), about=column.center)
+    query = ClippedSum(
+        half, np.ones(1), float(half[0]), about=column.center, missing=column.square - half
+    )
     measured = curator.measure(query, share=share, label="variance")
     square = half + query.unit * measured.values / rows + lost[best]
     off = mean.value - column.center
