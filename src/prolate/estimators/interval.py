@@ -22,7 +22,7 @@ from prolate.estimators.clip import rounding_std
 from prolate.estimators.curves import REACH, curves, likely_curves, survival
 from prolate.estimators.expected import Expected
 from prolate.estimators.moments import Variation
-from prolate.estimators.shares import radii_apart, rows_changed, sides_share
+from prolate.estimators.shares import radii_apart, sides_share
 from prolate.queries import ClippedSum, EdgesGrid, Histogram
 
 __all__ = ["Clipped", "Tail", "clipped_to_interval", "fit_tail", "interval_mean", "reaches"]
@@ -34,9 +34,6 @@ _FAR = np.array(
     [2.35, 2.8, 3.3, 4, 4.8, 5.8, 7, 8.4, 10, 12, 14.4, 17, 21, 25, 30, 43, 60, 85, 120, 170, 240]
 )
 _EDGES = np.concatenate([_NEAR, _FAR])  # distances from the center, in spreads
-_WHOLE = 1.25  # times the rows of other lengths than the commonest are all, of a normal column
-_OCTAVES = np.append([0.0, 0.5], 2.0 ** np.arange(10))  # of few rows
-_FEW = 30.0  # times the noise of a count
 _WITHIN = 120.0  # spreads: of values that are surely farther out, these edges see too little
 _WRONG = 0.5  # of what is lost: no tail is quite such a curve
 _HIDDEN = 0.3  # times the noise of a count: rows that are hidden by it
@@ -160,16 +157,13 @@ def interval_mean(
     share : float
     """
     rows = expected.rows
-    apart = min(max(_WHOLE * (rows - float(np.max(expected.norms.counts))), 1.0), rows)
-    for_sides = sides_share(curator, apart, share) * share
-    noise = np.sqrt(rows_changed(curator.neighbors)) / curator.mu_of(for_sides)
-    edges = _EDGES if apart > _FEW * noise else _OCTAVES
-    both = np.concatenate([-edges[:0:-1], edges])
+    for_sides = sides_share(curator, rows, share) * share
+    both = np.concatenate([-_EDGES[:0:-1], _EDGES])
     grid = EdgesGrid(center[:, np.newaxis] + spread[:, np.newaxis] * both)
     sides = curator.measure(Histogram(grid), share=for_sides, label="sides")
     noise = float(np.max(sides.std))
-    low = fit_tail(edges, sides.values[: edges.size][::-1], noise, rows, apart=apart)
-    high = fit_tail(edges, sides.values[edges.size :], noise, rows, apart=apart)
+    low = fit_tail(_EDGES, sides.values[: _EDGES.size][::-1], noise, rows, apart=rows)
+    high = fit_tail(_EDGES, sides.values[_EDGES.size :], noise, rows, apart=rows)
 
     share = min(share - for_sides, curator.remaining)
     found = clipped_to_interval(
