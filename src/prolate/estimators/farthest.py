@@ -26,7 +26,7 @@ _OCTAVES, _LEAST_OCTAVES = 40, 12
 _MOST_CELLS = 1 << 24  # of one histogram
 _RUNS = (1, 2, 3, 4)  # octaves that stand out together
 _LOST = 1e-4  # probability that noise alone makes any stand out
-_LOOKS = 3  # at most
+_LOOKS, _MOST_LOOKS = 3, 12  # at most: those that find nothing new, and all
 _RAISED = 2.0  # times a spread: others may have been hidden
 _FAR = 1  # octaves beyond a spread: what is nearer is the bulk
 _DOUBT, _FARTHER = 0.3, 3  # the same, so many octaves out, of what is looked at again
@@ -52,7 +52,8 @@ def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -
     spread, octaves = spread.copy(), _octaves(center.size)
     total, looks = np.zeros((center.size, octaves - _FAR)), np.zeros(center.size)
     squares = (_END * np.exp2(np.arange(_FAR, octaves))) ** 2
-    for _ in range(_LOOKS):
+    in_vain = 0
+    for _ in range(_MOST_LOOKS):
         counts, std = _look(view, rows, center, 1.0 / spread, "farthest columns")
         total += counts[:, _FAR:]
         looks += 1.0
@@ -63,7 +64,8 @@ def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -
         spread = np.minimum(spread * raised, LARGEST)
         doubt = significance(mean.size, _DOUBT) * noise[:, np.newaxis]
         doubtful = ((mean > doubt) & ~seen)[:, _FARTHER - _FAR :]
-        if not doubtful.any() and raised.max() < _RAISED:
+        in_vain = 0 if raised.max() >= _RAISED else in_vain + 1
+        if in_vain == _LOOKS or (in_vain and not doubtful.any()):
             break
         total[raised > 1.0], looks[raised > 1.0] = 0.0, 0.0
     return spread

@@ -17,6 +17,7 @@ from prolate.curator import Curator
 from prolate.estimators.center import refine_center
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.farthest import with_farthest
+from prolate.estimators.floor import with_floor
 from prolate.estimators.first_mean import FirstMean, are_mostly, first_mean
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.magnitudes import find_magnitudes
@@ -154,6 +155,12 @@ def _search(
     rare = RareValues(np.zeros(narrow.size), np.zeros_like(narrow), np.zeros(narrow.size))
     if narrow.any():
         rare = rare_values(sample, rows, interval, share=shares.rare)
+    if np.mean(narrow) > _MOSTLY and rare.step.any():
+        usual = np.median(rare.step[narrow])
+        joins = ~narrow & (interval.half < usual / 256)
+        narrow = narrow | joins
+        interval = replace(interval, narrow=narrow)
+        rare = replace(rare, step=np.where(joins, rare.common or usual, rare.step), own=rare.own | False)
     step, center = rare.step.copy(), interval.center.copy()
     spread = np.full(narrow.size, rare.spread)
     center_noise, roughness = None, 0.0
@@ -175,6 +182,17 @@ def _search(
     if looked.size and not shares.crowded:
         view = sample if looked.size == narrow.size else SomeColumns(sample, looked)
         raised = with_farthest(view, rows, center[looked], spread[looked])
+        wide = np.flatnonzero(~narrow)
+        if wide.size:
+            spread_now = spread.copy(); spread_now[looked] = raised
+            wview = sample if wide.size == narrow.size else SomeColumns(sample, wide)
+            lifted = with_floor(wview, rows, center[wide], spread_now[wide])
+            if np.any(lifted > spread_now[wide]):
+                spread_now[wide] = lifted
+                raised = with_farthest(view, rows, center[looked], spread_now[looked])
+                if center_noise is not None:
+                    spread_now[looked] = raised
+                    center_noise = np.where(spread_now > 4*spread, np.inf, center_noise)
         seen[looked] = np.where(raised > spread[looked], raised, 0.0)
         spread[looked] = raised
         step[looked] = np.where(
