@@ -1,15 +1,15 @@
-"""The least spread that columns have, where rows are far longer than the spreads say.
+"""The least spread of columns, where rows are far longer than the columns' spreads say.
 
-Probabilities, shares of topics or word weights are next to nothing in most rows, and far from that
-in a few. If the many are not exactly one value, a column's bulk seems tiny, and its far values are
-hidden: a count in each column drowns in noise, and in hardly any column are enough rows farthest
-out (`farthest.py`). But nearly all rows are far out in *some* column, and their lengths show it for
-the price of a single count.
+Probabilities, shares of topics and weights of words are next to nothing in most rows, and far from
+that in a few. If the many are not exactly one value, a column's bulk is a tiny interval, and noise
+hides what is outside: counts in each column are too noisy, and in hardly any column are enough
+rows farthest out (`farthest.py`). But most rows are far out in *some* column, and so their lengths
+show it, for the price of a single count.
 
-Which columns it is, is not known. So all that seem smaller than some floor are taken to be as
-spread as that: the lowest floor with which rows are no longer than spreads say. Columns above it
-keep their own spreads; those below that hide nothing get more noise than they need, in the data's
-unit no more than the others.
+In which columns, is not known. So all columns that seem less spread than some floor are taken to be
+as spread as that: the lowest floor with which rows are about as long as the spreads say. Columns
+above it keep their own. Those below that hide nothing get more noise than they need, though no more
+than the others do.
 """
 
 from __future__ import annotations
@@ -18,22 +18,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
+from prolate.estimators.farthest import with_farthest
 from prolate.estimators.shares import floor_share
+from prolate.estimators.spread import LARGEST
 from prolate.queries import NormHistogram
 
-__all__ = ["with_floor"]
+__all__ = ["find_floor", "with_far_values"]
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 _FAR = 32.0  # times as long as the spreads say: rows that are far out ...
-_MANY, _SURELY = 0.05, 4.0  # ... are more than this part, by so many standard deviations of a count
-_LONG = 4.0  # times as long: with a floor, no more rows than that are
-_LOOKS = 10  # at most, for the floor; each halves the octaves it may be in
-_EDGES = 2.0 ** np.arange(-300.0, 301.0)
+_MANY, _SURELY = 0.01, 4.0  # ... are more than this part, by so many standard deviations of a count
+_LONG = 4.0  # times as long: with a floor, about that part of the rows is longer
+_STEP = 4.0  # octaves above the least spread at which a floor is tried, then twice as far, ...
+_LOOKS = 16  # ... at most so often
+_HIGHEST = 1000.0  # octaves
 
 
-def with_floor(view: Searcher, rows: float, center: Floats, spread: Floats) -> Floats:
-    """Return the spreads, those raised to a floor that are likely larger than they seem.
+def with_far_values(
+    view: Searcher, rows: float, center: Floats, spread: Floats, *, wide: Bools
+) -> tuple[Floats, Bools]:
+    """Return spreads with what rows show of values far out, and in which columns just a floor does.
 
     Parameters
     ----------
@@ -42,26 +48,49 @@ def with_floor(view: Searcher, rows: float, center: Floats, spread: Floats) -> F
     rows : float
         Number of rows, or a private estimate of it.
     center, spread : float64 arrays of shape (d,)
+    wide : bool array of shape (d,)
+        Which columns' bulk is not a single value; only these have a floor.
     """
-    usual, rows = float(np.sqrt(spread.size)), max(rows, 1.0)
+    found = with_farthest(view, rows, center, spread)
+    floor = find_floor(view, rows, center, found, wide=wide)
+    below = wide & (found < floor)
+    if below.any():  # with others as spread as they are, those that are far more so stand out
+        found = with_farthest(view, rows, center, np.where(below, floor, found))
+    return found, below
 
-    def longer(spread: Floats, edges: Floats) -> tuple[Floats, float]:
-        """Return what part of the rows is longer than each edge, and its noise."""
-        query = NormHistogram(center, 1.0 / spread, edges)
-        measured = view.measure(query, share=floor_share(view, rows), label="lengths")
-        return np.cumsum(measured.values[::-1])[::-1][1:] / rows, measured.std / rows
 
-    (far,), noise = longer(spread, np.array([_FAR * usual]))
-    if far < _MANY + _SURELY * noise:
-        return spread
-    part, noise = longer(np.ones(spread.size), _EDGES * usual)
-    below = np.flatnonzero(part < _MANY + _SURELY * noise)
-    low = float(np.log2(spread.min()))
-    high = max(float(np.log2(_EDGES[below[0]] if below.size else _EDGES[-1])), low)
+def find_floor(
+    view: Searcher, rows: float, center: Floats, spread: Floats, *, wide: Bools
+) -> float:
+    """Return the least spread of wide columns that rows' lengths allow, 0 if there is none.
+
+    Parameters
+    ----------
+    view, rows, center, spread, wide
+        As for `with_far_values`.
+    """
+    rows, usual = max(rows, 1.0), float(np.sqrt(np.count_nonzero(wide)))
+    if not usual > 0.0:
+        return 0.0
+
+    def longer(floor: float, times: float) -> tuple[float, float]:
+        """Return what part of the rows is so many times as long as usual, and its noise."""
+        gain = np.where(wide, 1.0 / np.maximum(spread, floor), 0.0)
+        query = NormHistogram(center, gain, np.array([times * usual]))
+        measured = view.measure(query, share=floor_share(view, rows), label="long rows")
+        return float(measured.values[1]) / rows, measured.std / rows
+
+    part, noise = longer(0.0, _FAR)
+    if part < _MANY + _SURELY * noise:
+        return 0.0
+    low, high, step = float(np.log2(np.min(spread[wide]))), np.inf, _STEP
     for _ in range(_LOOKS):
+        middle = low + step if np.isinf(high) else 0.5 * (low + high)
+        part, noise = longer(2.0 ** min(middle, _HIGHEST), _LONG)
+        if part < _MANY + noise:
+            high = middle
+        else:
+            low, step = middle, 2.0 * step
         if high - low <= 1.0:
             break
-        middle = 0.5 * (low + high)
-        (part,), noise = longer(np.maximum(spread, 2.0**middle), np.array([_LONG * usual]))
-        low, high = (low, middle) if part < _MANY + noise else (middle, high)
-    return np.maximum(spread, 2.0**high)
+    return float(min(2.0 ** min(high, _HIGHEST), LARGEST))

@@ -15,7 +15,7 @@ values hide theirs, have likely ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ __all__ = [
     "RareValues",
     "common_side",
     "hidden_steps",
+    "joined",
     "likely_steps",
     "own_spread",
     "rare_values",
@@ -48,6 +49,7 @@ _MOST = 0.5  # of a column's rows are elsewhere
 _HELD = (0.5, 0.7)  # part of all rare values' squares: from here to there, the others are smaller
 _SHOWN, _FEWEST = 2.0, 3  # standard deviations of a mean that is seen, and such columns
 _HIDDEN = 0.3  # part of a column's rare rows: fewer are seen where larger values hide the others
+_NOTHING = 2.0**-8  # of a usual step: a bulk that is no wider is next to nothing
 _UNSURE = (0.1, 0.2)  # of logarithms: of parts, and of steps, from octaves
 
 
@@ -106,6 +108,20 @@ def rare_values(curator: Curator, rows: float, interval: Interval, *, share: flo
         return RareValues(step, narrow, np.zeros(narrow.size), spread)
     step, own, seen = own_steps(curator, rows, interval.center, interval.half, step)
     return RareValues(step, own, seen, spread, mixed=True, common=common)
+
+
+def joined(interval: Interval, rare: RareValues) -> tuple[Interval, RareValues]:
+    """Return both with columns taken for narrow whose bulk is next to nothing beside rare values.
+
+    For where most columns are narrow: of the others, one that lies within a tiny interval is likely
+    of the same kind, though the values of its bulk are not exactly the same.
+    """
+    if not rare.step.any():
+        return interval, rare
+    usual = float(np.median(rare.step[interval.narrow]))
+    joins = ~interval.narrow & (interval.half < _NOTHING * usual)
+    step = np.where(joins, rare.common or usual, rare.step)
+    return replace(interval, narrow=interval.narrow | joins), replace(rare, step=step)
 
 
 def common_side(curator: Curator, sample: Curator, interval: Interval) -> Floats | None:

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.estimators.center import refine_center
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.farthest import with_farthest
-from prolate.estimators.floor import with_floor
 from prolate.estimators.first_mean import FirstMean, are_mostly, first_mean
+from prolate.estimators.floor import with_far_values
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.magnitudes import find_magnitudes
 from prolate.estimators.rare import (
     RareValues,
     common_side,
     hidden_steps,
+    joined,
     own_spread,
     rare_values,
 )
@@ -131,7 +131,7 @@ def learn_shape(
         spread, _ = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
         spread = np.clip(spread, SMALLEST, LARGEST)
         if not shares.crowded:
-            spread = with_farthest(sample, few, center, spread)
+            spread, _ = with_far_values(sample, few, center, spread, wide=~nowhere)
         warnings = _warnings(curator, shares, found=size.found)
         return Shape(rows, sample, center, spread, _GIVEN, shares, warnings)
     interval = locate(sample, few, magnitude_share=shares.magnitude, share=shares.location)
@@ -155,12 +155,9 @@ def _search(
     rare = RareValues(np.zeros(narrow.size), np.zeros_like(narrow), np.zeros(narrow.size))
     if narrow.any():
         rare = rare_values(sample, rows, interval, share=shares.rare)
-    if np.mean(narrow) > _MOSTLY and rare.step.any():
-        usual = np.median(rare.step[narrow])
-        joins = ~narrow & (interval.half < usual / 256)
-        narrow = narrow | joins
-        interval = replace(interval, narrow=narrow)
-        rare = replace(rare, step=np.where(joins, rare.common or usual, rare.step), own=rare.own | False)
+        if np.mean(narrow) > _MOSTLY:
+            interval, rare = joined(interval, rare)
+            narrow = interval.narrow
     step, center = rare.step.copy(), interval.center.copy()
     spread = np.full(narrow.size, rare.spread)
     center_noise, roughness = None, 0.0
@@ -181,18 +178,11 @@ def _search(
     looked = np.flatnonzero(~narrow | rare.mixed | (np.mean(narrow) <= _MOSTLY))
     if looked.size and not shares.crowded:
         view = sample if looked.size == narrow.size else SomeColumns(sample, looked)
-        raised = with_farthest(view, rows, center[looked], spread[looked])
-        wide = np.flatnonzero(~narrow)
-        if wide.size:
-            spread_now = spread.copy(); spread_now[looked] = raised
-            wview = sample if wide.size == narrow.size else SomeColumns(sample, wide)
-            lifted = with_floor(wview, rows, center[wide], spread_now[wide])
-            if np.any(lifted > spread_now[wide]):
-                spread_now[wide] = lifted
-                raised = with_farthest(view, rows, center[looked], spread_now[looked])
-                if center_noise is not None:
-                    spread_now[looked] = raised
-                    center_noise = np.where(spread_now > 4*spread, np.inf, center_noise)
+        raised, floored = with_far_values(
+            view, rows, center[looked], spread[looked], wide=~narrow[looked]
+        )
+        if center_noise is not None:
+            center_noise[looked[floored]] = np.inf  # it was the bulk's
         seen[looked] = np.where(raised > spread[looked], raised, 0.0)
         spread[looked] = raised
         step[looked] = np.where(

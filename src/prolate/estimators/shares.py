@@ -51,7 +51,8 @@ _FARTHEST = (0.007, 0.02)  # of a histogram of rows by their farthest column
 _FARTHEST_PRECISELY = (0.0025, 0.02)  # the same, where spreads of rare values are told by it
 _SIDES, _SIDES_LEAST = (0.003, 0.35), 0.1  # of a histogram of both sides of one column
 _SIDES_OF_FEW = (0.04, 0.45)  # the same, of the rows apart, where they are few
-_FLOOR = (0.012, 0.003)  # of a count of rows that are far longer than spreads say
+# Of a count of rows that are far longer than spreads say; the most over the root of the columns.
+_FLOOR = (0.004, 0.02)
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # Rows that are searched where there are more: so many; this multiple of the noise of a count at
 # the whole budget, so that each search costs no more than about half a percent of it; and as
@@ -149,7 +150,8 @@ def pooled_share(curator: Searcher, rows: float) -> float:
 def floor_share(curator: Searcher, rows: float) -> float:
     """Return the share for a count of rows that are far longer than the spreads say."""
     one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
-    return curator.remaining * _share(one_row, *_FLOOR)
+    wanted, most = _FLOOR
+    return curator.remaining * _share(one_row, wanted, most / math.sqrt(curator.dimension))
 
 
 def farthest_share(curator: Searcher, rows: float, *, precisely: bool = False) -> float:
