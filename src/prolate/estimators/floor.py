@@ -9,37 +9,40 @@ show it, for the price of a single count.
 In which columns, is not known. So all columns that seem less spread than some floor are taken to be
 as spread as that: the lowest floor with which rows are about as long as the spreads say. Columns
 above it keep their own. Those below that hide nothing get more noise than they need, though no more
-than the others do.
+than the others do. A low floor comes first, with which half of the rows are still too long: beside
+it, columns that are far more spread than the others stand out and are told by their own rows.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.farthest import with_farthest
-from prolate.estimators.shares import floor_share
+from prolate.estimators.shares import length_share
 from prolate.estimators.spread import LARGEST
 from prolate.queries import NormHistogram
 
-__all__ = ["find_floor", "with_far_values"]
+__all__ = ["with_far_values"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _FAR = 32.0  # times as long as the spreads say: rows that are far out ...
 _MANY, _SURELY = 0.01, 4.0  # ... are more than this part, by so many standard deviations of a count
-_LONG = 4.0  # times as long: with a floor, about that part of the rows is longer
-_STEP = 4.0  # octaves above the least spread at which a floor is tried, then twice as far, ...
+_LONG = 4.0  # times as long: with a floor, no more than a part of the rows are longer, ...
+_PARTS = (0.5, 0.1, 0.01)  # ... one part after the other
+_STEP, _NEXT = 4.0, 1.0  # octaves up to the first floor that is tried; then twice as far, ...
 _LOOKS = 16  # ... at most so often
-_HIGHEST = 1000.0  # octaves
 
 
 def with_far_values(
     view: Searcher, rows: float, center: Floats, spread: Floats, *, wide: Bools
 ) -> tuple[Floats, Bools]:
-    """Return spreads with what rows show of values far out, and in which columns just a floor does.
+    """Return spreads with what rows show of values far out, and which columns have had a floor.
 
     Parameters
     ----------
@@ -49,48 +52,47 @@ def with_far_values(
         Number of rows, or a private estimate of it.
     center, spread : float64 arrays of shape (d,)
     wide : bool array of shape (d,)
-        Which columns' bulk is not a single value; only these have a floor.
-    """
-    found = with_farthest(view, rows, center, spread)
-    floor = find_floor(view, rows, center, found, wide=wide)
-    below = wide & (found < floor)
-    if below.any():  # with others as spread as they are, those that are far more so stand out
-        found = with_farthest(view, rows, center, np.where(below, floor, found))
-    return found, below
-
-
-def find_floor(
-    view: Searcher, rows: float, center: Floats, spread: Floats, *, wide: Bools
-) -> float:
-    """Return the least spread of wide columns that rows' lengths allow, 0 if there is none.
-
-    Parameters
-    ----------
-    view, rows, center, spread, wide
-        As for `with_far_values`.
+        Which columns' bulk is not a single value: the floor is for these alone.
     """
     rows, usual = max(rows, 1.0), float(np.sqrt(np.count_nonzero(wide)))
-    if not usual > 0.0:
-        return 0.0
+    spread, raised = with_farthest(view, rows, center, spread), np.zeros(wide.size, dtype=np.bool_)
 
-    def longer(floor: float, times: float) -> tuple[float, float]:
+    def longer(times: float, least: float = 0.0) -> tuple[float, float]:
         """Return what part of the rows is so many times as long as usual, and its noise."""
-        gain = np.where(wide, 1.0 / np.maximum(spread, floor), 0.0)
+        gain = np.where(wide, 1.0 / np.maximum(spread, least), 0.0)
         query = NormHistogram(center, gain, np.array([times * usual]))
-        measured = view.measure(query, share=floor_share(view, rows), label="long rows")
+        measured = view.measure(query, share=length_share(view, rows), label="long rows")
         return float(measured.values[1]) / rows, measured.std / rows
 
-    part, noise = longer(0.0, _FAR)
+    if not wide.any():
+        return spread, raised
+    part, noise = longer(_FAR)
     if part < _MANY + _SURELY * noise:
-        return 0.0
-    low, high, step = float(np.log2(np.min(spread[wide]))), np.inf, _STEP
+        return spread, raised
+    floor, step = float(np.min(spread[wide])), _STEP
+    for most in _PARTS:
+        higher = _floor(longer, most, floor, step)
+        if higher > floor:
+            floor, step = higher, _NEXT
+            raised |= wide & (spread < floor)
+            spread = np.where(raised, np.maximum(spread, floor), spread)
+            spread = with_farthest(view, rows, center, spread)
+    return spread, raised
+
+
+def _floor(
+    longer: Callable[[float, float], tuple[float, float]], most: float, least: float, step: float
+) -> float:
+    """Return the lowest floor from `least` on, within an octave, that leaves few rows long."""
+    low, high = float(np.log2(least)), np.inf
+    middle = low
     for _ in range(_LOOKS):
-        middle = low + step if np.isinf(high) else 0.5 * (low + high)
-        part, noise = longer(2.0 ** min(middle, _HIGHEST), _LONG)
-        if part < _MANY + noise:
+        part, noise = longer(_LONG, 2.0**middle)
+        if part < most + noise:
             high = middle
         else:
-            low, step = middle, 2.0 * step
-        if high - low <= 1.0:
+            low = middle
+        if high - low <= 1.0 or 2.0**low >= LARGEST:
             break
-    return float(min(2.0 ** min(high, _HIGHEST), LARGEST))
+        middle, step = (low + step, 2.0 * step) if np.isinf(high) else (0.5 * (low + high), step)
+    return float(min(2.0 ** min(high, 1000.0), LARGEST))

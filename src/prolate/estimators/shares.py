@@ -21,7 +21,7 @@ __all__ = [
     "count_rows",
     "farthest_share",
     "few_share",
-    "floor_share",
+    "length_share",
     "plan_shares",
     "pooled_share",
     "radii_apart",
@@ -52,7 +52,7 @@ _FARTHEST_PRECISELY = (0.0025, 0.02)  # the same, where spreads of rare values a
 _SIDES, _SIDES_LEAST = (0.003, 0.35), 0.1  # of a histogram of both sides of one column
 _SIDES_OF_FEW = (0.04, 0.45)  # the same, of the rows apart, where they are few
 # Of a count of rows that are far longer than spreads say; the most over the root of the columns.
-_FLOOR = (0.004, 0.02)
+_LENGTHS = (0.004, 0.02)
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # Rows that are searched where there are more: so many; this multiple of the noise of a count at
 # the whole budget, so that each search costs no more than about half a percent of it; and as
@@ -147,10 +147,10 @@ def pooled_share(curator: Searcher, rows: float) -> float:
     return curator.remaining * _share(one_row, *_POOLED)
 
 
-def floor_share(curator: Searcher, rows: float) -> float:
+def length_share(curator: Searcher, rows: float) -> float:
     """Return the share for a count of rows that are far longer than the spreads say."""
     one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
-    wanted, most = _FLOOR
+    wanted, most = _LENGTHS
     return curator.remaining * _share(one_row, wanted, most / math.sqrt(curator.dimension))
 
 
