@@ -83,12 +83,15 @@ def with_far_values(
 def _floor(
     longer: Callable[[float, float], tuple[float, float]], most: float, least: float, step: float
 ) -> float:
-    """Return the lowest floor from `least` on, within an octave, that leaves few rows long."""
+    """Return the lowest floor from `least` on, within an octave, that leaves few rows long.
+
+    Noise that pretends to be long rows would be dear, so they must be there surely.
+    """
     low, high = float(np.log2(least)), np.inf
     middle = low
     for _ in range(_LOOKS):
         part, noise = longer(_LONG, 2.0**middle)
-        if part < most + noise:
+        if part < most + _SURELY * noise:
             high = middle
         else:
             low = middle
