@@ -25,7 +25,8 @@ Bools = NDArray[np.bool_]
 _OCTAVES, _LEAST_OCTAVES = 40, 12
 _MOST_CELLS = 1 << 24  # of one histogram
 _RUNS = (1, 2, 3, 4)  # octaves that stand out together
-_LOST = 1e-4  # probability that noise alone makes any stand out
+# Probability that noise alone makes any stand out: of one look, or of many precise ones.
+_LOST, _LOST_OF_MANY = 1e-4, 1e-6
 _LOOKS, _MOST_LOOKS = 3, 12  # at most: those that find nothing new, and all
 _RAISED = 2.0  # times a spread: others may have been hidden
 _FAR = 1  # octaves beyond a spread: what is nearer is the bulk
@@ -35,7 +36,9 @@ _WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bul
 _MIDDLE, _END = 1.4, 2.0  # of an octave, over where it begins
 
 
-def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -> Floats:
+def with_farthest(
+    view: Searcher, rows: float, center: Floats, spread: Floats, *, precisely: bool = False
+) -> Floats:
     """Return the spreads of columns, raised where rows are farther out.
 
     What is seen is a part of the columns' second moments only, so values are taken to be at
@@ -48,23 +51,27 @@ def with_farthest(view: Searcher, rows: float, center: Floats, spread: Floats) -
     rows : float
         Number of rows, or a private estimate of it.
     center, spread : float64 arrays of shape (d,)
+    precisely : bool
+        Whether to pay for counts that show fewer rows.
     """
     spread, octaves = spread.copy(), _octaves(center.size)
     total, looks = np.zeros((center.size, octaves - _FAR)), np.zeros(center.size)
     squares = (_END * np.exp2(np.arange(_FAR, octaves))) ** 2
-    in_vain = 0
+    many, in_vain = precisely, 0
     for _ in range(_MOST_LOOKS):
-        counts, std = _look(view, rows, center, 1.0 / spread, "farthest columns")
+        label = "farthest columns"
+        counts, std = _look(view, rows, center, 1.0 / spread, label, precisely=precisely)
         total += counts[:, _FAR:]
         looks += 1.0
         mean, noise = total / looks[:, np.newaxis], std / np.sqrt(looks)
-        seen = _standing_out(mean, noise)
+        seen = _standing_out(mean, noise, lost=_LOST_OF_MANY if many else _LOST)
         square = np.where(seen, np.maximum(mean, 0.0), 0.0) @ squares / max(rows, 1.0)
         raised = np.sqrt(np.maximum(square, 1.0))
         spread = np.minimum(spread * raised, LARGEST)
+        found = bool(raised.max() >= _RAISED)
+        many, in_vain = many or found, 0 if found else in_vain + 1
         doubt = significance(mean.size, _DOUBT) * noise[:, np.newaxis]
         doubtful = ((mean > doubt) & ~seen)[:, _FARTHER - _FAR :]
-        in_vain = 0 if raised.max() >= _RAISED else in_vain + 1
         if in_vain == _LOOKS or (in_vain and not doubtful.any()):
             break
         total[raised > 1.0], looks[raised > 1.0] = 0.0, 0.0
@@ -132,13 +139,13 @@ def _octaves(columns: int) -> int:
     return min(max(_MOST_CELLS // columns, _LEAST_OCTAVES), _OCTAVES)
 
 
-def _standing_out(counts: Floats, noise: Floats) -> Bools:
+def _standing_out(counts: Floats, noise: Floats, *, lost: float = _LOST) -> Bools:
     """Return which octaves of which columns stand out of the noise, alone or in a run.
 
     Of a run, none may stand out in a shorter one: its neighbors are likely noise.
     """
     seen = np.zeros(counts.shape, dtype=np.bool_)
-    limit = significance(counts.size * len(_RUNS), _LOST) * noise[:, np.newaxis]
+    limit = significance(counts.size * len(_RUNS), lost) * noise[:, np.newaxis]
     for run in _RUNS:
         found = _sums(counts, run) > limit * np.sqrt(run)
         found &= _sums(seen, run) == 0

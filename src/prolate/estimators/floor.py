@@ -69,6 +69,7 @@ def with_far_values(
     part, noise = longer(_FAR)
     if part < _MANY + _SURELY * noise:
         return spread, raised
+    spread = with_farthest(view, rows, center, spread, precisely=True)
     floor, step = float(np.min(spread[wide])), _STEP
     for most in _PARTS:
         higher = _floor(longer, most, floor, step)
@@ -76,7 +77,7 @@ def with_far_values(
             floor, step = higher, _NEXT
             raised |= wide & (spread < floor)
             spread = np.where(raised, np.maximum(spread, floor), spread)
-            spread = with_farthest(view, rows, center, spread)
+            spread = with_farthest(view, rows, center, spread, precisely=True)
     return spread, raised
 
 
