@@ -41,10 +41,6 @@ _ELSEWHERE = 2.5  # standard deviations of the count of rows outside that may be
 _ACCIDENT = 0.01  # probability that noise alone puts the bulk of any column outside
 _AT_BOUND = 2.0**-40  # part of a first window's half that is left to values at a bound
 _SURE = 3.0  # standard deviations of a count by which the bulk is at a bound
-_OWN = 0.58  # of the rows have a single value at least, or it is no bulk
-_APART = 4.0, 2.0  # standard deviations of their count over all looks; of many alike columns
-_MANY = 0.2  # of the columns
-_ROUGH = 0.06  # part of the rows that the noise of a count is where one look does not tell
 _INWARD = 1.5  # half a window over how far outside is, at least, from any bulk inside
 
 
@@ -101,7 +97,6 @@ class Zoom:
         self.half = np.where(self._bounded.any(axis=1), (1.0 - _AT_BOUND) * self.half, self.half)
         self._tops = np.zeros((2, d))  # counts of the highest cells since then, and their number
         self._part, self._away = np.zeros((2, d))
-        self._looks = np.zeros((3, d))  # at a single value; rows that have it, and outside, in all
 
     @property
     def least_spread(self) -> Floats:
@@ -134,7 +129,6 @@ class Zoom:
         start, length = np.where(alone, highest, start), np.where(alone, 1, length)
 
         open_ = ~self.done[index]
-        apart = self._sees_others(index, most, outside, noise)
         doubt = math.sqrt(2.0) * noise
         surely = significance(self.center.size, _ACCIDENT) * doubt
         holds = outside <= max((1.0 - BULK) * self._rows + doubt, surely)
@@ -142,13 +136,11 @@ class Zoom:
         zoom = open_ & (length > 0) & ~back
         self._single[index], self._sharp[index] = alone, (spare > _ENTERS) & ~back
         self._go_back(index[back])
-        self.narrow[index[back & apart]] = True
-        self._looks[:, index[back & ~apart]] = 0.0
-        self.narrow[index[open_ & (length == 0) & ~apart]] = False
+        self.narrow[index[open_ & (length == 0)]] = False
         middle, wide = _window(grid, counts, start, length)
         inside = index[zoom]
         self.center[inside], self.half[inside] = middle[zoom], wide[zoom]
-        self.narrow[inside] = (length == 1)[zoom] | apart[zoom]
+        self.narrow[inside] = (length == 1)[zoom]
         sound, doubtful = index[zoom & holds], index[zoom & ~holds]
         self._sound[:, sound] = self.center[sound], _BACK * self.half[sound]
         self._tops[:, sound] = 0.0
@@ -156,22 +148,6 @@ class Zoom:
         # Done: the shape is seen; or nothing stands out; or the last bits are reached.
         flat = self.half[index] <= np.abs(self.center[index]) * 2.0**-44
         self.done[index] |= ~back & ((length >= self._enough) | (length == 0) | flat)
-
-    def _sees_others(self, index: Integers, most: Floats, outside: Floats, noise: float) -> Bools:
-        """Return which columns had a single value, and again and again some rows outside of it.
-
-        If noise hides that value now, it is no bulk that the window resolves: asked where one
-        look does not tell.
-        """
-        single = self.narrow[index]
-        self._looks[:, index[single]] += np.stack([np.ones(most.size), most, outside])[:, single]
-        if noise <= _ROUGH * self._rows:
-            return np.zeros(index.size, dtype=np.bool_)
-        number, inside, total = self._looks
-        seen = total / (math.sqrt(2.0) * noise * np.sqrt(np.maximum(number, 1.0)))
-        seen = np.where(inside > _OWN * self._rows * number, seen, 0.0)
-        alike = float(np.mean(seen > _APART[0])) > _MANY
-        return np.asarray(single & (seen[index] > _APART[int(alike)]))
 
     def _look_at_bounds(
         self, index: Integers, grid: LinearGrid, every: Floats, noise: float
