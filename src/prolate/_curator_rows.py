@@ -6,7 +6,7 @@ Why a sample is no less private. Measurements of a sample are charged as those o
 are, with the same sensitivities; no amplification is claimed, and the size of a sample is
 not looked at.
 
-- **Random rows.** Each row is kept with probability 2**-j by secret fair bits of its own
+- **Random rows.** Each row is kept with some probability by secret fair bits of its own
   (`prolate.noise.NumberedBits`: fair for whoever does not know the key). Given the bits of
   all rows, neighbors have samples that are neighbors or equal, so that a measurement of the
   sample is as private as one of all rows with the same sensitivity; and a mixture over bits
@@ -101,13 +101,14 @@ class Rows:
         """Return one line: what is asked, and of which part of the rows."""
         if self.fraction == 1.0:
             return query.describe()
-        kind = "the first rows," if self.leading else "a random sample of"
-        return f"{query.describe()}, of {kind} one row in {round(1.0 / self.fraction)}"
+        kind = "the first" if self.leading else "a random sample of"
+        return f"{query.describe()}, of {kind} {100.0 * self.fraction:.3g} % of the rows"
 
-    def thinned(self, bits: NumberedBits, steps: int) -> Rows:
-        """Return a random sample, which has each row with probability 2**-steps."""
-        source = self.source.thinned(Thinning(bits, steps), self.report("sample"))
-        return replace(self, source=source, fraction=self.fraction * 2.0**-steps)
+    def thinned(self, bits: NumberedBits, part: int) -> Rows:
+        """Return a random sample, which has each row with probability part / `PARTS`."""
+        keep = Thinning(bits, part)
+        source = self.source.thinned(keep, self.report("sample"))
+        return replace(self, source=source, fraction=self.fraction * keep.probability)
 
     def first(self, count: int, rows: float) -> Rows:
         """Return the first `count` of about so many rows."""

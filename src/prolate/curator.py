@@ -38,7 +38,7 @@ from prolate.errors import BudgetError, InputError
 from prolate.measurement import Measurement, Measurer, Progress, Searcher
 from prolate.noise import MAX_SCALE, NumberedBits, random_bits, rounded_gaussian
 from prolate.queries import Query, Ranks, Together
-from prolate.sources import Source
+from prolate.sources import PARTS, Source
 from prolate.sources.threads import thread_count
 
 __all__ = ["Curator", "Measurement", "Measurer", "Progress", "Searcher"]
@@ -230,7 +230,7 @@ class Curator:
         Parameters
         ----------
         wanted : float
-            At least so many rows, if there are.
+            About so many rows.
         rows : float
             How many there are: public, or a private estimate.
 
@@ -245,8 +245,7 @@ class Curator:
         proof is in `prolate._curator_rows`. Where rows were said to be exchangeable, the
         sample is the first of them, and the number of its rows is private.
         """
-        steps = math.floor(math.log2(rows / wanted)) if rows > wanted > 0.0 else 0
-        if steps < 1:
+        if not 0.0 < wanted <= 0.5 * rows:
             return self
         self._account.book()
         sample = copy.copy(self)
@@ -254,7 +253,7 @@ class Curator:
             sample._rows = self._rows.first(math.ceil(wanted), rows)
         else:
             secret = NumberedBits.from_bits(self._bits)
-            sample._rows = self._rows.thinned(secret, min(steps, 16))
+            sample._rows = self._rows.thinned(secret, math.ceil(PARTS * wanted / rows))
         return sample
 
     def select(self, ranks: Ranks, *, share: float, label: str) -> Measurement:

@@ -143,8 +143,8 @@ class _Recorder:
 
     # Of what is random.
 
-    def thinning(self, honest: Any, bits: Any, steps: int) -> Thinning:
-        self.keeps.append(honest(bits, steps))
+    def thinning(self, honest: Any, bits: Any, part: int) -> Thinning:
+        self.keeps.append(honest(bits, part))
         return self.keeps[-1]
 
     def noise(self, honest: Any, scale: int, size: int, bits: Any, **options: Any) -> np.ndarray:

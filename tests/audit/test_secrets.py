@@ -40,7 +40,7 @@ from prolate import Budget
 from prolate.cli import main
 from prolate.noise import NumberedBits, SeededBits
 from prolate.sklearn import LinearRegression, PrivateMean, PrivateScaler
-from prolate.sources import Thinning, open_source
+from prolate.sources import PARTS, Thinning, open_source
 from prolate.sources.paired import open_pair
 from prolate.sources.sparse_rows import SparseRows
 
@@ -375,7 +375,7 @@ def test_steps_of_pipelines_keep_no_rows(kind, neighbors) -> None:
 def test_reprs_of_what_holds_rows(source, tmp_path) -> None:
     opened = open_source(SOURCES[source](tmp_path, NUMBERS[:, :2]))
     curator = prolate.curator.Curator(opened, Budget(mu=1), seed=1, neighbors="add-remove")
-    sample = opened.thinned(Thinning(NumberedBits.from_bits(SeededBits(1)), 1))
+    sample = opened.thinned(Thinning(NumberedBits.from_bits(SeededBits(1)), PARTS // 2))
     pair = open_pair(NUMBERS[:, :2], NUMBERS[:, 2])
     entries = SparseRows.from_csr(sparse.csr_array(np.nan_to_num(NUMBERS[:3])))
     held = (curator, curator._account, curator._rows)

@@ -20,7 +20,7 @@ from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.noise import NumberedBits, SeededBits
 from prolate.queries import Count, CountBelow, Gram, Pairs
-from prolate.sources import Source, Thinning, open_source, spark_files
+from prolate.sources import PARTS, Source, Thinning, open_source, spark_files
 from prolate.sources import spark as on_spark
 from prolate.sources.spark_tasks import _PIECE
 
@@ -93,7 +93,7 @@ def test_sources_know_their_rows(ordered: Any, path: Path) -> None:
 
 
 def test_a_sample_is_the_same_sample(ordered: Any, path: Path) -> None:
-    keep = Thinning(NumberedBits.from_bits(SeededBits(1)), 3)
+    keep = Thinning(NumberedBits.from_bits(SeededBits(1)), PARTS // 8)
     width = len(open_source(path).columns)
     ask = CountBelow(np.array([1.0, -50.0, 1e6, 0.5, 100.0]))
     here = open_source(path).thinned(keep)
@@ -105,7 +105,7 @@ def test_a_sample_is_the_same_sample(ordered: Any, path: Path) -> None:
         for _ in range(2):
             np.testing.assert_array_equal(sample.collect(ask, width), here.collect(ask, width))
         # A sample of a sample, too: its rows are numbered afresh.
-        again = Thinning(NumberedBits.from_bits(SeededBits(2)), 1)
+        again = Thinning(NumberedBits.from_bits(SeededBits(2)), PARTS // 2)
         np.testing.assert_array_equal(
             sample.thinned(again).collect(ask, width), here.thinned(again).collect(ask, width)
         )

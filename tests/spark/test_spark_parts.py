@@ -14,7 +14,7 @@ import prolate
 from prolate.errors import InputError
 from prolate.noise import NumberedBits, SeededBits, SystemBits
 from prolate.queries import Query
-from prolate.sources import Source, Thinning
+from prolate.sources import PARTS, Source, Thinning
 from prolate.sources.spark import _starts
 from prolate.sources.spark_files import FragmentReader, _enough, _tasks
 from prolate.sources.spark_tasks import (
@@ -106,7 +106,7 @@ def test_a_task_adds_up_and_counts_its_rows() -> None:
 
 def test_a_task_keeps_rows_by_their_numbers() -> None:
     rows = np.arange(3000.0).reshape(1000, 3)
-    keep = Thinning(NumberedBits.from_bits(SystemBits()), 2)
+    keep = Thinning(NumberedBits.from_bits(SystemBits()), PARTS // 4)
     kept = Keeping(RowReader(3, 64), keep, {0: 12_345})(batches(rows, 77))
     found = np.concatenate(list(KeptReader(3)(kept)))
     np.testing.assert_array_equal(found, rows[keep(12_345, 1000)])

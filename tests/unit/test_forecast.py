@@ -33,7 +33,7 @@ from prolate.queries import (
     Rotated,
     Selected,
 )
-from prolate.sources import Thinning
+from prolate.sources import PARTS, Thinning
 
 D, N = 8, 60000
 MEAN = np.linspace(-3.0, 20.0, D)
@@ -120,7 +120,7 @@ def test_clipped_sums_of_imagined_rows_are_those_of_real_ones(name):
 
 
 def test_a_sample_of_imagined_rows_has_a_mean_of_its_own():
-    sample = imagined().thinned(Thinning(NumberedBits.from_bits(SeededBits(0)), 4))
+    sample = imagined().thinned(Thinning(NumberedBits.from_bits(SeededBits(0)), PARTS // 16))
     assert sample.collect(Count(D), 1) == N // 16
     below = sample.collect(CountBelow(MEAN), D) - N / 32
     # Its mean is off by sigma sqrt(16 / N), so the count by sqrt(N / 16 / 2 pi), or about that.

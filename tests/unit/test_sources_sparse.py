@@ -17,7 +17,7 @@ from prolate.errors import InputError
 from prolate.noise import NumberedBits
 from prolate.queries import ClippedSum, Count, CountBelow, Histogram, LinearGrid, sparse
 from prolate.rivals.plan_binary import plan_binary
-from prolate.sources import Thinning, open_source
+from prolate.sources import PARTS, Thinning, open_source
 from prolate.sources.sparse import SparseSource
 from prolate.sources.sparse_rows import SparseRows
 
@@ -53,7 +53,7 @@ def test_a_sample_is_sparse_and_the_rows_that_a_dense_source_would_keep() -> Non
     matrix = baskets(9000, 12, 20_000)
     source, dense = open_source(matrix), open_source(matrix.toarray())
     source.collect(Count(12), 1)
-    keep, seen = Thinning(NumberedBits(b"k" * 32), 2), []
+    keep, seen = Thinning(NumberedBits(b"k" * 32), PARTS // 4), []
     sample = source.thinned(keep, seen.append)
     assert isinstance(sample, SparseSource)
     expected = np.concatenate(list(dense.thinned(keep).blocks()))

@@ -108,7 +108,7 @@ class ImaginedRows(Source):
 
     def thinned(self, keep: Thinning, progress: Callable[[int], None] | None = None) -> Source:
         """Return so many fewer rows, around a mean of their own."""
-        n = max(1, self._n >> keep.steps)
+        n = max(1, round(self._n * keep.probability))
         off = np.sqrt(1.0 / n - 1.0 / self._n) * self._draw.standard_normal(self._center.size)
         return self._like(n, self._center + off * self._spread)
 

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from prolate.noise import NumberedBits
 from prolate.sources.source import Block, Source
 
-__all__ = ["KeptRows", "Leading", "Thinning"]
+__all__ = ["PARTS", "KeptRows", "Leading", "Thinning"]
+
+PARTS = 1 << 16
+"""Probabilities of keeping a row are multiples of one over this."""
 
 _AT_ONCE = 1 << 25  # bytes of memory: NumPy asks for large pages, which come in a third of the time
 _CHOICES = 1 << 16  # rows that are chosen at once
@@ -19,22 +22,26 @@ _CHOICES = 1 << 16  # rows that are chosen at once
 
 @dataclass(frozen=True)
 class Thinning:
-    """Which rows to keep: each with probability 2**-steps, by bits of its own number.
+    """Which rows to keep: each with probability part / `PARTS`, by bits of its own number.
 
     Attributes
     ----------
     bits : NumberedBits
-    steps : int
-        From 0 to 16.
+    part : int
+        From 0 to `PARTS`.
     """
 
     bits: NumberedBits
-    steps: int
+    part: int
+
+    @property
+    def probability(self) -> float:
+        """With which a row is kept, exactly."""
+        return self.part / PARTS
 
     def __call__(self, start: int, count: int) -> NDArray[np.bool_]:
         """Return the choice for `count` rows from row number `start`."""
-        mask = np.uint16((1 << self.steps) - 1)
-        return np.asarray(self.bits.of(start, count) & mask == 0)
+        return np.asarray(self.bits.of(start, count).astype(np.int32) < self.part)
 
 
 @dataclass(frozen=True)
