@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator
+from prolate.curator import Curator, Searcher
 from prolate.estimators.locate import Interval
 from prolate.estimators.shares import significance
 from prolate.measurement import Measurement
@@ -26,6 +26,7 @@ __all__ = [
     "coarse_deviations",
     "deviations",
     "deviations_of_one",
+    "deviations_together",
     "standing_out",
 ]
 
@@ -94,9 +95,14 @@ def deviations(
         found, _ = _deviation(curator, interval, _EDGES, share=2.0 * share)
         return found, found
     farthest, _ = _deviation(curator, interval, _EDGES, share=share)
+    return farthest, deviations_together(curator, interval, share=share)
+
+
+def deviations_together(curator: Searcher, interval: Interval, *, share: float) -> Deviations:
+    """Return how rows deviate in all narrow columns together."""
     # Rows of 2, 8 or 32 ones are just as long as an edge, and would be summed twice.
     every, _ = _deviation(curator, interval, _EDGES * _SHORTER, share=share, farthest=False)
-    return farthest, every
+    return every
 
 
 def coarse_deviations(curator: Curator, interval: Interval, *, share: float) -> Deviations:
@@ -162,7 +168,7 @@ def _coarse_edges(interval: Interval) -> tuple[Floats, int]:
 
 
 def _deviation(
-    curator: Curator, interval: Interval, edges: Floats, *, share: float, farthest: bool = True
+    curator: Searcher, interval: Interval, edges: Floats, *, share: float, farthest: bool = True
 ) -> tuple[Deviations, Bools]:
     """Return one of these, and in which cells rows are seen."""
     measured, middles = _lengths(curator, interval, edges, share=share, farthest=farthest)
@@ -179,7 +185,7 @@ def bulk_reach(interval: Interval) -> float:
 
 
 def _lengths(
-    curator: Curator, interval: Interval, edges: Floats, *, share: float, farthest: bool = True
+    curator: Searcher, interval: Interval, edges: Floats, *, share: float, farthest: bool = True
 ) -> tuple[Measurement, Floats]:
     """Return a histogram of how far rows deviate, and the middles of its cells; the first is 0."""
     gain = np.where(interval.narrow, 1.0, 0.0)

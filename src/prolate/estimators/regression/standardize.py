@@ -14,14 +14,17 @@ column of which only a single value is seen gets a scale so large that it counts
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.center import refine_center
+from prolate.estimators.deviations import deviations_together
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.pooling import pooled_posterior
+from prolate.estimators.shares import pooled_share
 from prolate.estimators.spread import LARGEST, SMALLEST, half_normal_fit
 from prolate.queries import ClippedSum, Histogram, MagnitudeGrid
 
@@ -80,6 +83,8 @@ def standardize(
         lost=_LOST,
     )
     spread = _deviation(view, rows, interval, share=share)
+    if not target:
+        spread = _with_rare_values(view, rows, interval, spread)
     spread = np.where(spread > 0.0, spread, interval.half / SCALES if target else LARGEST)
     spread = np.clip(spread, SMALLEST, LARGEST)
     if rough:
@@ -87,6 +92,21 @@ def standardize(
     spread = _mean_square(view, rows, interval.center, spread, share=share)
     center, _ = refine_center(view, rows, interval.center, spread, share=share)
     return center, spread
+
+
+def _with_rare_values(view: Searcher, rows: float, interval: Interval, spread: Floats) -> Floats:
+    """Return the spreads, a common one where only a single value was seen of several columns.
+
+    Of flags, most of all of categories, counts in single columns show few; but rows that deviate in
+    any of them are many, and cost a single count.
+    """
+    unseen = interval.narrow & (spread <= 0.0)
+    if not unseen.any():
+        return spread
+    those = replace(interval, narrow=unseen)
+    every = deviations_together(view, those, share=pooled_share(view, rows))
+    common = math.sqrt(max(every.square, 0.0) / (max(rows, 1.0) * np.count_nonzero(unseen)))
+    return np.where(unseen, common, spread)
 
 
 def _mean_square(
