@@ -26,7 +26,7 @@ from prolate.estimators.shares import length_share
 from prolate.estimators.spread import LARGEST
 from prolate.queries import NormHistogram
 
-__all__ = ["with_far_values"]
+__all__ = ["with_far_values", "with_floor"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -54,8 +54,19 @@ def with_far_values(
     wide : bool array of shape (d,)
         Which columns' bulk is not a single value: the floor is for these alone.
     """
+    spread = with_farthest(view, rows, center, spread)
+    return with_floor(view, rows, center, spread, wide=wide)
+
+
+def with_floor(
+    view: Searcher, rows: float, center: Floats, spread: Floats, *, wide: Bools
+) -> tuple[Floats, Bools]:
+    """Return the same, where rows were not asked in which column they are farthest out.
+
+    They are, if it turns out that they are long.
+    """
     rows, usual = max(rows, 1.0), float(np.sqrt(np.count_nonzero(wide)))
-    spread, raised = with_farthest(view, rows, center, spread), np.zeros(wide.size, dtype=np.bool_)
+    raised = np.zeros(wide.size, dtype=np.bool_)
 
     def longer(times: float, least: float = 0.0) -> tuple[float, float]:
         """Return what part of the rows is so many times as long as usual, and its noise."""

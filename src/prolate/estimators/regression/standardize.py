@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from prolate.curator import Searcher
 from prolate.estimators.center import refine_center
 from prolate.estimators.deviations import deviations_together
+from prolate.estimators.floor import with_floor
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.pooling import pooled_posterior
 from prolate.estimators.shares import pooled_share
@@ -87,6 +88,9 @@ def standardize(
         spread = _with_rare_values(view, rows, interval, spread)
     spread = np.where(spread > 0.0, spread, interval.half / SCALES if target else LARGEST)
     spread = np.clip(spread, SMALLEST, LARGEST)
+    if not target:
+        seen = spread < LARGEST
+        spread, _ = with_floor(view, rows, interval.center, spread, wide=seen)
     if rough:
         return interval.center, spread
     spread = _mean_square(view, rows, interval.center, spread, share=share)
