@@ -181,7 +181,7 @@ def _deviation(
 
 def bulk_reach(interval: Interval) -> float:
     """Return how far from the middle of narrow columns' intervals nothing is rare."""
-    return _WITHIN * float(np.linalg.norm(interval.half[interval.narrow]))
+    return _WITHIN * float(np.hypot.reduce(interval.half[interval.narrow]))  # squares overflow
 
 
 def _lengths(

@@ -134,7 +134,7 @@ def common_side(curator: Curator, sample: Curator, interval: Interval) -> Floats
     """
     narrow = interval.narrow
     toward = np.where(interval.center > 0.0, -1.0, 1.0)
-    bulk = max(4.0 * float(np.linalg.norm(interval.half[narrow])), TINY)
+    bulk = max(4.0 * float(np.hypot.reduce(interval.half[narrow])), TINY)
     norms = NormHistogram(
         interval.center, np.where(narrow, 1.0, 0.0), np.array([bulk]), farthest=True
     )

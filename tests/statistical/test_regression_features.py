@@ -1,0 +1,64 @@
+"""Regressions on features that are mostly one value, or next to nothing: categories, topics.
+
+Four fifths of the target's variance are the features'. Rows and noise are seeded, so a run gives
+what the last one gave, and no chance is left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import prolate
+from prolate.estimators.regression import standardize
+
+N = 20_000
+
+
+def categories(rng: np.random.Generator) -> np.ndarray:
+    """Five normal features, and a flag for each but one of twenty categories."""
+    flags = np.eye(20)[rng.integers(0, 20, N)][:, 1:]
+    return np.hstack([rng.normal(size=(N, 5)), flags])
+
+
+def topics(rng: np.random.Generator) -> np.ndarray:
+    return rng.dirichlet(np.full(40, 0.1), N)
+
+
+def rounded(rng: np.random.Generator) -> np.ndarray:
+    """Amounts that three rows in ten have; the others have what rounding left."""
+    amounts = np.where(rng.random((N, 20)) < 0.3, rng.exponential(size=(N, 20)), 0.0)
+    return amounts + 1e-6 * rng.normal(size=(N, 20))
+
+
+def left(rows_of) -> float:
+    """Return the part of the target's variance that predictions leave, median of three fits."""
+    rng, found = np.random.default_rng(0), []
+    X = rows_of(rng)
+    told = X @ (rng.normal(size=X.shape[1]) / X.std(axis=0))
+    y = told + 0.5 * told.std() * rng.normal(size=N)
+    for seed in range(3):
+        model = prolate.LinearRegression(epsilon=1, delta=1e-6, seed=seed).fit(X, y)
+        found.append(np.mean((y - model.predict(X)) ** 2) / np.var(y))
+    print("left:", np.round(found, 3))
+    return float(np.median(found))
+
+
+def test_categories(monkeypatch):
+    """A flag is 1 in a twentieth of the rows, of which single columns show nothing."""
+    assert left(categories) < 0.22
+    monkeypatch.setattr(
+        standardize, "_with_rare_values", lambda view, rows, interval, spread: spread
+    )
+    assert left(categories) > 0.4  # a planted fault
+
+
+@pytest.mark.parametrize(("rows_of", "most"), [(topics, 0.35), (rounded, 0.4)])
+def test_features_that_are_mostly_next_to_nothing(rows_of, most, monkeypatch):
+    assert left(rows_of) < most
+
+    def nothing(view, rows, center, spread, *, wide):
+        return spread, np.zeros_like(wide)
+
+    monkeypatch.setattr(standardize, "with_floor", nothing)
+    assert left(rows_of) > 0.5  # a planted fault
