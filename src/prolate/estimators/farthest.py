@@ -60,7 +60,7 @@ def with_farthest(
     many, in_vain = precisely, 0
     for _ in range(_MOST_LOOKS):
         label = "farthest columns"
-        counts, std = _look(view, rows, center, 1.0 / spread, label, precisely=precisely)
+        counts, std = _look(view, rows, center, 1.0 / spread, label, precisely=many)
         total += counts[:, _FAR:]
         looks += 1.0
         mean, noise = total / looks[:, np.newaxis], std / np.sqrt(looks)
@@ -69,12 +69,14 @@ def with_farthest(
         raised = np.sqrt(np.maximum(square, 1.0))
         spread = np.minimum(spread * raised, LARGEST)
         found = bool(raised.max() >= _RAISED)
-        many, in_vain = many or found, 0 if found else in_vain + 1
+        in_vain = 0 if found else in_vain + 1
         doubt = significance(mean.size, _DOUBT) * noise[:, np.newaxis]
         doubtful = ((mean > doubt) & ~seen)[:, _FARTHER - _FAR :]
         if in_vain == _LOOKS or (in_vain and not doubtful.any()):
             break
-        total[raised > 1.0], looks[raised > 1.0] = 0.0, 0.0
+        anew = raised > (0.0 if found and not many else 1.0)  # others, or the first precise look
+        total[anew], looks[anew] = 0.0, 0.0
+        many = many or found
     return spread
 
 
