@@ -26,6 +26,7 @@ DTYPES = (
 )  # fmt: skip
 SPICES = (
     "plain", "plain", "nan", "inf", "huge", "tiny", "constant", "zero", "far", "few", "mixed",
+    "dust",
 )  # fmt: skip
 LAYOUTS = (
     "c", "f", "reversed", "stepped", "zero stride", "unaligned", "read-only", "masked", "matrix",
@@ -67,6 +68,8 @@ def values(seed: int, n: int, d: int, spice: str) -> NDArray[np.float64]:
         x *= some
     elif spice == "few":
         x = np.round(x / 10)
+    elif spice == "dust":
+        x[~some] *= 1e-12
     return x
 
 

@@ -452,6 +452,8 @@ DATA: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "integers": lambda rows, _: np.round(3.0 * rows),
     "zeros and ones": lambda rows, _: (rows > 1.0).astype(np.float64),
     "rare ones": lambda rows, _: (rows > 3.0).astype(np.float64),
+    "next to nothing": lambda rows, _: np.where(rows > 1.0, rows, 1e-12 * rows),
+    "over decades": lambda rows, rng: np.exp(40.0 * rng.normal(size=rows.shape)),
     "heavy tails": lambda rows, rng: rng.standard_cauchy(size=rows.shape),
 }
 

@@ -2,12 +2,14 @@
 
 A regression wants means and standard deviations, of skewed columns and of those that are
 mostly one value, too, and no column that by a scale far too small drowns all others. So
-here a scale is a root mean square deviation, as far out as rows are surely seen, and a
-column of which only a single value is seen gets a scale so large that it counts for nothing.
+here a scale is a root mean square deviation, as far out as rows are surely seen. Columns of
+which only a single value is seen have what all of them together show, or, if that is nothing,
+a scale so large that they count for nothing.
 
 1. Find each column's bulk (`locate`).
 2. A histogram of |x - center| in half octaves: its bulk is matched against the half-normal
-   shape, and its second moment is a lower bound of the noisy one (`_deviation`).
+   shape, and its second moment is a lower bound of the noisy one (`_deviation`). Features whose
+   rows are far longer than that says have a floor (`floor.py`).
 3. A mean of values cut to `_REACH` deviations, then the mean square around it.
 """
 
@@ -46,6 +48,7 @@ _LOWER = 2.5  # of them, by which it is lowered
 _BEYOND = 3  # half octaves that rare values may reach beyond the last that are seen
 _REACH = 8.0  # deviations at which values are cut for the mean square
 _MOST = 10.0  # times by which the mean square may differ from what step 2 says
+_LEFT = 0.25  # of the budget that is left, for each measurement of step 3
 _RADIUS = 3.0  # of the squares' norm, over that of normal rows
 
 
@@ -84,13 +87,15 @@ def standardize(
         lost=_LOST,
     )
     spread = _deviation(view, rows, interval, share=share)
-    if not target:
+    if target:
+        spread = np.where(spread > 0.0, spread, interval.half / SCALES)
+        spread = np.clip(spread, SMALLEST, LARGEST)
+    else:
         spread = _with_rare_values(view, rows, interval, spread)
-    spread = np.where(spread > 0.0, spread, interval.half / SCALES if target else LARGEST)
-    spread = np.clip(spread, SMALLEST, LARGEST)
-    if not target:
+        spread = np.clip(np.where(spread > 0.0, spread, LARGEST), SMALLEST, LARGEST)
         seen = spread < LARGEST
         spread, _ = with_floor(view, rows, interval.center, spread, wide=seen)
+        share = min(share, _LEFT * view.remaining)  # long rows may have cost something
     if rough:
         return interval.center, spread
     spread = _mean_square(view, rows, interval.center, spread, share=share)
