@@ -11,6 +11,7 @@ the imagined rows are drawn as a Latin square for the same reason.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -127,6 +128,7 @@ def rehearse(
         off.append(values[-1] - center - np.sum((per_step * other).reshape(per_column), axis=0))
         noise.append(np.linalg.norm((per_step * last.std).reshape(per_column), axis=0))
     lengths = [power(*each, spread, error_norm) for each in zip(off, noise, strict=True)]
+    said = Counter(text for estimate in estimates for text in estimate.warnings)
     squares = np.array([moment(*each, 2.0) for each in zip(off, noise, strict=True)])
     return Expectation(
         noise=length(float(np.mean(lengths)), error_norm),
@@ -134,7 +136,7 @@ def rehearse(
         shares={name: float(np.mean([s.get(name, 0.0) for s in shares])) for name in shares[0]},
         radius=_median(e.details.get("radius") for e in estimates),
         clipped=_median(e.details.get("clipped_fraction") for e in estimates),
-        warnings=estimates[len(estimates) // 2].warnings,
+        warnings=tuple(text for text, times in said.items() if times > len(estimates) // 2),
     )
 
 
