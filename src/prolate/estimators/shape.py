@@ -2,7 +2,8 @@
 
 First each column's bulk (`locate`), then in turns a better center inside it
 (`refine_center`) and the spread around that (`measure_scale`); columns that are nearly
-constant are learned from their rare values (`rare.py`). What is public is not searched.
+constant are learned from their rare values (`rare.py`), and values far out from the rows that
+have them (`farthest.py`, `floor.py`). What is public is not searched.
 Where rows are many, a random sample of them is searched.
 """
 
