@@ -36,8 +36,10 @@ _RATIOS = np.array(
         *(1.15, 1.2, 1.3, 1.4, 1.6, 1.8, 2.1, 2.5, 3.2, 4.5, 7.0, 12.0, 40.0),
     ]
 )
+# Beyond the last of these, where rows are there: so many times as far.
+_FARTHER = np.array([1.2, 1.4, 1.7, 2.0, 2.8, 4.0, 5.6, 8.0, 16.0, 32.0, 64.0, 128.0])
 _AGAIN = 3
-_FARTHER = 100.0
+_TOO_SMALL = 100.0  # scales, where most rows are there
 _CLEARLY = 6.0  # standard deviations
 _FAR_OUT, _SURELY = 2.0, 3.0  # typical norms; standard deviations of a count
 _SURER = (1.0, 1.0)  # of them, at the typical norm and for each octave beyond
@@ -57,12 +59,15 @@ class Norms:
         Standard deviation of each count.
     typical : float
         The root mean square norm that the columns' private scales promise.
+    seen : float
+        A norm that rows are surely beyond, as far as that was looked for.
     """
 
     edges: Floats
     counts: Floats
     noise: float
     typical: float
+    seen: float = 0.0
 
     @property
     def above(self) -> Floats:
@@ -91,6 +96,14 @@ class Norms:
         """About how many rows may be far out and not stand out of the noise."""
         cells = np.count_nonzero(self.edges > _FAR_OUT * self.typical)
         return _SURELY * self.noise * float(np.sqrt(cells + 1.0))
+
+    def extended(self, farther: Norms) -> Norms:
+        """Return that with farther edges in place of the last cell."""
+        edges = np.concatenate([self.edges, farther.edges])
+        beyond = farther.counts[1:]
+        between = self.counts[-1] - np.sum(beyond)
+        counts = np.concatenate([self.counts[:-1], [between], beyond])
+        return replace(self, edges=edges, counts=counts, seen=float(self.edges[-1]))
 
     def averaged(self, again: Norms) -> Norms:
         """Return the average with a second histogram of the same rows; that, if edges differ."""
@@ -127,18 +140,25 @@ def measure_norms(
 ) -> Norms:
     """Measure how long the rows (x - center) / scale are, for a share of mu**2.
 
-    If rows are clearly beyond the last edge, a scale was far too small: it is measured again
-    with larger edges, at most `_AGAIN` times.
+    Where rows are clearly beyond the last edge, they are told apart by a second histogram, at most
+    `_AGAIN` times; where most of the rows are, the scales were far too small, and all is measured
+    anew with larger edges.
     """
     typical = float(np.sqrt(np.sum((spread / scale) ** 2)))
+    edges, known = typical * _RATIOS, None
     for _ in range(1 + _AGAIN):
-        edges = typical * _RATIOS
         query = NormHistogram(center, 1.0 / scale, edges, about)
         measured = curator.measure(query, share=share, label="radius")
         norms = Norms(edges, measured.values, measured.std, typical)
+        if known is not None:
+            norms = known.extended(norms)
         if not norms.hidden:
             break
-        typical *= _FARTHER
+        if norms.above[-1] > 0.5 * np.sum(norms.counts):
+            typical *= _TOO_SMALL
+            edges, known = typical * _RATIOS, None
+        else:
+            edges, known = norms.edges[-1] * _FARTHER, norms
     return norms
 
 
@@ -148,7 +168,7 @@ def safe_cell(norms: Norms, wanted: float, *, surer: float = 1.0) -> int:
     Noise that pretends to be rows far out is dear: the further, the surer they must be.
     """
     noise = norms.noise * np.sqrt(np.arange(norms.edges.size, 0, -1))
-    doubt = _SURER[0] + _SURER[1] * np.log2(np.maximum(norms.edges / norms.typical, 1.0))
+    doubt = _SURER[0] + _SURER[1] * np.log2(np.maximum(norms.edges / max(norms.typical, norms.seen), 1.0))
     enough = np.flatnonzero(norms.above <= wanted + surer * doubt * noise)
     return int(enough[0]) if enough.size else norms.edges.size - 1
 

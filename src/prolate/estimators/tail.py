@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.clip import Norms, fraction_radius
+from prolate.estimators.clip import Norms, fraction_radius, safe_cell
 
 __all__ = ["Tail", "find_tail"]
 
@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 _VALUES, _FEWEST = 1 << 21, 1 << 10  # normal numbers, and rows of them
 _USUAL = 0.05  # part of the rows beyond the radius from which the tail is extrapolated
 _SEEN = 3.0  # standard deviations of noise that a count must exceed
+_MANY = 6.0  # the same, of rows beyond the radius
 _POWERS = (1.5, 20.0)  # of the tail
 _NORMAL_TAIL = 2.0  # a squared normal number is beyond x about as often as e**(-x / 2)
 
@@ -79,6 +80,10 @@ def find_tail(norms: Norms, size: Floats, clipped: float, rows: float) -> Tail:
         if reached > radius:
             radius, excess = reached, reached / (max(power, 2.0) - 1.0)
     radius = min(radius, float(norms.edges[-1]))
+    cell = int(np.searchsorted(norms.edges, radius))
+    if norms.above[cell] > clipped + _MANY * norms.noise * math.sqrt(norms.edges.size - cell):
+        safe = float(norms.edges[safe_cell(norms, clipped)])  # the tail begins far beyond most rows
+        radius, excess = max(radius, safe), max(excess, safe)
     far_rows = normal[np.linalg.norm(normal, axis=1) >= np.quantile(length, 0.99)]
     direction = np.abs(far_rows).mean(axis=0) / np.linalg.norm(far_rows, axis=1).mean()
     return Tail(radius, part * excess * direction, _stretch(norms, length, radius, part, excess))

@@ -21,6 +21,7 @@ __all__ = ["Tilt", "measure_tilt", "tilt_share"]
 
 Floats = NDArray[np.float64]
 
+_FARTHEST, _APART = 100.0, 1.02  # of norms that are told apart, over the safe radius
 _BEYOND = 1.25  # clipping of the tilted sum, over the norm where its weight is full
 _CAUTION = 4.0  # the bias may be twice what is extrapolated
 _STEP = 1e-3  # of a length, for a slope
@@ -100,8 +101,10 @@ def measure_tilt(
     off : float64 array of shape (d,)
         Standard deviation of each column's center.
     """
-    between = expected.norms.middle(expected.rows)
-    radius = min(expected.safe, _BEYOND * between[1])
+    low, high = expected.norms.middle(expected.rows)
+    high = min(high, _FARTHEST * expected.safe)  # noise may put it anywhere
+    between = min(low, high / _APART), high
+    radius = min(expected.safe, _BEYOND * high)
     total, noise = clipped_sum(
         curator, center, scale, radius, share=share, label="tilt", tilt=between
     )

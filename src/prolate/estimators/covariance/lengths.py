@@ -14,7 +14,7 @@ a chi-square variable by itself adds two degrees of freedom.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +31,7 @@ _TAIL_PRIOR = np.array([0.15, 0.15, 0.2, 0.5])
 _REACH = (0.9, 1.2)  # of log a, and of log k beside that of normal rows
 _STEPS = np.linspace(-1.0, 1.0, 11)  # of the reach, which shrinks until it is ...
 _WIDE, _FINER, _PRECISE = 0.25, 0.5, 2e-3  # ... as narrow as what is known, or precise
+_LONGER = 1.4  # times the typical norm
 _PRIOR_WIDTH = 0.3  # of log k and log a
 _CLEAR = 2.0  # standard deviations of noise beyond which a count is not as for elliptical rows
 _SURER = 1.5  # more of them for each octave of |z|**2 beyond its mean
@@ -184,6 +185,7 @@ def learn_lengths(
     if norms is None or rows is None:
         normal = np.array([[1.0, usual, np.inf]])
         return Lengths(variances, normal, np.ones(1), np.zeros(_MIDDLE.size))
+    norms = _as_long_as_seen(norms, rows)
     edges, counts = (norms.edges / norms.typical) ** 2, norms.counts
     middle, reach = np.zeros(2), np.array(_REACH)
     while True:
@@ -208,12 +210,27 @@ def learn_lengths(
     weights = weights / weights.sum()
     left = counts - rows * (weights @ cells)
     noise = np.sqrt(norms.noise**2 + rows * (weights @ cells))
-    # Noise that pretends to be rows far out is dear: the further, the surer they must be.
-    from_typical = np.append(0.0, np.log2(np.maximum(edges, 1.0)))
-    sure = (_CLEAR + _SURER * from_typical) * noise
-    clear = np.sign(left) * np.maximum(np.abs(left) - sure, 0.0)
+    clear = np.sign(left) * np.maximum(np.abs(left) - _sure(edges) * noise, 0.0)
     extra = _spread(edges, clear / rows)
     return Lengths(scaled, shapes, weights[likely] / weights[likely].sum(), extra)
+
+
+def _as_long_as_seen(norms: Norms, rows: float) -> Norms:
+    """Return the histogram with its typical norm, or that which the counts surely show."""
+    middle = np.concatenate([[0.5 * norms.edges[0]], norms.edges])
+    middle[1:-1] = np.sqrt(norms.edges[:-1] * norms.edges[1:])
+    seen = norms.counts > _sure((norms.edges / norms.typical) ** 2) * norms.noise
+    square = np.where(seen, norms.counts, 0.0) @ middle**2 / rows
+    longer = float(np.sqrt(square)) / norms.typical
+    return replace(norms, typical=longer * norms.typical) if longer > _LONGER else norms
+
+
+def _sure(edges: Floats) -> Floats:
+    """Return how many standard deviations of noise a cell's count must exceed.
+
+    Noise that pretends to be rows far out is dear: the further, the surer they must be.
+    """
+    return np.asarray(_CLEAR + _SURER * np.append(0.0, np.log2(np.maximum(edges, 1.0))))
 
 
 def _spread(edges: Floats, parts: Floats) -> Floats:
