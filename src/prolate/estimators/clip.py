@@ -38,9 +38,9 @@ _RATIOS = np.array(
 )
 # Beyond the last of these, where rows are there: so many times as far.
 _FARTHER = np.array([1.2, 1.4, 1.7, 2.0, 2.8, 4.0, 5.6, 8.0, 16.0, 32.0, 64.0, 128.0])
-_AGAIN = 3
 _TOO_SMALL = 100.0  # scales, where most rows are there
 _CLEARLY = 6.0  # standard deviations
+_NEAR = 4.4  # typical norms
 _FAR_OUT, _SURELY = 2.0, 3.0  # typical norms; standard deviations of a count
 _SURER = (1.0, 1.0)  # of them, at the typical norm and for each octave beyond
 _TWICE, _APART = 2.0, 1.6  # times as sure, and radii by which it makes a difference
@@ -92,6 +92,13 @@ class Norms:
         return bool(self.above[-1] > _CLEARLY * self.noise)
 
     @property
+    def apart(self) -> float:
+        """How many rows are beyond all edges, if hardly any are between these and the others."""
+        near = float(self.above[int(np.searchsorted(self.edges, _NEAR * self.typical))])
+        far = float(self.above[-1])
+        return far if self.hidden and far > 0.5 * near else 0.0
+
+    @property
     def unseen(self) -> float:
         """About how many rows may be far out and not stand out of the noise."""
         cells = np.count_nonzero(self.edges > _FAR_OUT * self.typical)
@@ -137,28 +144,42 @@ def measure_norms(
     spread: Floats,
     share: float,
     about: Floats | None = None,
+    known: Norms | None = None,
+    more: int = 3,
 ) -> Norms:
-    """Measure how long the rows (x - center) / scale are, for a share of mu**2.
+    """Measure how long the rows (x - center) / scale are, each look for a share of mu**2.
 
-    Where rows are clearly beyond the last edge, they are told apart by a second histogram, at most
-    `_AGAIN` times; where most of the rows are, the scales were far too small, and all is measured
-    anew with larger edges.
+    Where rows are clearly beyond the last edge, they are told apart by another look; where most of
+    the rows are, the scales were far too small, and all is measured anew with larger edges.
+
+    Parameters
+    ----------
+    curator : Measurer
+    center, scale, spread : float64 arrays of shape (d,)
+    share : float
+    about : float64 array of shape (d,), optional
+        As of `NormHistogram`.
+    known : Norms, optional
+        What a first look showed.
+    more : int
+        So many looks after that, at most.
     """
-    typical = float(np.sqrt(np.sum((spread / scale) ** 2)))
-    edges, known = typical * _RATIOS, None
-    for _ in range(1 + _AGAIN):
+
+    def look(edges: Floats, typical: float) -> Norms:
         query = NormHistogram(center, 1.0 / scale, edges, about)
         measured = curator.measure(query, share=share, label="radius")
-        norms = Norms(edges, measured.values, measured.std, typical)
-        if known is not None:
-            norms = known.extended(norms)
+        return Norms(edges, measured.values, measured.std, typical)
+
+    usual = float(np.sqrt(np.sum((spread / scale) ** 2)))
+    norms = look(usual * _RATIOS, usual) if known is None else known
+    for _ in range(more):
         if not norms.hidden:
             break
         if norms.above[-1] > 0.5 * np.sum(norms.counts):
-            typical *= _TOO_SMALL
-            edges, known = typical * _RATIOS, None
+            usual *= _TOO_SMALL
+            norms = look(usual * _RATIOS, usual)
         else:
-            edges, known = norms.edges[-1] * _FARTHER, norms
+            norms = norms.extended(look(norms.edges[-1] * _FARTHER, usual))
     return norms
 
 
@@ -168,7 +189,8 @@ def safe_cell(norms: Norms, wanted: float, *, surer: float = 1.0) -> int:
     Noise that pretends to be rows far out is dear: the further, the surer they must be.
     """
     noise = norms.noise * np.sqrt(np.arange(norms.edges.size, 0, -1))
-    doubt = _SURER[0] + _SURER[1] * np.log2(np.maximum(norms.edges / max(norms.typical, norms.seen), 1.0))
+    beyond = norms.edges / max(norms.typical, norms.seen)
+    doubt = _SURER[0] + _SURER[1] * np.log2(np.maximum(beyond, 1.0))
     enough = np.flatnonzero(norms.above <= wanted + surer * doubt * noise)
     return int(enough[0]) if enough.size else norms.edges.size - 1
 

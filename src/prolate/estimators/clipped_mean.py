@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.allowance import allowance_of_mean
 from prolate.estimators.averages import Answer, average, with_center
-from prolate.estimators.clip import Norms, clipped_sum, is_doubtful, measure_norms, rounding_std
-from prolate.estimators.expected import Expected, Radii, expect
+from prolate.estimators.clip import Norms, clipped_sum, rounding_std
+from prolate.estimators.expected import Radii
 from prolate.estimators.interval import interval_mean, reaches
+from prolate.estimators.lengths import expected_lengths
 from prolate.estimators.loss import Loss
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.shape import Shape
@@ -33,8 +34,6 @@ Floats = NDArray[np.float64]
 
 _FIRST = 0.12  # part of the first mean, ...
 _FIRST_OF_SAMPLE = 0.02  # ... or of a sample's
-_MORE_LOOKS = 2  # at most, at how long rows are, ...
-_LEFT = 0.7  # ... that leave this part for the sum
 
 
 def clipped_mean(
@@ -45,6 +44,7 @@ def clipped_mean(
     share: float,
     sample: Searcher | None = None,
     far: tuple[float, float] = (0.0, 0.0),
+    norms: Norms | None = None,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean, its noise, and what was found, for a share of mu**2.
 
@@ -60,6 +60,8 @@ def clipped_mean(
     far : two floats
         How many rows are known to be far out, and how far, in units of `scale`: the noise of
         the rows' lengths may hide them.
+    norms : Norms, optional
+        What a first look at the lengths of the rows that are searched showed.
     """
     searched: Measurer
     if sample is None or sample is curator:
@@ -71,7 +73,7 @@ def clipped_mean(
     for_tilt, for_variation = tilt_share(effective) * share, MOMENTS * share
 
     # Step 3.
-    expected, for_sum = _lengths(
+    expected, for_sum = expected_lengths(
         curator,
         searched,
         shape,
@@ -79,6 +81,7 @@ def clipped_mean(
         part=part,
         for_radius=radius_share(searched, few, effective) * share,
         share=share - for_tilt - for_variation,
+        known=norms,
     )
     norms = expected.norms
     known = far[1] if far[1] > expected.safe and far[0] > expected.clipped else 0.0
@@ -146,40 +149,3 @@ def clipped_mean(
         "clipped_fraction": norms.fraction_above(radius, rows),
     }
     return value, noise_std, details
-
-
-def _lengths(
-    curator: Measurer,
-    searched: Measurer,
-    shape: Shape,
-    scale: Floats,
-    *,
-    part: float,
-    for_radius: float,
-    share: float,
-) -> tuple[Expected, float]:
-    """Return what to expect by how long rows are, and what is left of a share for the sums.
-
-    A part of the rows is searched. Rows far out that may well be noise are looked for again:
-    of rows about equally long, noise makes some once in a hundred times, which would double the
-    error.
-    """
-    before = curator.remaining
-
-    def left() -> float:
-        return share - (before - curator.remaining)
-
-    def look() -> Norms:
-        norms = measure_norms(
-            searched, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
-        )
-        return replace(norms, counts=norms.counts / part, noise=norms.noise / part)
-
-    norms = look()
-    expected = expect(curator, shape.rows, shape.spread, scale, norms, share=left())
-    for _ in range(_MORE_LOOKS):
-        if left() - for_radius < _LEFT * share or not is_doubtful(norms, expected.clipped):
-            break
-        norms = norms.averaged(look())
-        expected = expect(curator, shape.rows, shape.spread, scale, norms, share=left())
-    return expected, left()

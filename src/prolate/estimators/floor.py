@@ -16,26 +16,29 @@ it, columns that are far more spread than the others stand out and are told by t
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.farthest import with_farthest
-from prolate.estimators.shares import length_share
+from prolate.estimators.shares import length_share, long_share
 from prolate.estimators.spread import LARGEST
 from prolate.queries import NormHistogram
 
-__all__ = ["with_far_values", "with_floor"]
+__all__ = ["gap_of_one", "with_common_floor", "with_far_values", "with_floor"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _FAR = 32.0  # times as long as the spreads say: rows that are far out ...
 _MANY, _SURELY = 0.01, 4.0  # ... are more than this part, by so many standard deviations of a count
+_GAP, _OCTAVES, _EDGES = 16.0, 4, 10  # where gaps may begin: spreads, and so far from each other
 _LONG = 4.0  # times as long: with a floor, no more than a part of the rows are longer, ...
 _PARTS = (0.5, 0.1, 0.01)  # ... one part after the other
 _STEP, _NEXT = 4.0, 1.0  # octaves up to the first floor that is tried; then twice as far, ...
+_SURER = 0.2  # noise of a count, over the rows that are known to be long
 _LOOKS = 16  # ... at most so often
 
 
@@ -65,17 +68,13 @@ def with_floor(
 
     They are, if it turns out that they are long.
     """
-    rows, usual = max(rows, 1.0), float(np.sqrt(np.count_nonzero(wide)))
-    raised = np.zeros(wide.size, dtype=np.bool_)
+    rows, raised = max(rows, 1.0), np.zeros(wide.size, dtype=np.bool_)
 
     def longer(times: float, least: float = 0.0) -> tuple[float, float]:
-        """Return what part of the rows is so many times as long as usual, and its noise."""
-        gain = np.where(wide, 1.0 / np.maximum(spread, least), 0.0)
-        query = NormHistogram(center, gain, np.array([times * usual]))
-        measured = view.measure(query, share=length_share(view, rows), label="long rows")
-        return float(measured.values[1]) / rows, measured.std / rows
+        share = length_share(view, rows)
+        return _longer(view, rows, center, spread, wide, share, times, least)
 
-    if not wide.any():
+    if not wide.any() or wide.size == 1:  # a single one is searched by itself
         return spread, raised
     part, noise = longer(_FAR)
     if part < _MANY + _SURELY * noise:
@@ -92,8 +91,62 @@ def with_floor(
     return spread, raised
 
 
+def gap_of_one(view: Searcher, rows: float, center: Floats, spread: Floats) -> float:
+    """Return how far out a gap is in the values of a single column, in spreads; 0 if none is seen.
+
+    Beyond it are more values than within a factor of 16 before it.
+    """
+    edges = _GAP * np.exp2(_OCTAVES * np.arange(_EDGES))
+    query = NormHistogram(center, 1.0 / spread, edges)
+    measured = view.measure(query, share=length_share(view, rows), label="long rows")
+    counts = measured.values[:-1]
+    beyond = (rows - np.cumsum(counts))[1:]
+    noise = measured.std * np.sqrt(np.arange(2, counts.size + 1))
+    gaps = np.flatnonzero((beyond > _SURELY * noise) & (beyond > counts[1:]))
+    return float(edges[gaps[0]]) if gaps.size else 0.0
+
+
+def with_common_floor(
+    view: Searcher, rows: float, center: Floats, spread: Floats, *, wide: Bools, part: float
+) -> Floats:
+    """Return the same, where this part of the rows is known to be far longer than the others.
+
+    The floor leaves half of them as long.
+    """
+    share = long_share(view, rows, _SURER * part)
+    if share == 0.0:
+        return spread
+    longer = partial(_longer, view, rows, center, spread, wide, share)
+    floor = _floor(longer, 0.5 * part, float(np.min(spread[wide])), _STEP, surely=0.0)
+    spread = np.where(wide, np.maximum(spread, floor), spread)
+    return with_farthest(view, rows, center, spread, precisely=True)
+
+
+def _longer(
+    view: Searcher,
+    rows: float,
+    center: Floats,
+    spread: Floats,
+    wide: Bools,
+    share: float,
+    times: float,
+    least: float,
+) -> tuple[float, float]:
+    """Return what part of the rows is so many times as long as usual, and its noise."""
+    gain = np.where(wide, 1.0 / np.maximum(spread, least), 0.0)
+    usual = float(np.sqrt(np.count_nonzero(wide)))
+    query = NormHistogram(center, gain, np.array([times * usual]))
+    measured = view.measure(query, share=share, label="long rows")
+    return float(measured.values[1]) / rows, measured.std / rows
+
+
 def _floor(
-    longer: Callable[[float, float], tuple[float, float]], most: float, least: float, step: float
+    longer: Callable[[float, float], tuple[float, float]],
+    most: float,
+    least: float,
+    step: float,
+    *,
+    surely: float = _SURELY,
 ) -> float:
     """Return the lowest floor from `least` on, within an octave, that leaves few rows long.
 
@@ -103,7 +156,7 @@ def _floor(
     middle = low
     for _ in range(_LOOKS):
         part, noise = longer(_LONG, 2.0**middle)
-        if part < most + _SURELY * noise:
+        if part < most + surely * noise:
             high = middle
         else:
             low = middle

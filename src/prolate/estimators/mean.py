@@ -29,11 +29,13 @@ from numpy.typing import NDArray
 from prolate.curator import Curator, Measurer, Searcher
 from prolate.estimators.alike import likely_scale
 from prolate.estimators.allowance import SKEWED
+from prolate.estimators.clip import Norms
 from prolate.estimators.clipped_mean import clipped_mean
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
+from prolate.estimators.lengths import with_first_look
 from prolate.estimators.rare_column import rare_column_mean
 from prolate.estimators.rare_mean import UNSURE, rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
@@ -85,10 +87,6 @@ def mean(
     turned = find_rotation(curator, shape) if rotate and error_norm == 2.0 else None
     if turned is not None:
         return _turned_mean(turned, shape, clip)
-    if scale is None:
-        weights = likely_scale(shape.spread, error_norm, constant=shape.constant)
-    else:
-        weights = optimal_scale(scale, error_norm)
     if shape.rare is not None and clip == "auto":
         return _stated(shape, *rare_column_mean(curator, shape.rare, shape.spread))
     first = shape.first
@@ -96,8 +94,17 @@ def mean(
         value, noise_std, details = _mostly_rare_mean(curator, shape, first, error_norm)
         shape = replace(shape, warnings=(*shape.warnings, UNSURE))
     else:
+
+        def weigh(shape: Shape) -> Floats:
+            if scale is not None:
+                return optimal_scale(scale, error_norm)
+            return likely_scale(shape.spread, error_norm, constant=shape.constant)
+
+        norms = None
+        if scale is None and clip == "auto":
+            shape, norms = with_first_look(shape, weigh, share=curator.remaining)
         value, noise_std, details = _clipped_mean(
-            curator, shape, weights, clip=clip, sample=shape.sample
+            curator, shape, weigh(shape), clip=clip, sample=shape.sample, norms=norms
         )
         if first is not None:
             rare, median = first.rare, error_norm < 2.0
@@ -108,7 +115,13 @@ def mean(
 
 
 def _clipped_mean(
-    curator: Measurer, shape: Shape, scale: Floats, *, clip: Clip, sample: Searcher | None = None
+    curator: Measurer,
+    shape: Shape,
+    scale: Floats,
+    *,
+    clip: Clip,
+    sample: Searcher | None = None,
+    norms: Norms | None = None,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return steps 3 to 5 with all that is left, or the mean of rows that are clipped as asked."""
     share = curator.remaining
@@ -116,7 +129,7 @@ def _clipped_mean(
         return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip, sample=sample)
     first = shape.first
     if first is None:
-        return clipped_mean(curator, shape, scale, share=share, sample=sample)
+        return clipped_mean(curator, shape, scale, share=share, sample=sample, norms=norms)
     return clipped_mean(
         curator,
         shape,
@@ -124,6 +137,7 @@ def _clipped_mean(
         share=share,
         sample=sample,
         far=first.far(shape.rows, scale),
+        norms=norms,
     )
 
 

@@ -18,7 +18,7 @@ from prolate.curator import Curator
 from prolate.estimators.center import refine_center
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.first_mean import FirstMean, are_mostly, first_mean
-from prolate.estimators.floor import with_far_values
+from prolate.estimators.floor import gap_of_one, with_far_values
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.magnitudes import find_magnitudes
 from prolate.estimators.rare import (
@@ -169,6 +169,11 @@ def _search(
         known = (own > 0.0) & (step > 0.0)
         step = np.where(known, own, step)
         rare = replace(rare, own=rare.own | known)
+    if narrow.size == 1 and not shares.crowded:
+        gap = gap_of_one(sample, rows, center, spread)
+        if gap > 0.0:
+            bulk = replace(interval, center=center, half=gap * spread, narrow=~narrow)
+            return _search_rare(curator, all_rows, sample, shares, bulk)
     likely = np.minimum(np.maximum(spread, rare.seen), _LARGEST * step)
     spread = np.where(step > 0.0, likely, spread)
     # The bulk of a nearly constant column is known no better than to within its interval.

@@ -22,6 +22,7 @@ __all__ = [
     "farthest_share",
     "few_share",
     "length_share",
+    "long_share",
     "plan_shares",
     "pooled_share",
     "radii_apart",
@@ -53,6 +54,8 @@ _SIDES, _SIDES_LEAST = (0.003, 0.35), 0.1  # of a histogram of both sides of one
 _SIDES_OF_FEW = (0.04, 0.45)  # the same, of the rows apart, where they are few
 # Of a count of rows that are far longer than spreads say; the most over the root of the columns.
 _LENGTHS = (0.004, 0.02)
+_LENGTHS_OF_ONE = (0.001, 0.02)  # the same, of a single column
+_LONG = 0.03  # at most, where rows are known to be long
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # Rows that are searched where there are more: so many; this multiple of the noise of a count at
 # the whole budget, so that each search costs no more than about half a percent of it; and as
@@ -150,8 +153,15 @@ def pooled_share(curator: Searcher, rows: float) -> float:
 def length_share(curator: Searcher, rows: float) -> float:
     """Return the share for a count of rows that are far longer than the spreads say."""
     one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
-    wanted, most = _LENGTHS
+    wanted, most = _LENGTHS if curator.dimension > 1 else _LENGTHS_OF_ONE
     return curator.remaining * _share(one_row, wanted, most / math.sqrt(curator.dimension))
+
+
+def long_share(curator: Searcher, rows: float, noise: float) -> float:
+    """Return the share for one of several counts of long rows, 0 if so little noise is too dear."""
+    one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
+    share = max((one_row / noise) ** 2, _LEAST)
+    return curator.remaining * share if share < _LONG else 0.0
 
 
 def farthest_share(curator: Searcher, rows: float, *, precisely: bool = False) -> float:

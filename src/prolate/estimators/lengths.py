@@ -1,0 +1,111 @@
+"""How long the rows are: a first look, which may show that scales are too small, and others.
+
+Where a few rows are far longer than the others, and hardly any are between them, columns hide
+values to speak of that none of the searches saw (`floor.py`): in a table of few rows, noise hides
+them in each column, and where few columns are narrow, in a count of long rows. The histogram of
+lengths is more precise than these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Measurer, Searcher
+from prolate.estimators.clip import Norms, is_doubtful, measure_norms
+from prolate.estimators.expected import Expected, expect
+from prolate.estimators.floor import with_common_floor
+from prolate.estimators.shape import Shape
+from prolate.estimators.shares import radius_share
+from prolate.theory import effective_columns
+
+__all__ = ["expected_lengths", "with_first_look"]
+
+Floats = NDArray[np.float64]
+
+_FEWEST = 2  # columns that may hide values: a single one has its sides counted
+_MORE_LOOKS = 2  # at most, at how long rows are, ...
+_LEFT = 0.7  # ... that leave this part for the sum
+
+
+def with_first_look(
+    shape: Shape, weigh: Callable[[Shape], Floats], *, share: float
+) -> tuple[Shape, Norms | None]:
+    """Return the shape, with larger spreads if rows show that they are too small, and their lengths.
+
+    Parameters
+    ----------
+    shape : Shape
+    weigh : callable
+        Returns what deviations are divided by, given the shape.
+    share : float
+        Of mu**2, for a mean and all that it needs.
+    """
+    sample, scale = shape.sample, weigh(shape)
+    rows = shape.rows * sample.fraction
+    part = radius_share(sample, rows, effective_columns(shape.spread, scale))
+    norms = measure_norms(
+        sample, center=shape.center, scale=scale, spread=shape.spread, share=part * share, more=0
+    )
+    if not norms.apart:
+        return shape, norms
+    hidden = np.ones(scale.size, dtype=np.bool_) if shape.constant is None else ~shape.constant
+    if shape.first is not None:
+        hidden &= ~shape.first.rare
+    if np.count_nonzero(hidden) < _FEWEST:
+        return shape, norms
+    spread = with_common_floor(
+        sample, rows, shape.center, shape.spread, wide=hidden, part=norms.apart / rows
+    )
+    if np.array_equal(spread, shape.spread):
+        return shape, norms
+    noise = shape.center_noise
+    if noise is not None:
+        noise = np.where(spread > shape.spread, np.inf, noise)  # it was the bulk's
+    return replace(shape, spread=spread, center_noise=noise), None
+
+
+def expected_lengths(
+    curator: Measurer,
+    searched: Measurer,
+    shape: Shape,
+    scale: Floats,
+    *,
+    part: float,
+    for_radius: float,
+    share: float,
+    known: Norms | None,
+) -> tuple[Expected, float]:
+    """Return what to expect by how long rows are, and what is left of a share for the sums.
+
+    A part of the rows is searched. Rows far out that may well be noise are looked for again:
+    of rows about equally long, noise makes some once in a hundred times, which would double the
+    error.
+    """
+    before = curator.remaining
+
+    def left() -> float:
+        return share - (before - curator.remaining)
+
+    def look(known: Norms | None = None) -> Norms:
+        norms = measure_norms(
+            searched,
+            center=shape.center,
+            scale=scale,
+            spread=shape.spread,
+            share=for_radius,
+            known=known,
+        )
+        return replace(norms, counts=norms.counts / part, noise=norms.noise / part)
+
+    norms = look(known)
+    expected = expect(curator, shape.rows, shape.spread, scale, norms, share=left())
+    for _ in range(_MORE_LOOKS):
+        if left() - for_radius < _LEFT * share or not is_doubtful(norms, expected.clipped):
+            break
+        norms = norms.averaged(look())
+        expected = expect(curator, shape.rows, shape.spread, scale, norms, share=left())
+    return expected, left()
