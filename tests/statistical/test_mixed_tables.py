@@ -16,7 +16,8 @@ import pytest
 import prolate
 from prolate import Budget
 from prolate.curator import Curator
-from prolate.estimators import alike, farthest, rare, shape
+from prolate.estimators import alike, farthest, rare, shape, tail
+from prolate.estimators.covariance import lengths
 from prolate.sources import open_source
 
 BUDGET = Budget(epsilon=1, delta=1e-6)
@@ -226,3 +227,52 @@ def test_bounds_above_zero_lose_them_where_nothing_is_too_tiny(monkeypatch) -> N
     assert typical_error(rows, bounds=(1.0, 21.0)) < 0.15
     nothing_is_tiny(monkeypatch)
     assert typical_error(rows, bounds=(1.0, 21.0)) > 0.5
+
+
+def next_to_nothing(seed: int, part: float) -> np.ndarray:
+    """Twenty columns that have a value to speak of in few rows."""
+    rng, shape = np.random.default_rng(seed), (20_000, 20)
+    tiny = 1e-6 * rng.standard_normal(shape)
+    return np.where(rng.random(shape) < part, rng.exponential(size=shape), tiny)
+
+
+def off(found: np.ndarray, true: np.ndarray) -> float:
+    return float(np.linalg.norm(found - true) / np.linalg.norm(true))
+
+
+def variance_off() -> float:
+    """Return the largest of ten errors: noise hid where the tail begins in every third."""
+    found = []
+    for seed in range(10):
+        x = next_to_nothing(seed, 0.1)
+        found.append(off(prolate.variance(x, budget=BUDGET, seed=seed).estimate, x.var(axis=0)))
+    return max(found)
+
+
+def test_squares_that_are_mostly_next_to_nothing_are_not_clipped_as_normal_ones(
+    monkeypatch,
+) -> None:
+    found = variance_off()
+    monkeypatch.setattr(tail, "_MANY", np.inf)  # a planted fault
+    without = variance_off()
+    print("off:", found, "without:", without)
+    assert found < 0.3
+    assert without > 0.35
+
+
+def covariance_off() -> float:
+    found = []
+    for seed in range(5):
+        x = next_to_nothing(seed, 0.03)
+        made = prolate.covariance(x, budget=BUDGET, seed=seed).estimate
+        found.append(off(made, np.cov(x.T, bias=True)))
+    return float(np.median(found))
+
+
+def test_lengths_of_rows_that_are_mostly_next_to_nothing_are_as_seen(monkeypatch) -> None:
+    found = covariance_off()
+    monkeypatch.setattr(lengths, "_LONGER", np.inf)  # a planted fault
+    without = covariance_off()
+    print("off:", found, "without:", without)
+    assert found < 0.5
+    assert without > 0.55

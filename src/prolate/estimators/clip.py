@@ -37,7 +37,7 @@ _RATIOS = np.array(
     ]
 )
 # Beyond the last of these, where rows are there: so many times as far.
-_FARTHER = np.array([1.2, 1.4, 1.7, 2.0, 2.8, 4.0, 5.6, 8.0, 16.0, 32.0, 64.0, 128.0])
+_FARTHER = np.array([1.4, 2.0, 2.8, 4.0, 8.0, 16.0, 40.0])
 _TOO_SMALL = 100.0  # scales, where most rows are there
 _CLEARLY = 6.0  # standard deviations
 _NEAR = 4.4  # typical norms

@@ -74,7 +74,7 @@ def with_floor(
         share = length_share(view, rows)
         return _longer(view, rows, center, spread, wide, share, times, least)
 
-    if not wide.any() or wide.size == 1:  # a single one is searched by itself
+    if not wide.any():
         return spread, raised
     part, noise = longer(_FAR)
     if part < _MANY + _SURELY * noise:

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer, Searcher
+from prolate.curator import Measurer
 from prolate.estimators.clip import Norms, is_doubtful, measure_norms
 from prolate.estimators.expected import Expected, expect
 from prolate.estimators.floor import with_common_floor
@@ -34,7 +34,7 @@ _LEFT = 0.7  # ... that leave this part for the sum
 def with_first_look(
     shape: Shape, weigh: Callable[[Shape], Floats], *, share: float
 ) -> tuple[Shape, Norms | None]:
-    """Return the shape, with larger spreads if rows show that they are too small, and their lengths.
+    """Return the shape, its spreads raised if rows show that they are too small, and the lengths.
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.estimators.center import refine_center
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.farthest import with_farthest
 from prolate.estimators.first_mean import FirstMean, are_mostly, first_mean
 from prolate.estimators.floor import gap_of_one, with_far_values
 from prolate.estimators.locate import SCALES, Interval, locate
@@ -150,8 +151,8 @@ def _search(
     curator: Curator, all_rows: float, sample: Curator, shares: Shares, interval: Interval
 ) -> Shape:
     """Find centers and spreads inside the columns' intervals."""
-    if interval.narrow.size == 1 and interval.narrow[0]:
-        return _search_rare(curator, all_rows, sample, shares, interval)
+    if interval.narrow.size == 1:
+        return _search_one(curator, all_rows, sample, shares, interval)
     rows, narrow = all_rows * sample.fraction, interval.narrow
     rare = RareValues(np.zeros(narrow.size), np.zeros_like(narrow), np.zeros(narrow.size))
     if narrow.any():
@@ -169,11 +170,6 @@ def _search(
         known = (own > 0.0) & (step > 0.0)
         step = np.where(known, own, step)
         rare = replace(rare, own=rare.own | known)
-    if narrow.size == 1 and not shares.crowded:
-        gap = gap_of_one(sample, rows, center, spread)
-        if gap > 0.0:
-            bulk = replace(interval, center=center, half=gap * spread, narrow=~narrow)
-            return _search_rare(curator, all_rows, sample, shares, bulk)
     likely = np.minimum(np.maximum(spread, rare.seen), _LARGEST * step)
     spread = np.where(step > 0.0, likely, spread)
     # The bulk of a nearly constant column is known no better than to within its interval.
@@ -204,20 +200,39 @@ def _search(
     return _with_first_mean(curator, shape, interval, replace(rare, step=step), seen)
 
 
-def _search_rare(
+def _search_one(
     curator: Curator, rows: float, sample: Curator, shares: Shares, interval: Interval
 ) -> Shape:
-    """Find the spread of a single column whose values are nearly all the same."""
+    """Find the center and spread of a single column.
+
+    Or how far values are from its bulk: where that is nearly all of them, and where there is a gap.
+    """
+    warnings = _warnings(curator, shares, found=interval.found)
+    if not interval.narrow[0]:
+        few = rows * sample.fraction
+        center, spread, _, noise, roughness = _search_wide(
+            sample, few, interval, shares, common=0.0, reach=0.0
+        )
+        spread = np.clip(spread, SMALLEST, LARGEST)
+        gap = 0.0 if shares.crowded else gap_of_one(sample, few, center, spread)
+        if gap == 0.0:
+            if not shares.crowded:
+                spread = with_farthest(sample, few, center, spread)
+            return Shape(
+                rows, sample, center, spread, roughness, shares, warnings, center_noise=noise
+            )
+        interval = replace(interval, center=center, half=gap * spread, narrow=~interval.narrow)
     found = rare_column(curator, sample, interval, rows=rows)
-    spread, warnings = interval.half / SCALES, _warnings(curator, shares, found=interval.found)
+    spread = interval.half / SCALES
     if isinstance(found, RareColumn):
         spread = np.clip(np.maximum(spread, np.sqrt(found.square)), SMALLEST, LARGEST)
         return Shape(rows, sample, found.mean, spread, 0.0, shares, warnings, rare=found)
     spread = np.clip(spread, SMALLEST, LARGEST)
     if not warnings:
         warnings = (_ALONE.format(100.0 * min(found / max(rows, 1.0), 1.0)),)
-    one = np.ones(1, dtype=np.bool_)
-    return Shape(rows, sample, interval.center, spread, 0.0, shares, warnings, constant=one)
+    return Shape(
+        rows, sample, interval.center, spread, 0.0, shares, warnings, constant=interval.narrow
+    )
 
 
 def _search_wide(

@@ -11,12 +11,14 @@ than normal rows, or the tail that is seen, allow (`tail.py`).
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.beyond import Beyond, lost_part, stretch_beyond
 from prolate.estimators.clip import measure_norms
 from prolate.estimators.clipped_mean import clipped_mean
 from prolate.estimators.estimate import Estimate
+from prolate.estimators.lengths import with_first_look
 from prolate.estimators.rare_column import RareColumn, rare_column_variance
 from prolate.estimators.shape import Shape, learn_shape
 from prolate.estimators.shares import radius_share, rows_changed
@@ -25,6 +27,8 @@ from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
 
 __all__ = ["variance"]
+
+Floats = NDArray[np.float64]
 
 _MEAN_SHARE = 0.2  # of what the searches leave
 _RADIUS = 2.0  # times the share that a mean spends on norms: the tail is worth it
@@ -57,10 +61,15 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     shape = learn_shape(curator)
     if shape.rare is not None and _SQUARABLE[0] < shape.spread[0] < _SQUARABLE[1]:
         return _of_rare_column(curator, shape, shape.rare)
-    rows = shape.rows
-    scale = optimal_scale(shape.spread, error_norm)
-    share = _MEAN_SHARE * curator.remaining
-    mean, mean_noise, _ = clipped_mean(curator, shape, scale, share=share, sample=shape.sample)
+    rows, share = shape.rows, _MEAN_SHARE * curator.remaining
+
+    def weigh(shape: Shape) -> Floats:
+        return optimal_scale(shape.spread, error_norm)
+
+    shape, lengths = with_first_look(shape, weigh, share=share)
+    mean, mean_noise, _ = clipped_mean(
+        curator, shape, weigh(shape), share=share, sample=shape.sample, norms=lengths
+    )
 
     size = np.clip(shape.spread, *_SQUARABLE) ** 2
     scale = optimal_scale(_NORMAL * size, error_norm)

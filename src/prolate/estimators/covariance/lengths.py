@@ -210,7 +210,7 @@ def learn_lengths(
     weights = weights / weights.sum()
     left = counts - rows * (weights @ cells)
     noise = np.sqrt(norms.noise**2 + rows * (weights @ cells))
-    clear = np.sign(left) * np.maximum(np.abs(left) - _sure(edges) * noise, 0.0)
+    clear = left * np.clip(np.abs(left) / (_sure(edges) * noise) - 1.0, 0.0, 1.0)
     extra = _spread(edges, clear / rows)
     return Lengths(scaled, shapes, weights[likely] / weights[likely].sum(), extra)
 
