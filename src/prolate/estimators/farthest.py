@@ -37,7 +37,13 @@ _MIDDLE, _END = 1.4, 2.0  # of an octave, over where it begins
 
 
 def with_farthest(
-    view: Searcher, rows: float, center: Floats, spread: Floats, *, precisely: bool = False
+    view: Searcher,
+    rows: float,
+    center: Floats,
+    spread: Floats,
+    *,
+    precisely: bool = False,
+    of: float | None = None,
 ) -> Floats:
     """Return the spreads of columns, raised where rows are farther out.
 
@@ -53,6 +59,8 @@ def with_farthest(
     center, spread : float64 arrays of shape (d,)
     precisely : bool
         Whether to pay for counts that show fewer rows.
+    of : float, optional
+        The part of the rows that is known to be far out.
     """
     spread, octaves = spread.copy(), _octaves(center.size)
     total, looks = np.zeros((center.size, octaves - _FAR)), np.zeros(center.size)
@@ -60,7 +68,7 @@ def with_farthest(
     many, in_vain = precisely, 0
     for _ in range(_MOST_LOOKS):
         label = "farthest columns"
-        counts, std = _look(view, rows, center, 1.0 / spread, label, precisely=many)
+        counts, std = _look(view, rows, center, 1.0 / spread, label, precisely=many, of=of)
         total += counts[:, _FAR:]
         looks += 1.0
         mean, noise = total / looks[:, np.newaxis], std / np.sqrt(looks)
@@ -128,10 +136,11 @@ def _look(
     label: str,
     *,
     precisely: bool = False,
+    of: float | None = None,
 ) -> tuple[Floats, float]:
     """Return noisy counts of rows by farthest column and octave, and their noise."""
     query = FarthestHistogram(center, gain, _octaves(center.size))
-    share = farthest_share(view, rows, precisely=precisely)
+    share = farthest_share(view, rows, precisely=precisely, of=of)
     measured = view.measure(query, share=share, label=label)
     return measured.values.reshape(center.size, query.octaves), measured.std
 

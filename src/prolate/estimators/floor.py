@@ -38,6 +38,7 @@ _GAP, _OCTAVES, _EDGES = 16.0, 4, 10  # where gaps may begin: spreads, and so fa
 _LONG = 4.0  # times as long: with a floor, no more than a part of the rows are longer, ...
 _PARTS = (0.5, 0.1, 0.01)  # ... one part after the other
 _STEP, _NEXT = 4.0, 1.0  # octaves up to the first floor that is tried; then twice as far, ...
+_SURE, _VAGUE = 0.9, 0.2  # of a floor, within an octave; what rows are long is no sharp edge
 _SURER = 0.2  # noise of a count, over the rows that are known to be long
 _LOOKS = 16  # ... at most so often
 
@@ -113,12 +114,12 @@ def with_common_floor(
 
     The floor leaves half of them as long.
     """
+    spread = with_farthest(view, rows, center, spread, precisely=True, of=part)
     share = long_share(view, rows, _SURER * part)
     if share == 0.0:
         return spread
-    longer = partial(_longer, view, rows, center, spread, wide, share)
-    floor = _floor(longer, 0.5 * part, float(np.min(spread[wide])), _STEP, surely=0.0)
-    spread = np.where(wide, np.maximum(spread, floor), spread)
+    longer = partial(_longer, view, rows, center, spread, wide, share, _LONG)
+    spread = np.where(wide, np.maximum(spread, _likely_floor(longer, part, spread[wide])), spread)
     return with_farthest(view, rows, center, spread, precisely=True)
 
 
@@ -140,13 +141,35 @@ def _longer(
     return float(measured.values[1]) / rows, measured.std / rows
 
 
+def _likely_floor(
+    longer: Callable[[float], tuple[float, float]], part: float, spread: Floats
+) -> float:
+    """Return the floor from which on half of a part of the rows is no longer long, within octaves.
+
+    Each count is taken near the middle of where that is likely, so that one that noise spoils is
+    made up for by others.
+    """
+    least = float(np.min(spread))
+    octaves = np.arange(int(np.log2(LARGEST / least)) + 1)
+    log = -np.log1p(octaves)  # a priori
+    for _ in range(_LOOKS):
+        likely = np.exp(log - log.max())
+        below = np.cumsum(likely / likely.sum())
+        middle = int(np.searchsorted(below, 0.5))
+        near = below[min(middle + 1, octaves[-1])] - (below[middle - 2] if middle > 1 else 0.0)
+        if near > _SURE:
+            break
+        seen, noise = longer(least * 2.0**middle)
+        expected = np.where(octaves > middle, part, 0.0)
+        log -= 0.5 * (seen - expected) ** 2 / (noise**2 + (_VAGUE * part) ** 2)
+    return least * 2.0**middle
+
+
 def _floor(
     longer: Callable[[float, float], tuple[float, float]],
     most: float,
     least: float,
     step: float,
-    *,
-    surely: float = _SURELY,
 ) -> float:
     """Return the lowest floor from `least` on, within an octave, that leaves few rows long.
 
@@ -156,7 +179,7 @@ def _floor(
     middle = low
     for _ in range(_LOOKS):
         part, noise = longer(_LONG, 2.0**middle)
-        if part < most + surely * noise:
+        if part < most + _SURELY * noise:
             high = middle
         else:
             low = middle

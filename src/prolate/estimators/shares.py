@@ -50,6 +50,7 @@ _RADIUS_LEAST = 0.01  # where rows are many: the longest are rare
 _POOLED = (0.01, 0.01)  # of a histogram of all columns together
 _FARTHEST = (0.007, 0.02)  # of a histogram of rows by their farthest column
 _FARTHEST_PRECISELY = (0.0025, 0.02)  # the same, where spreads of rare values are told by it
+_FARTHEST_OF, _FARTHEST_MOST = 0.05, 0.05  # the same, of a part that is known to be far out
 _SIDES, _SIDES_LEAST = (0.003, 0.35), 0.1  # of a histogram of both sides of one column
 _SIDES_OF_FEW = (0.04, 0.45)  # the same, of the rows apart, where they are few
 # Of a count of rows that are far longer than spreads say; the most over the root of the columns.
@@ -158,16 +159,20 @@ def length_share(curator: Searcher, rows: float) -> float:
 
 
 def long_share(curator: Searcher, rows: float, noise: float) -> float:
-    """Return the share for one of several counts of long rows, 0 if so little noise is too dear."""
+    """Return the share for one of several counts of long rows, 0 if twice this noise is too dear."""
     one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
     share = max((one_row / noise) ** 2, _LEAST)
-    return curator.remaining * share if share < _LONG else 0.0
+    return curator.remaining * min(share, _LONG) if share < 4.0 * _LONG else 0.0
 
 
-def farthest_share(curator: Searcher, rows: float, *, precisely: bool = False) -> float:
-    """Return the share for a histogram of the rows' farthest columns."""
+def farthest_share(
+    curator: Searcher, rows: float, *, precisely: bool = False, of: float | None = None
+) -> float:
+    """Return the share for a histogram of the rows' farthest columns, or of a part of the rows."""
     one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
     wanted, most = _FARTHEST_PRECISELY if precisely else _FARTHEST
+    if of is not None:
+        wanted, most = _FARTHEST_OF * of, _FARTHEST_MOST
     return curator.remaining * _share(one_row, wanted, most)
 
 
