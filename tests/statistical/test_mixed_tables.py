@@ -17,6 +17,7 @@ import prolate
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators import alike, farthest, rare, shape, tail
+from prolate.estimators.clip import Norms
 from prolate.estimators.covariance import lengths
 from prolate.sources import open_source
 
@@ -62,6 +63,10 @@ def test_flags_are_lost_where_rare_values_are_taken_to_be_of_one_size(monkeypatc
     assert worst_column(people(30_000, 0), error_norm="relative") > 1.0
 
 
+def no_first_look(monkeypatch) -> None:
+    monkeypatch.setattr(Norms, "apart", 0.0)
+
+
 def far(n: int, seed: int) -> np.ndarray:
     """A tenth of two columns' values are thousands of times as far out as the others."""
     rng = np.random.default_rng(seed)
@@ -84,6 +89,7 @@ def test_they_do_where_nobody_looks_for_them(monkeypatch) -> None:
         return spread, np.zeros(wide.size, dtype=bool)
 
     monkeypatch.setattr(shape, "with_far_values", nothing)
+    no_first_look(monkeypatch)
     assert worst_column(far(5_000, 0), error_norm="relative") > 1.0
     assert worst_column(far(5_000, 0), error_norm="relative", center=0) > 1.0
 
@@ -95,6 +101,7 @@ def only_votes(monkeypatch) -> None:
         return farthest.with_farthest(view, rows, center, spread), np.zeros(wide.size, dtype=bool)
 
     monkeypatch.setattr(shape, "with_far_values", voted)
+    no_first_look(monkeypatch)
     monkeypatch.setattr(farthest, "_MOST_LOOKS", 3)
 
 

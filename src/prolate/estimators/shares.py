@@ -159,7 +159,7 @@ def length_share(curator: Searcher, rows: float) -> float:
 
 
 def long_share(curator: Searcher, rows: float, noise: float) -> float:
-    """Return the share for one of several counts of long rows, 0 if twice this noise is too dear."""
+    """Return the share for one of several counts of long rows; 0 if twice the noise is too dear."""
     one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
     share = max((one_row / noise) ** 2, _LEAST)
     return curator.remaining * min(share, _LONG) if share < 4.0 * _LONG else 0.0
