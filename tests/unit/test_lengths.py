@@ -9,7 +9,7 @@ import prolate
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.clip import Norms, measure_norms, safe_cell
-from prolate.estimators.floor import gap_of_one, with_common_floor
+from prolate.estimators.floor import with_common_floor
 from prolate.estimators.lengths import with_first_look
 from prolate.estimators.shape import Shape, learn_shape
 from prolate.estimators.tail import find_tail
@@ -93,35 +93,6 @@ def test_doubt_about_rows_beyond_an_edge_counts_from_there() -> None:
     assert edges[safe_cell(norms, 5.0)] == 80.0
     seen = Norms(norms.edges, norms.counts, 10.0, 1.0, seen=40.0)
     assert edges[safe_cell(seen, 5.0)] == 160.0
-
-
-# Gaps of single columns.
-
-
-@pytest.mark.parametrize("tiny", [1e-3, 1e-6, 1e-11])
-def test_a_gap_of_a_single_column_is_seen(tiny) -> None:
-    bulk = tiny * rng.standard_normal(N)
-    values = np.where(rng.random(N) < 0.03, rng.exponential(1.0, N), bulk)[:, np.newaxis]
-    gap = tiny * gap_of_one(curator_of(values), N, np.zeros(1), np.full(1, tiny))
-    assert 8.0 * tiny < gap < 0.1
-
-
-def test_tails_have_no_gap() -> None:
-    """At four standard deviations of a count, for each of nine cells: once in 3,500 such looks."""
-    draws = (
-        rng.standard_normal,
-        rng.exponential,
-        lambda size: rng.pareto(1.2, size),
-        lambda size: np.exp(2.0 * rng.standard_normal(size)),
-    )
-    one, wrong = np.ones(1), 0
-    for draw in draws:
-        values = draw(size=(N, 1))
-        spread = 1.5 * np.median(np.abs(values)) * one
-        for seed in range(100):
-            curator = curator_of(values, mu=0.3, seed=seed)
-            wrong += gap_of_one(curator, N, np.median(values) * one, spread) > 0.0
-    assert wrong <= 4  # five of 400 are less likely than 1e-6
 
 
 # A first look, and the floor that it may show.

@@ -9,9 +9,12 @@ import pytest
 
 import prolate
 from prolate import Budget
-from prolate.estimators import deviations, likely_shapes, rare_column
+from prolate.curator import Curator
+from prolate.estimators import deviations, likely_shapes, rare_column, shape
 from prolate.estimators.interval import fit_tail
 from prolate.estimators.likely_shapes import few_values
+from prolate.estimators.rare_column import gap_of_one
+from prolate.sources import open_source
 
 EDGES = 2.0 ** (np.arange(12) - 4.5)
 DRAWS = {
@@ -213,3 +216,61 @@ def test_bounds_lower_the_price(monkeypatch) -> None:
     within = rare_column._within  # the same test fails for this fault
     monkeypatch.setattr(rare_column, "_within", lambda tail, bulk, _: within(tail, bulk, np.inf))
     assert off_with((0, 1)) > 0.8 * without
+
+
+# Columns that are next to nothing, and not exactly 0.
+
+N = 20_000
+RNG = np.random.default_rng(0)
+
+
+def curator_of(values: np.ndarray, mu: float = 1.0, seed: int = 0) -> Curator:
+    return Curator(open_source(values), Budget(mu=mu), seed=seed)
+
+
+@pytest.mark.parametrize("tiny", [1e-3, 1e-6, 1e-11])
+def test_a_gap_of_a_single_column_is_seen(tiny) -> None:
+    bulk = tiny * RNG.standard_normal(N)
+    values = np.where(RNG.random(N) < 0.03, RNG.exponential(1.0, N), bulk)[:, np.newaxis]
+    gap = tiny * gap_of_one(curator_of(values), N, np.zeros(1), np.full(1, tiny))
+    assert 8.0 * tiny < gap < 0.1
+
+
+def test_tails_have_no_gap() -> None:
+    """At four standard deviations of a count, for each of nine cells: once in 3,500 such looks."""
+    draws = (
+        RNG.standard_normal,
+        RNG.exponential,
+        lambda size: RNG.pareto(1.2, size),
+        lambda size: np.exp(2.0 * RNG.standard_normal(size)),
+    )
+    one, wrong = np.ones(1), 0
+    for draw in draws:
+        values = draw(size=(N, 1))
+        spread = 1.5 * np.median(np.abs(values)) * one
+        for seed in range(100):
+            curator = curator_of(values, mu=0.3, seed=seed)
+            wrong += gap_of_one(curator, N, np.median(values) * one, spread) > 0.0
+    assert wrong <= 4  # five of 400 are less likely than 1e-6
+
+
+@pytest.mark.parametrize("tiny", [1e-4, 1e-9])
+def test_a_column_beyond_a_gap_is_one_of_rare_values(tiny, monkeypatch) -> None:
+    def far_off() -> float:
+        found = []
+        for seed in range(20):
+            draw = np.random.default_rng(seed)
+            bulk = tiny * draw.standard_normal((2_000, 1))
+            values = np.where(
+                draw.random(bulk.shape) < 0.05, draw.exponential(1.0, bulk.shape), bulk
+            )
+            release = prolate.mean(values, budget=Budget(rho=0.5), seed=seed)
+            found.append(abs(release.estimate[0] / values.mean() - 1.0))
+        return float(np.quantile(found, 0.8))
+
+    found = far_off()
+    monkeypatch.setattr(shape, "gap_of_one", lambda *_: 0.0)  # a planted fault
+    without = far_off()
+    print("off:", found, "without:", without)
+    assert found < 0.15
+    assert without > 0.25

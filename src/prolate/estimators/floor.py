@@ -27,14 +27,13 @@ from prolate.estimators.shares import length_share, long_share
 from prolate.estimators.spread import LARGEST
 from prolate.queries import NormHistogram
 
-__all__ = ["gap_of_one", "with_common_floor", "with_far_values", "with_floor"]
+__all__ = ["with_common_floor", "with_far_values", "with_floor"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _FAR = 32.0  # times as long as the spreads say: rows that are far out ...
 _MANY, _SURELY = 0.01, 4.0  # ... are more than this part, by so many standard deviations of a count
-_GAP, _OCTAVES, _EDGES = 16.0, 4, 10  # where gaps may begin: spreads, and so far from each other
 _LONG = 4.0  # times as long: with a floor, no more than a part of the rows are longer, ...
 _PARTS = (0.5, 0.1, 0.01)  # ... one part after the other
 _STEP, _NEXT = 4.0, 1.0  # octaves up to the first floor that is tried; then twice as far, ...
@@ -90,21 +89,6 @@ def with_floor(
             spread = np.where(raised, np.maximum(spread, floor), spread)
             spread = with_farthest(view, rows, center, spread, precisely=True)
     return spread, raised
-
-
-def gap_of_one(view: Searcher, rows: float, center: Floats, spread: Floats) -> float:
-    """Return how far out a gap is in the values of a single column, in spreads; 0 if none is seen.
-
-    Beyond it are more values than within a factor of 16 before it.
-    """
-    edges = _GAP * np.exp2(_OCTAVES * np.arange(_EDGES))
-    query = NormHistogram(center, 1.0 / spread, edges)
-    measured = view.measure(query, share=length_share(view, rows), label="long rows")
-    counts = measured.values[:-1]
-    beyond = (rows - np.cumsum(counts))[1:]
-    noise = measured.std * np.sqrt(np.arange(2, counts.size + 1))
-    gaps = np.flatnonzero((beyond > _SURELY * noise) & (beyond > counts[1:]))
-    return float(edges[gaps[0]]) if gaps.size else 0.0
 
 
 def with_common_floor(

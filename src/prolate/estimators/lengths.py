@@ -1,9 +1,9 @@
 """How long the rows are: a first look, which may show that scales are too small, and others.
 
-Where a few rows are far longer than the others, and hardly any are between them, columns hide
-values to speak of that none of the searches saw (`floor.py`): in a table of few rows, noise hides
-them in each column, and where few columns are narrow, in a count of long rows. The histogram of
-lengths is more precise than these.
+Where some rows are far longer than the others, and hardly any are between them, columns hide
+values to speak of that none of the searches saw. In a table of few rows, noise hides these in each
+column, in the votes (`farthest.py`), and in a cheap count of long rows (`floor.py`); the histogram
+of lengths is several times as precise.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 1. Find each column's center and spread (`learn_shape`).
 2. Divide deviations from the center by spread**(2 / (p + 2)): the best shape of noise for
    an l_p error (PLAN, Lemma C.2), of spreads no smaller than is likely (`alike.py`).
-3. Measure how long the scaled rows are; so find a radius that is safe for any data, and one
-   that would be the best if the rows were symmetric.
+3. Measure how long the scaled rows are (`lengths.py`): this may show that spreads were too small.
+   So find a radius that is safe for any data, and one that is best if the rows are symmetric.
 4. A first mean of rows clipped between these two, and, around it, how the rows' direction goes
    with their length, so how far they are from symmetric.
 5. A second mean, around the first, clipped to the radius that is best for these rows. Where they

@@ -15,20 +15,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurer
+from prolate.curator import Curator, Measurer, Searcher
 from prolate.estimators.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.interval import Clipped, Tail, clipped_to_interval, fit_tail
 from prolate.estimators.likely_shapes import STEPS, few_values
 from prolate.estimators.locate import Interval
-from prolate.estimators.shares import few_share, radii_apart, rows_changed
-from prolate.queries import ClippedSum, EdgesGrid, Histogram
+from prolate.estimators.shares import few_share, length_share, radii_apart, rows_changed
+from prolate.queries import ClippedSum, EdgesGrid, Histogram, NormHistogram
 
-__all__ = ["RareColumn", "rare_column", "rare_column_mean", "rare_column_variance"]
+__all__ = ["RareColumn", "gap_of_one", "rare_column", "rare_column_mean", "rare_column_variance"]
 
 Floats = NDArray[np.float64]
 
 _BELOW, _ABOVE, _MOST = 1, 2, 24  # octaves around those where values are seen; of these
 _FEW = 100.0  # times the noise of a count
+# Where gaps may begin: spreads, octaves from each other, and how many; standard deviations.
+_NEAREST, _APART, _GAPS, _SURELY = 16.0, 4, 10, 4.0
 _PRESENT = 0.05  # of the rows, at least
 _LEAST = 0.1  # of a mean square: part that is no mean
 
@@ -64,6 +66,21 @@ class RareColumn:
     def square(self) -> float:
         """About their mean squared deviation from the bulk."""
         return (self.low.square + self.high.square) / self.present
+
+
+def gap_of_one(view: Searcher, rows: float, center: Floats, spread: Floats) -> float:
+    """Return how far out a gap is in the values of a single column, in spreads; 0 if none is seen.
+
+    Beyond it are more values than within a factor of 16 before it.
+    """
+    edges = _NEAREST * np.exp2(_APART * np.arange(_GAPS))
+    query = NormHistogram(center, 1.0 / spread, edges)
+    measured = view.measure(query, share=length_share(view, rows), label="long rows")
+    counts = measured.values[:-1]
+    beyond = (rows - np.cumsum(counts))[1:]
+    noise = measured.std * np.sqrt(np.arange(2, counts.size + 1))
+    gaps = np.flatnonzero((beyond > _SURELY * noise) & (beyond > counts[1:]))
+    return float(edges[gaps[0]]) if gaps.size else 0.0
 
 
 def rare_column(

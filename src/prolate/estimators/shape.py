@@ -19,7 +19,7 @@ from prolate.estimators.center import refine_center
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.farthest import with_farthest
 from prolate.estimators.first_mean import FirstMean, are_mostly, first_mean
-from prolate.estimators.floor import gap_of_one, with_far_values
+from prolate.estimators.floor import with_far_values
 from prolate.estimators.locate import SCALES, Interval, locate
 from prolate.estimators.magnitudes import find_magnitudes
 from prolate.estimators.rare import (
@@ -30,7 +30,7 @@ from prolate.estimators.rare import (
     own_spread,
     rare_values,
 )
-from prolate.estimators.rare_column import RareColumn, rare_column
+from prolate.estimators.rare_column import RareColumn, gap_of_one, rare_column
 from prolate.estimators.shares import Shares, count_rows, plan_shares, sample_rows
 from prolate.estimators.shrink import shrink
 from prolate.estimators.spread import LARGEST, SMALLEST, measure_scale
