@@ -65,7 +65,7 @@ class Without:
         numbers = np.arange(start, start + count)
         if self.gone is not None:
             numbers += numbers >= self.gone
-        return np.array([self.keep(int(number), 1)[0] for number in numbers], dtype=bool)
+        return self.keep(start, count + 1)[numbers - start]
 
 
 class _Recorder:

@@ -76,6 +76,16 @@ def test_rows_are_apart_where_hardly_any_are_between() -> None:
     assert apart.apart == pytest.approx(0.05 * N, rel=0.1)
 
 
+def test_rows_that_the_scales_promise_are_not_apart() -> None:
+    """Two rows in a thousand are as long as a column's spread, which is right, makes one of them."""
+    values = np.where(rng.random((100_000, 1)) < 0.002, rng.choice([-1.0, 1.0], (100_000, 1)), 1e-3)
+    rows, one = np.hstack([values, 1e-3 * rng.standard_normal((100_000, 3))]), np.ones(4)
+    options = {"center": 0.0 * one, "share": 0.1, "more": 0}
+    for spread, apart in ((rows.std(axis=0), False), (1e-3 * one, True)):
+        norms = measure_norms(curator_of(rows), scale=spread, spread=spread, **options)
+        assert (norms.apart > 0.0) == apart
+
+
 def test_squares_of_a_tail_that_begins_far_out_are_not_clipped_as_normal_ones() -> None:
     """A twentieth of the rows is thirty times as long, and no edge between counts so few."""
     edges = 4.5 * np.array([0.25, 0.5, 1.0, 1.5, 2.5, 4.5, 12.0, 40.0])
@@ -117,6 +127,7 @@ def raised(seed: int) -> np.ndarray:
     tiny = Shape(found.rows, curator, np.zeros(4), np.full(4, 1e-9), 0.0, found.shares)
     after, norms = with_first_look(tiny, root, share=curator.remaining)
     assert norms is None
+    assert "noise hides in which" in after.warnings[-1]
     return after.spread / rows.std(axis=0)
 
 

@@ -41,6 +41,7 @@ _FARTHER = np.array([1.4, 2.0, 2.8, 4.0, 8.0, 16.0, 40.0])
 _TOO_SMALL = 100.0  # scales, where most rows are there
 _CLEARLY = 6.0  # standard deviations
 _GAPS = ((4.4, 11.0), (11.0, 39.0))  # typical norms between which hardly any rows are
+_LONGER = 2.0  # mean squares
 _FAR_OUT, _SURELY = 2.0, 3.0  # typical norms; standard deviations of a count
 _SURER = (1.0, 1.0)  # of them, at the typical norm and for each octave beyond
 _TWICE, _APART = 2.0, 1.6  # times as sure, and radii by which it makes a difference
@@ -93,16 +94,17 @@ class Norms:
 
     @property
     def apart(self) -> float:
-        """How many rows are far beyond the others, if hardly any are between: 0 otherwise."""
+        """How many rows are far beyond the others, and hardly any between; 0 if none clearly are.
+
+        They alone must be longer than the columns' scales promise of all rows together.
+        """
+        total = float(np.sum(self.counts))
         for near, far in _GAPS:
-            beyond = [
-                self.above[np.searchsorted(self.edges, at * self.typical)] for at in (near, far)
-            ]
-            sure = (
-                _CLEARLY * self.noise * np.sqrt(np.count_nonzero(self.edges >= far * self.typical))
-            )
-            if beyond[1] > max(sure, 0.5 * beyond[0]):
-                return float(beyond[1])
+            first = np.searchsorted(self.edges, [near * self.typical, far * self.typical])
+            before, beyond = self.above[first]
+            sure = _CLEARLY * self.noise * np.sqrt(self.edges.size - first[1])
+            if beyond > max(sure, 0.5 * before, _LONGER * total / far**2):
+                return float(beyond)
         return 0.0
 
     @property

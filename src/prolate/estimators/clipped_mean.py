@@ -137,7 +137,7 @@ def clipped_mean(
     allowed = allowance_of_mean(loss, bias=bias, radius=radius)
     rounding = rounding_std(scale, max(careful, radius))
     details = {
-        "hidden": norms.hidden,
+        "hidden": norms.hidden or norms.apart > 0.0,
         "stretch": allowed.stretch,
         "variation": variation.over_spread(allowed.stretch),
         "unseen_rows": norms.unseen,

@@ -27,6 +27,11 @@ __all__ = ["expected_lengths", "with_first_look"]
 Floats = NDArray[np.float64]
 
 _FEWEST = 2  # columns that may hide values: a single one has its sides counted
+_HIDDEN = (
+    "Columns are next to nothing in most rows, and noise hides in which of them a row is not: "
+    "intervals of columns that are small beside others may be too narrow. More rows, a larger "
+    "budget or bounds would help."
+)
 _MORE_LOOKS = 2  # at most, at how long rows are, ...
 _LEFT = 0.7  # ... that leave this part for the sum
 
@@ -65,7 +70,8 @@ def with_first_look(
     noise = shape.center_noise
     if noise is not None:
         noise = np.where(spread > shape.spread, np.inf, noise)  # it was the bulk's
-    return replace(shape, spread=spread, center_noise=noise), None
+    warnings = (*shape.warnings, _HIDDEN)
+    return replace(shape, spread=spread, center_noise=noise, warnings=warnings), None
 
 
 def expected_lengths(
