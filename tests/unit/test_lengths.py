@@ -78,8 +78,9 @@ def test_rows_are_apart_where_hardly_any_are_between() -> None:
 
 def test_rows_that_the_scales_promise_are_not_apart() -> None:
     """Two rows in a thousand are as long as a column's spread, which is right, makes one of them."""
-    values = np.where(rng.random((100_000, 1)) < 0.002, rng.choice([-1.0, 1.0], (100_000, 1)), 1e-3)
-    rows, one = np.hstack([values, 1e-3 * rng.standard_normal((100_000, 3))]), np.ones(4)
+    count, one = 100_000, np.ones(4)
+    rows = 1e-3 * rng.standard_normal((count, 4))
+    rows[rng.random(count) < 0.002, 0] = 1.0
     options = {"center": 0.0 * one, "share": 0.1, "more": 0}
     for spread, apart in ((rows.std(axis=0), False), (1e-3 * one, True)):
         norms = measure_norms(curator_of(rows), scale=spread, spread=spread, **options)
