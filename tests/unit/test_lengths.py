@@ -77,7 +77,7 @@ def test_rows_are_apart_where_hardly_any_are_between() -> None:
 
 
 def test_rows_that_the_scales_promise_are_not_apart() -> None:
-    """Two rows in a thousand are as long as a column's spread, which is right, makes one of them."""
+    """Two rows in a thousand are far out, and their column's spread allows for that."""
     count, one = 100_000, np.ones(4)
     rows = 1e-3 * rng.standard_normal((count, 4))
     rows[rng.random(count) < 0.002, 0] = 1.0
