@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -144,8 +146,7 @@ def test_constant_columns_have_none_and_others_keep_what_was_seen() -> None:
     curator = curator_of(rows)
     shares = learn_shape(curator).shares
     shape = Shape(600.0, curator, np.zeros(4), np.full(4, 1e-9), 0.0, shares)
-    every = Shape(*(getattr(shape, name) for name in shape.__dataclass_fields__))
-    object.__setattr__(every, "constant", np.array([True, True, True, False]))
+    every = replace(shape, constant=np.array([True, True, True, False]))
     after, norms = with_first_look(every, root, share=0.5)
     assert after is every
     assert norms is not None

@@ -202,21 +202,28 @@ def _find_common(curator: Searcher, rows: float, origin: Floats, share: float) -
     counts, noise = measured.values / d, measured.std / d
     likely = counts > significance(_GROUPS) * noise
     zero, found = bool(likely[0]), bool(likely.any())
-    # Where noise hides everything, magnitudes near one are likelier than others.
-    octaves = np.abs(np.arange(_GROUPS) - _GROUPS // 2) * 2.0 ** (_SHIFT - 52)
-    prior = -octaves / _USUAL
     bulk = BULK * rows
-    prior += np.log(np.maximum(counts / max(rows, 1.0), _SURPRISE))
-    likely[np.argmax((counts * bulk - 0.5 * bulk**2) / noise**2 + prior)] = True
+    prior = _by_itself() + np.log(np.maximum(counts / max(rows, 1.0), _SURPRISE))
+    if not (zero and counts[0] > bulk):  # the others may be anywhere, and count for little
+        fit = (counts * bulk - 0.5 * bulk**2) / noise**2 + prior
+        likely[1 + np.argmax(fit[1:])] = True
     groups = np.flatnonzero(likely)
     below = min(max(_BELOW_CELLS // d, 1), _BELOW)
     positive = groups[groups > 0] if groups[-1] > 0 else groups
     low = max(int(positive[0]) - below, 0)
     likely[low] |= likely[0]  # the first group holds all below it, zeros too
+    prior[low] = max(prior[low], prior[0])
     high = min(int(groups[-1]) + 1, _GROUPS - 2)
     first = max(low, 1)  # zeros are not numbers
     usual = first + int(np.argmax(counts[first : high + 1])) if first <= high else high
     return _Common(low, high, likely, prior, zero, found, usual)
+
+
+def _by_itself() -> Floats:
+    """Return how likely each group is, as a logarithm: near one, or 0, likelier than others."""
+    octaves = np.abs(np.arange(_GROUPS) - _GROUPS // 2) * 2.0 ** (_SHIFT - 52)
+    octaves[0] = 0.0
+    return np.asarray(-octaves / _USUAL)
 
 
 def _reach(seen: Floats, grid: MagnitudeGrid) -> tuple[Floats, Floats]:

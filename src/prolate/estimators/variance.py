@@ -61,12 +61,13 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     shape = learn_shape(curator)
     if shape.rare is not None and _SQUARABLE[0] < shape.spread[0] < _SQUARABLE[1]:
         return _of_rare_column(curator, shape, shape.rare)
-    rows, share = shape.rows, _MEAN_SHARE * curator.remaining
+    rows = shape.rows
 
     def weigh(shape: Shape) -> Floats:
         return optimal_scale(shape.spread, error_norm)
 
-    shape, lengths = with_first_look(shape, weigh, share=share)
+    shape, lengths = with_first_look(shape, weigh, share=_MEAN_SHARE * curator.remaining)
+    share = _MEAN_SHARE * curator.remaining  # the look may have been a dear one
     mean, mean_noise, _ = clipped_mean(
         curator, shape, weigh(shape), share=share, sample=shape.sample, norms=lengths
     )
