@@ -1,6 +1,6 @@
 """How near `prolate.mean` comes to R* for shapes, sizes and budgets drawn at random.
 
-    python benchmarks/many_shapes.py [--settings 420] [--first 840] [--runs 7] [--only TEXT] [--tight]
+    python benchmarks/many_shapes.py [--settings 420] [--first 840] [--runs 7] [--tight] [--only T]
 
 Each setting has columns of one of 28 shapes (normal to Pareto, counts, flags, mixtures,
 correlated), 2 to 600 of them, alike or of skewed scales in any order, 400 to 40,000 rows,
