@@ -21,7 +21,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.magnitudes import BULK, find_magnitudes
 from prolate.estimators.shares import rows_changed, significance
 from prolate.estimators.zoom import ENOUGH, Zoom
-from prolate.queries import Histogram
+from prolate.queries import Histogram, LinearGrid
 
 __all__ = ["SCALES", "Interval", "locate"]
 
@@ -36,6 +36,9 @@ _RUN = 0.8  # where noise allows no run so long: this part of the longest it all
 _FEWER = 0.75  # of the columns, or fewer, are measured without the others
 _BITS = 27  # of zoom: centers up to a few million spreads away are found
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
+_FINE = 96  # where noise allows few, and a column was in a single one of them
+_AGAIN = 2  # looks at most, where noise hides a column, ...
+_MOST_SPENT = 0.3  # ... as long as all looks together cost no more
 _MOST_CELLS = 1 << 24  # of all histograms of one measurement together
 
 
@@ -127,22 +130,59 @@ def locate(
         widest=widest,
     )
     levels = math.ceil(_BITS / math.log2(cells / 3))
+    enough_spent = curator.remaining - _MOST_SPENT
     for level in range(levels if most_levels is None else min(levels, most_levels)):
-        index = np.flatnonzero(~zoom.done)
-        if not index.size:
+        left = np.flatnonzero(~zoom.done)
+        if not left.size:
             break
-        # Columns that are done are left out where they are many: for the same noise, fewer
-        # columns cost less.
-        if index.size > _FEWER * d:
-            index = np.arange(d)
-        view = curator if index.size == d else SomeColumns(curator, index)
-        grid = zoom.grid(index, cells)
-        measured = view.measure(
-            Histogram(grid), share=share * index.size / d, label=f"location {level + 1}"
-        )
-        zoom.look(index, grid, measured.values, measured.std)
+        label = f"location {level + 1}"
+        for index, many in ((left[~zoom.fine[left]], cells), (left[zoom.fine[left]], _FINE)):
+            if index.size:
+                _look(curator, zoom, index, many, share=share, label=label, least=enough_spent)
     zoom.finish()
     return Interval(zoom.center, zoom.half, zoom.narrow, found, farthest, zoom.least_spread)
+
+
+def _look(
+    curator: Searcher,
+    zoom: Zoom,
+    index: Integers,
+    cells: int,
+    *,
+    share: float,
+    label: str,
+    least: float,
+) -> None:
+    """Look at the histograms of some columns, and again at those that are too noisy."""
+    d = curator.dimension
+    # Columns that are done are left out where they are many: for the same noise, fewer
+    # columns cost less.
+    if index.size > _FEWER * d and not zoom.fine.any():
+        index = np.arange(d)
+    grid = zoom.grid(index, cells)
+
+    def measured(some: Integers) -> tuple[Floats, float]:
+        here = index[some]
+        view = curator if here.size == d else SomeColumns(curator, here)
+        found = view.measure(
+            Histogram(LinearGrid(grid.low[some], grid.width[some], cells)),
+            share=share * here.size / d,
+            label=label,
+        )
+        return found.values.reshape(here.size, -1), found.std
+
+    values, std = measured(np.arange(index.size))
+    noise = np.full(index.size, std)
+    for _ in range(_AGAIN):
+        unsure = np.flatnonzero(zoom.unsure(index, values, noise))
+        if not unsure.size or curator.remaining - share * unsure.size / d < least:
+            break
+        more, std = measured(unsure)
+        weight = (noise[unsure] / std) ** 2
+        total = 1.0 + weight[:, np.newaxis]
+        values[unsure] = (values[unsure] + weight[:, np.newaxis] * more) / total
+        noise[unsure] = noise[unsure] / np.sqrt(1.0 + weight)
+    zoom.look(index, grid, values, noise)
 
 
 def _clear_run(curator: Searcher, rows: float, share: float, lost: float) -> float:
