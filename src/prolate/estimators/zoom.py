@@ -42,9 +42,10 @@ _ACCIDENT = 0.01  # probability that noise alone puts the bulk of any column out
 _AT_BOUND = 2.0**-40  # part of a first window's half that is left to values at a bound
 _SURE = 3.0  # standard deviations of a count by which the bulk is at a bound
 _INWARD = 1.5  # half a window over how far outside is, at least, from any bulk inside
-_NOISY = 0.1  # counts noisier than this part of the rows: a run is told by how likely it is
+_NOISY = 0.055  # counts noisier than this part of the rows: a run is told by how likely it is
 _MASS = 0.9  # of the rows, in a likely run
 _ASTRAY = 1e-3  # probability that the bulk of any column is outside a window that is likely
+_ALONE, _HALVES = -1.0, 3.0  # how likely two halves apart are beside runs, as a logarithm
 _SURELY_WIDE = 0.9  # ... that a column is too wide for a run to show, and is not looked at again
 
 
@@ -248,29 +249,41 @@ def _likely_run(
     steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
     lengths = sorted({round(2 ** (k / 2)) for k in range(int(2 * math.log2(cells)) + 1)})
     mass, fits, runs = _MASS * rows, [], []
+    apart = np.full(d, -np.inf)
     for run in lengths:
         within = steps[:, run:] - steps[:, :-run]
-        fit = (within * mass - 0.5 * mass**2) / (run * noise[:, np.newaxis] ** 2)
+        square = run * noise[:, np.newaxis] ** 2
+        fit = (within * mass - 0.5 * mass**2) / square
         fits.append(fit - math.log(fit.shape[1] * len(lengths)))
         runs.append(np.stack([np.arange(fit.shape[1]), np.full(fit.shape[1], run)]))
+        # Half in each of two runs.
+        best = np.argmax(within, axis=1)[:, np.newaxis]
+        far = np.abs(np.arange(fit.shape[1]) - best) >= 2 * run
+        if far.any():
+            both = within.max(axis=1) + np.where(far, within, -np.inf).max(axis=1)
+            fit = 0.5 * mass * (both - 0.5 * mass) / square[:, 0]
+            apart = np.logaddexp(apart, fit - math.log(within.shape[1] ** 2 * len(lengths)))
     likely = np.concatenate(fits, axis=1)
-    likely = np.exp(likely - likely.max(axis=1, keepdims=True))
-    likely /= likely.sum(axis=1, keepdims=True)
+    most = likely.max(axis=1, keepdims=True)
+    likely = np.exp(likely - most)
+    total = likely.sum(axis=1, keepdims=True)
+    likely /= total
+    apart -= most[:, 0] + np.log(total[:, 0])
     first, size = np.concatenate(runs, axis=1)
     start, length = np.zeros((2, d), dtype=np.int64)
-    most = cells // 6
+    longest = cells // 6
     for run in lengths:
-        if run > most:
+        if run > longest:
             break
         those = likely[:, size == run]
         best = np.argmax(those, axis=1)[:, np.newaxis]
         near = (first >= best - run) & (first + size <= best + 2 * run)
-        good = (length == 0) & (np.sum(likely * near, axis=1) > 1.0 - _ASTRAY / columns)
+        good = (apart < _ALONE) & (length == 0) & (np.sum(likely * near, axis=1) > 1.0 - _ASTRAY / columns)
         start[good], length[good] = best[good, 0], run
     wide = np.where(
-        length > 0, likely[:, size > 2].sum(axis=1), likely[:, size > most].sum(axis=1)
+        length > 0, likely[:, size > 2].sum(axis=1), likely[:, size > longest].sum(axis=1)
     )
-    return start, length, wide
+    return start, length, np.where(apart > _HALVES, 1.0, wide)
 
 
 def _window(
