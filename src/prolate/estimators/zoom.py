@@ -42,6 +42,7 @@ _ACCIDENT = 0.01  # probability that noise alone puts the bulk of any column out
 _AT_BOUND = 2.0**-40  # part of a first window's half that is left to values at a bound
 _SURE = 3.0  # standard deviations of a count by which the bulk is at a bound
 _INWARD = 1.5  # half a window over how far outside is, at least, from any bulk inside
+_BITS = 27  # of zoom, where counts are noisy: centers up to a few million spreads away are found
 _NOISY = 0.055  # counts noisier than this part of the rows: a run is told by how likely it is
 _MASS = 0.9  # of the rows, in a likely run
 _ASTRAY = 1e-3  # probability that the bulk of any column is outside a window that is likely
@@ -102,6 +103,7 @@ class Zoom:
         self._sound[1] *= 1.0 + _AT_BOUND
         self._bounded, self._first = np.stack(bounded, axis=1), True
         self.half = np.where(self._bounded.any(axis=1), (1.0 - _AT_BOUND) * self.half, self.half)
+        self._least = self.half * 2.0**-_BITS
         self._tops = np.zeros((2, d))  # counts of the highest cells since then, and their number
         self._part, self._away = np.zeros((2, d))
         self.fine = np.zeros(d, dtype=np.bool_)
@@ -172,9 +174,12 @@ class Zoom:
         flat = self.half[index] <= np.abs(self.center[index]) * 2.0**-44
         seen = (length >= self._enough) | (length == 0)
         if rough.any():
-            seen[those] = np.where(length[those] > 0, spread > 0.5, ~self.fine[index[those]])
+            told, few = length[those] > 0, spread < 0.5
+            seen[those] = np.where(told, ~few, ~self.fine[index[those]])
+            self.narrow[index[those[~few]]] = False
             self.fine[index] = False
-            self.fine[index[those]] = (length[those] > 0) & (spread < 0.5)
+            self.fine[index[those]] = told & few
+            flat |= rough & (self.half[index] < self._least[index])
         self.done[index] |= ~back & (seen | flat)
 
     def _look_at_bounds(
