@@ -44,6 +44,7 @@ _SURE = 3.0  # standard deviations of a count by which the bulk is at a bound
 _INWARD = 1.5  # half a window over how far outside is, at least, from any bulk inside
 _BITS = 27  # of zoom, where counts are noisy: centers up to a few million spreads away are found
 _NOISY = 0.055  # counts noisier than this part of the rows: a run is told by how likely it is
+_NOISIER = 0.1  # ... where it must be surer that it is wide
 _MASS = 0.9  # of the rows, in a likely run
 _ASTRAY = 1e-3  # probability that the bulk of any column is outside a window that is likely
 _ALONE, _HALVES = -1.0, 3.0  # how likely two halves apart are beside runs, as a logarithm
@@ -285,8 +286,9 @@ def _likely_run(
         near = (first >= best - run) & (first + size <= best + 2 * run)
         good = (apart < _ALONE) & (length == 0) & (np.sum(likely * near, axis=1) > 1.0 - _ASTRAY / columns)
         start[good], length[good] = best[good, 0], run
+    most_of = np.where(noise < _NOISIER * rows, cells // 12, longest)[:, np.newaxis]
     wide = np.where(
-        length > 0, likely[:, size > 2].sum(axis=1), likely[:, size > longest].sum(axis=1)
+        length > 0, likely[:, size > 2].sum(axis=1), np.sum(likely * (size > most_of), axis=1)
     )
     return start, length, np.where(apart > _HALVES, 1.0, wide)
 
