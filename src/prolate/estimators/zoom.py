@@ -47,7 +47,8 @@ _NOISY = 0.055  # counts noisier than this part of the rows: a run is told by ho
 _NOISIER = 0.1  # ... where it must be surer that it is wide
 _MASS = 0.9  # of the rows, in a likely run
 _ASTRAY = 1e-3  # probability that the bulk of any column is outside a window that is likely
-_ALONE, _HALVES = -1.0, 3.0  # how likely two halves apart are beside runs, as a logarithm
+_ALONE, _HALVES = -1.5, -0.1  # how likely two halves apart are, as a logarithm
+_ROUNDS = 10
 _SURELY_WIDE = 0.9  # ... that a column is too wide for a run to show, and is not looked at again
 
 
@@ -254,28 +255,28 @@ def _likely_run(
     d, cells = counts.shape
     steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
     lengths = sorted({round(2 ** (k / 2)) for k in range(int(2 * math.log2(cells)) + 1)})
-    mass, fits, runs = _MASS * rows, [], []
-    apart = np.full(d, -np.inf)
+    mass, fits, apart = _MASS * rows, [], []
     for run in lengths:
         within = steps[:, run:] - steps[:, :-run]
         square = run * noise[:, np.newaxis] ** 2
-        fit = (within * mass - 0.5 * mass**2) / square
-        fits.append(fit - math.log(fit.shape[1] * len(lengths)))
-        runs.append(np.stack([np.arange(fit.shape[1]), np.full(fit.shape[1], run)]))
+        fit = (within * mass - 0.5 * mass**2) / square - math.log(within.shape[1])
+        fits.append(fit)
         # Half in each of two runs.
         best = np.argmax(within, axis=1)[:, np.newaxis]
-        far = np.abs(np.arange(fit.shape[1]) - best) >= 2 * run
+        far = np.abs(np.arange(within.shape[1]) - best) >= 2 * run
         if far.any():
             both = within.max(axis=1) + np.where(far, within, -np.inf).max(axis=1)
-            fit = 0.5 * mass * (both - 0.5 * mass) / square[:, 0]
-            apart = np.logaddexp(apart, fit - math.log(within.shape[1] ** 2 * len(lengths)))
-    likely = np.concatenate(fits, axis=1)
-    most = likely.max(axis=1, keepdims=True)
-    likely = np.exp(likely - most)
-    total = likely.sum(axis=1, keepdims=True)
-    likely /= total
-    apart -= most[:, 0] + np.log(total[:, 0])
-    first, size = np.concatenate(runs, axis=1)
+            both = 0.5 * mass * (both - 0.5 * mass) / square[:, 0]
+            apart.append(both - 2.0 * math.log(within.shape[1]))
+    halves = np.logaddexp.reduce(apart, axis=0) - math.log(len(lengths))
+    kinds = np.stack([*(np.logaddexp.reduce(fit, axis=1) for fit in fits), halves], axis=1)
+    prior, kind = _alike(kinds)
+    likely = np.concatenate(
+        [np.exp(fit + prior[k] - kind[:, np.newaxis]) for k, fit in enumerate(fits)], axis=1
+    )
+    halves = halves + prior[-1] - kind
+    first = np.concatenate([np.arange(fit.shape[1]) for fit in fits])
+    size = np.repeat(lengths, [fit.shape[1] for fit in fits])
     start, length = np.zeros((2, d), dtype=np.int64)
     longest = cells // 6
     for run in lengths:
@@ -284,13 +285,27 @@ def _likely_run(
         those = likely[:, size == run]
         best = np.argmax(those, axis=1)[:, np.newaxis]
         near = (first >= best - run) & (first + size <= best + 2 * run)
-        good = (apart < _ALONE) & (length == 0) & (np.sum(likely * near, axis=1) > 1.0 - _ASTRAY / columns)
+        good = (halves < _ALONE) & (length == 0)
+        good &= np.sum(likely * near, axis=1) > 1.0 - _ASTRAY / columns
         start[good], length[good] = best[good, 0], run
-    most_of = np.where(noise < _NOISIER * rows, cells // 12, longest)[:, np.newaxis]
+    most = np.where(noise < _NOISIER * rows, cells // 12, longest)[:, np.newaxis]
     wide = np.where(
-        length > 0, likely[:, size > 2].sum(axis=1), np.sum(likely * (size > most_of), axis=1)
+        length > 0, likely[:, size > 2].sum(axis=1), np.sum(likely * (size > most), axis=1)
     )
-    return start, length, np.where(apart > _HALVES, 1.0, wide)
+    return start, length, np.where(halves > _HALVES, 1.0, wide)
+
+
+def _alike(kinds: Floats) -> tuple[Floats, Floats]:
+    """Return how likely kinds are a priori, by how all columns fit them, and how each column fits.
+
+    All are logarithms. Expectation maximization.
+    """
+    prior = np.full(kinds.shape[1], -math.log(kinds.shape[1]))
+    for _ in range(_ROUNDS):
+        fit = np.logaddexp.reduce(kinds + prior, axis=1)
+        found = np.exp(kinds + prior - fit[:, np.newaxis]).sum(axis=0)
+        prior = np.log((found + 1.0 / found.size) / (kinds.shape[0] + 1.0))
+    return prior, np.logaddexp.reduce(kinds + prior, axis=1)
 
 
 def _window(
