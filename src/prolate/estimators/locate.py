@@ -1,7 +1,7 @@
 """Where each column's values are, privately: no bounds, no scale given.
 
 First `find_magnitudes` finds an interval around 0 that holds the bulk of the values. Then
-histograms of equal cells zoom in (`zoom.py`).
+histograms of equal cells zoom in (`zoom.py`; of few rows for the budget `likely_zoom.py`).
 
 A run counts only if it stands out of the noise over all runs that were tried, so a
 column is never lost to noise: where the noise is too large, its interval stays wide.
@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.likely_zoom import NOISY, zoom_likely
 from prolate.estimators.magnitudes import BULK, find_magnitudes
 from prolate.estimators.shares import rows_changed, significance
 from prolate.estimators.zoom import ENOUGH, Zoom
-from prolate.queries import Histogram, LinearGrid
+from prolate.queries import Histogram
 
 __all__ = ["SCALES", "Interval", "locate"]
 
@@ -36,9 +37,6 @@ _RUN = 0.8  # where noise allows no run so long: this part of the longest it all
 _FEWER = 0.75  # of the columns, or fewer, are measured without the others
 _BITS = 27  # of zoom: centers up to a few million spreads away are found
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
-_FINE = 96  # where noise allows few, and a column was in a single one of them
-_AGAIN = 2  # looks at most, where noise hides a column, ...
-_MOST_SPENT = 0.3  # ... as long as all looks together cost no more
 _MOST_CELLS = 1 << 24  # of all histograms of one measurement together
 
 
@@ -116,7 +114,15 @@ def locate(
         widest = np.clip(-size.widest, lower, upper), np.clip(size.widest, lower, upper)
         lower, upper = np.clip(-size.largest, lower, upper), np.clip(size.largest, lower, upper)
         lower, upper = np.where(constant, 0.0, lower), np.where(constant, 0.0, upper)
-    clear = _clear_run(curator, rows, share, lost)
+    bounded = (lower == bounds[0], upper == bounds[1])
+    noise = math.sqrt(rows_changed(curator.neighbors) * d) / curator.mu_of(share)
+    if noise > NOISY * rows:
+        likely = zoom_likely(
+            curator, rows, lower, upper, bounded=bounded, share=share, most_levels=most_levels
+        )
+        nowhere = np.zeros(d)
+        return Interval(likely.center, likely.half, likely.narrow, found, farthest, nowhere)
+    clear = _clear_run(noise, d, rows, lost)
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
     enough = min(ENOUGH, max(2, round(_RUN * clear)))
 
@@ -126,66 +132,28 @@ def locate(
         rows,
         enough=enough,
         lost=lost,
-        bounded=(lower == bounds[0], upper == bounds[1]),
+        bounded=bounded,
         widest=widest,
     )
     levels = math.ceil(_BITS / math.log2(cells / 3))
-    enough_spent = curator.remaining - _MOST_SPENT
     for level in range(levels if most_levels is None else min(levels, most_levels)):
-        left = np.flatnonzero(~zoom.done)
-        if not left.size:
+        index = np.flatnonzero(~zoom.done)
+        if not index.size:
             break
-        label = f"location {level + 1}"
-        for index, many in ((left[~zoom.fine[left]], cells), (left[zoom.fine[left]], _FINE)):
-            if index.size:
-                _look(curator, zoom, index, many, share=share, label=label, least=enough_spent)
+        # Columns that are done are left out where they are many: for the same noise, fewer
+        # columns cost less.
+        if index.size > _FEWER * d:
+            index = np.arange(d)
+        view = curator if index.size == d else SomeColumns(curator, index)
+        grid = zoom.grid(index, cells)
+        measured = view.measure(
+            Histogram(grid), share=share * index.size / d, label=f"location {level + 1}"
+        )
+        zoom.look(index, grid, measured.values, measured.std)
     zoom.finish()
     return Interval(zoom.center, zoom.half, zoom.narrow, found, farthest, zoom.least_spread)
 
 
-def _look(
-    curator: Searcher,
-    zoom: Zoom,
-    index: Integers,
-    cells: int,
-    *,
-    share: float,
-    label: str,
-    least: float,
-) -> None:
-    """Look at the histograms of some columns, and again at those that are too noisy."""
-    d = curator.dimension
-    # Columns that are done are left out where they are many: for the same noise, fewer
-    # columns cost less.
-    if index.size > _FEWER * d and not zoom.fine.any():
-        index = np.arange(d)
-    grid = zoom.grid(index, cells)
-
-    def measured(some: Integers) -> tuple[Floats, float]:
-        here = index[some]
-        view = curator if here.size == d else SomeColumns(curator, here)
-        found = view.measure(
-            Histogram(LinearGrid(grid.low[some], grid.width[some], cells)),
-            share=share * here.size / d,
-            label=label,
-        )
-        return found.values.reshape(here.size, -1), found.std
-
-    values, std = measured(np.arange(index.size))
-    noise = np.full(index.size, std)
-    for _ in range(_AGAIN):
-        unsure = np.flatnonzero(zoom.unsure(index, values, noise))
-        if not unsure.size or curator.remaining - share * unsure.size / d < least:
-            break
-        more, std = measured(unsure)
-        weight = (noise[unsure] / std) ** 2
-        total = 1.0 + weight[:, np.newaxis]
-        values[unsure] = (values[unsure] + weight[:, np.newaxis] * more) / total
-        noise[unsure] = noise[unsure] / np.sqrt(1.0 + weight)
-    zoom.look(index, grid, values, noise)
-
-
-def _clear_run(curator: Searcher, rows: float, share: float, lost: float) -> float:
+def _clear_run(noise: float, columns: int, rows: float, lost: float) -> float:
     """Return how many cells a run may have whose `BULK` still stands out of the noise."""
-    noise = math.sqrt(rows_changed(curator.neighbors) * curator.dimension) / curator.mu_of(share)
-    return (BULK * rows / (noise * significance(curator.dimension * 1000, lost))) ** 2
+    return (BULK * rows / (noise * significance(columns * 1000, lost))) ** 2

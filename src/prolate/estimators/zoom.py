@@ -42,14 +42,6 @@ _ACCIDENT = 0.01  # probability that noise alone puts the bulk of any column out
 _AT_BOUND = 2.0**-40  # part of a first window's half that is left to values at a bound
 _SURE = 3.0  # standard deviations of a count by which the bulk is at a bound
 _INWARD = 1.5  # half a window over how far outside is, at least, from any bulk inside
-_BITS = 27  # of zoom, where counts are noisy: centers up to a few million spreads away are found
-_NOISY = 0.055  # counts noisier than this part of the rows: a run is told by how likely it is
-_NOISIER = 0.1  # ... where it must be surer that it is wide
-_MASS = 0.9  # of the rows, in a likely run
-_ASTRAY = 1e-3  # probability that the bulk of any column is outside a window that is likely
-_ALONE, _HALVES = -1.5, -0.1  # how likely two halves apart are, as a logarithm
-_ROUNDS = 10
-_SURELY_WIDE = 0.9  # ... that a column is too wide for a run to show, and is not looked at again
 
 
 class Zoom:
@@ -78,8 +70,6 @@ class Zoom:
         Whether the bulk is a single value, as far as was seen.
     done : bool array of shape (d,)
         Which columns need no further look.
-    fine : bool array of shape (d,)
-        Which were last seen in a single cell, of counts so noisy that ... more cells.
     """
 
     def __init__(
@@ -105,10 +95,8 @@ class Zoom:
         self._sound[1] *= 1.0 + _AT_BOUND
         self._bounded, self._first = np.stack(bounded, axis=1), True
         self.half = np.where(self._bounded.any(axis=1), (1.0 - _AT_BOUND) * self.half, self.half)
-        self._least = self.half * 2.0**-_BITS
         self._tops = np.zeros((2, d))  # counts of the highest cells since then, and their number
         self._part, self._away = np.zeros((2, d))
-        self.fine = np.zeros(d, dtype=np.bool_)
 
     @property
     def least_spread(self) -> Floats:
@@ -120,32 +108,17 @@ class Zoom:
         low = (self.center - self.half)[index]
         return LinearGrid(low, (self.half / (cells / 2))[index], cells)
 
-    def unsure(self, index: Integers, values: Floats, noise: Floats) -> Bools:
-        """Return which columns' histograms are too noisy to tell where the bulk is."""
-        rough = (noise > _NOISY * self._rows) & ~self.done[index]
-        found = np.zeros(index.size, dtype=np.bool_)
-        if rough.any():
-            counts = values[rough, 1:-1]
-            _, length, wide = _likely_run(counts, noise[rough], self._rows, self.center.size)
-            found[rough] = (length == 0) & (wide < _SURELY_WIDE)
-        return found
-
-    def look(self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats) -> None:
+    def look(self, index: Integers, grid: LinearGrid, values: Floats, noise: float) -> None:
         """Zoom in on what the histograms of some columns show."""
+        every = values.reshape(index.size, -1)
         if self._first:
-            index, grid, every, noise = self._look_at_bounds(index, grid, every, noise)
+            index, grid, every = self._look_at_bounds(index, grid, every, noise)
             if not index.size:
                 return
         counts, outside = every[:, 1:-1], every[:, 0] + every[:, -1]
         self._see_outside(index, outside, noise)
         bulk = np.where(self.narrow[index], _HALF, BULK)
         start, length = _shorth(counts, noise, self._rows, bulk, self._lost)
-        rough = noise > _NOISY * self._rows
-        if rough.any():
-            those = np.flatnonzero(rough)
-            start[those], length[those], spread = _likely_run(
-                counts[those], noise[those], self._rows, self.center.size
-            )
 
         # A cell that surely holds half of the rows is a single value if a part of it does, too.
         highest, most = np.argmax(counts, axis=1), counts.max(axis=1)
@@ -158,7 +131,7 @@ class Zoom:
         open_ = ~self.done[index]
         doubt = math.sqrt(2.0) * noise
         surely = significance(self.center.size, _ACCIDENT) * doubt
-        holds = outside <= np.maximum((1.0 - BULK) * self._rows + doubt, surely)
+        holds = outside <= max((1.0 - BULK) * self._rows + doubt, surely)
         back = open_ & ~alone & ~holds
         zoom = open_ & (length > 0) & ~back
         self._single[index], self._sharp[index] = alone, (spare > _ENTERS) & ~back
@@ -174,33 +147,25 @@ class Zoom:
         self._tops[:, doubtful] += most[zoom & ~holds], np.ones(doubtful.size)
         # Done: the shape is seen; or nothing stands out; or the last bits are reached.
         flat = self.half[index] <= np.abs(self.center[index]) * 2.0**-44
-        seen = (length >= self._enough) | (length == 0)
-        if rough.any():
-            told, few = length[those] > 0, spread < 0.5
-            seen[those] = np.where(told, ~few, ~self.fine[index[those]])
-            self.narrow[index[those[~few]]] = False
-            self.fine[index] = False
-            self.fine[index[those]] = told & few
-            flat |= rough & (self.half[index] < self._least[index])
-        self.done[index] |= ~back & (seen | flat)
+        self.done[index] |= ~back & ((length >= self._enough) | (length == 0) | flat)
 
     def _look_at_bounds(
-        self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats
-    ) -> tuple[Integers, LinearGrid, Floats, Floats]:
+        self, index: Integers, grid: LinearGrid, every: Floats, noise: float
+    ) -> tuple[Integers, LinearGrid, Floats]:
         """Return the columns whose bulk is at no bound, and all their values as inside."""
         self._first = False
         counts = np.where(self._bounded[index], every[:, [0, -1]], 0.0)
         every = every.copy()
         every[:, [1, -2]] += counts
         every[:, [0, -1]] -= counts
-        surely = counts - BULK * self._rows > _SURE * noise[:, np.newaxis]
+        surely = counts - BULK * self._rows > _SURE * noise
         alone, others = surely.any(axis=1), ~surely.any(axis=1)
         those, side = index[alone], np.where(surely[alone, 0], -1.0, 1.0)
         self.center[those] += side * self.half[those] / (1.0 - _AT_BOUND)
         self.half[those] *= _AT_BOUND
         self.narrow[those] = self.done[those] = True
         kept = LinearGrid(grid.low[others], grid.width[others], grid.cells)
-        return index[others], kept, every[others], noise[others]
+        return index[others], kept, every[others]
 
     def finish(self) -> None:
         """Go back where the bulk was lost in the end."""
@@ -213,7 +178,7 @@ class Zoom:
         self.narrow[index] = False
         self._tops[:, index] = 0.0
 
-    def _see_outside(self, index: Integers, outside: Floats, noise: Floats) -> None:
+    def _see_outside(self, index: Integers, outside: Floats, noise: float) -> None:
         """Note how much is surely how far away: no more of it than outside smaller windows."""
         seen = np.maximum(outside - _ELSEWHERE * math.sqrt(2.0) * noise, 0.0) / self._rows
         away = self.half[index] / _INWARD
@@ -224,13 +189,14 @@ class Zoom:
 
 
 def _shorth(
-    counts: Floats, noise: Floats, rows: float, bulk: Floats, lost: float
+    counts: Floats, noise: float, rows: float, bulk: Floats, lost: float
 ) -> tuple[Integers, Integers]:
     """Return the first cell and the length of each column's shortest run; length 0 if none."""
     d, cells = counts.shape
     steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
-    some = noise * math.sqrt(cells) < 0.1 * rows  # values may be missing
-    present = np.where(some, np.clip(steps[:, -1], 0.05 * rows, rows), rows)
+    present = np.full(d, rows)
+    if noise * math.sqrt(cells) < 0.1 * rows:  # some values may be missing
+        present = np.clip(steps[:, -1], 0.05 * rows, rows)
     lengths = sorted({round(2 ** (k / 3)) for k in range(int(3 * math.log2(cells)) + 1)})
     stands_out = significance(d * cells * len(lengths), lost) * noise
     start = np.zeros(d, dtype=np.int64)
@@ -242,70 +208,6 @@ def _shorth(
         good = (length == 0) & (most >= bulk * present) & (most >= stands_out * math.sqrt(run))
         start[good], length[good] = best[good], run
     return start, length
-
-
-def _likely_run(
-    counts: Floats, noise: Floats, rows: float, columns: int
-) -> tuple[Integers, Integers, Floats]:
-    """Return the shortest run of each column that the bulk is likely near, and if it is wide.
-
-    Length 0 if there is none; and how likely the bulk is wide: more than two cells where some run
-    is long enough, else more than any of these.
-    """
-    d, cells = counts.shape
-    steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
-    lengths = sorted({round(2 ** (k / 2)) for k in range(int(2 * math.log2(cells)) + 1)})
-    mass, fits, apart = _MASS * rows, [], []
-    for run in lengths:
-        within = steps[:, run:] - steps[:, :-run]
-        square = run * noise[:, np.newaxis] ** 2
-        fit = (within * mass - 0.5 * mass**2) / square - math.log(within.shape[1])
-        fits.append(fit)
-        # Half in each of two runs.
-        best = np.argmax(within, axis=1)[:, np.newaxis]
-        far = np.abs(np.arange(within.shape[1]) - best) >= 2 * run
-        if far.any():
-            both = within.max(axis=1) + np.where(far, within, -np.inf).max(axis=1)
-            both = 0.5 * mass * (both - 0.5 * mass) / square[:, 0]
-            apart.append(both - 2.0 * math.log(within.shape[1]))
-    halves = np.logaddexp.reduce(apart, axis=0) - math.log(len(lengths))
-    kinds = np.stack([*(np.logaddexp.reduce(fit, axis=1) for fit in fits), halves], axis=1)
-    prior, kind = _alike(kinds)
-    likely = np.concatenate(
-        [np.exp(fit + prior[k] - kind[:, np.newaxis]) for k, fit in enumerate(fits)], axis=1
-    )
-    halves = halves + prior[-1] - kind
-    first = np.concatenate([np.arange(fit.shape[1]) for fit in fits])
-    size = np.repeat(lengths, [fit.shape[1] for fit in fits])
-    start, length = np.zeros((2, d), dtype=np.int64)
-    longest = cells // 6
-    for run in lengths:
-        if run > longest:
-            break
-        those = likely[:, size == run]
-        best = np.argmax(those, axis=1)[:, np.newaxis]
-        near = (first >= best - run) & (first + size <= best + 2 * run)
-        good = (halves < _ALONE) & (length == 0)
-        good &= np.sum(likely * near, axis=1) > 1.0 - _ASTRAY / columns
-        start[good], length[good] = best[good, 0], run
-    most = np.where(noise < _NOISIER * rows, cells // 12, longest)[:, np.newaxis]
-    wide = np.where(
-        length > 0, likely[:, size > 2].sum(axis=1), np.sum(likely * (size > most), axis=1)
-    )
-    return start, length, np.where(halves > _HALVES, 1.0, wide)
-
-
-def _alike(kinds: Floats) -> tuple[Floats, Floats]:
-    """Return how likely kinds are a priori, by how all columns fit them, and how each column fits.
-
-    All are logarithms. Expectation maximization.
-    """
-    prior = np.full(kinds.shape[1], -math.log(kinds.shape[1]))
-    for _ in range(_ROUNDS):
-        fit = np.logaddexp.reduce(kinds + prior, axis=1)
-        found = np.exp(kinds + prior - fit[:, np.newaxis]).sum(axis=0)
-        prior = np.log((found + 1.0 / found.size) / (kinds.shape[0] + 1.0))
-    return prior, np.logaddexp.reduce(kinds + prior, axis=1)
 
 
 def _window(
