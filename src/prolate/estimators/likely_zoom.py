@@ -40,12 +40,13 @@ _AT_BOUND = 2.0**-40  # part of a first window's half that is left to values at 
 _ENOUGH = 2  # cells of a run that need no closer look
 _UNSURE = 0.9  # probability of wide columns below which others are asked again
 _PARTS = np.array([0.0, 0.03, 0.1, 0.2, 0.3, 0.4])  # of the rows that may be outside a window
-_SOME, _SURELY = 0.05, 0.99  # ... which are too many; probability of that
+_SOME, _NONE = 0.05, 3.0  # ... which are too many; as if so many columns had none
+_LIKELY, _SURELY = 0.6, 0.95  # probability of too many to go back, and once more
 _MASS = 0.9  # of the rows, in a run
 _ASTRAY = 1e-3  # probability that the bulk of any column is outside its next window
 _NOISIER = 0.1  # noise of a count, over the rows, where wide columns are told from longer runs
 _ALONE, _HALVES = 0.22, 0.9  # probabilities of two runs apart: not zoomed in on, and surely these
-_ROUNDS = 10
+_ROUNDS, _TINY = 100, 1e-3
 
 
 def zoom_likely(
@@ -171,7 +172,9 @@ class LikelyZoom:
         counts, outside = self._counts(index, every)
         start, length, wide = self._runs(counts, noise)
         found, few, open_ = length > 0, wide < 0.5, ~self.done[index]
-        lost = self._zoomed[index] & open_ & _outside(outside, noise, self._rows)
+        outside = _outside(outside, noise, self._rows)
+        lost = self._zoomed[index] & open_
+        lost &= outside > np.where(self._back[index], _SURELY, _LIKELY)
         back, zoom = index[lost], open_ & found & ~lost
         self.center[back], self.half[back] = self._before[:, back]
 
@@ -238,7 +241,7 @@ def likely_runs(
             apart.append(fit - 2.0 * math.log(places))
     halves = np.logaddexp.reduce(apart, axis=0) - math.log(len(lengths))
     kinds = np.stack([*(np.logaddexp.reduce(fit, axis=1) for fit in fits), halves], axis=1)
-    prior, whole = _common(kinds)
+    prior, whole = _common(kinds, np.full(kinds.shape[1], 1.0 / kinds.shape[1]))
     likely = np.concatenate(
         [np.exp(fit + prior[k] - whole[:, np.newaxis]) for k, fit in enumerate(fits)], axis=1
     )
@@ -259,26 +262,26 @@ def likely_runs(
     return start, length, np.where(halves > _HALVES, 1.0, wide)
 
 
-def _common(kinds: Floats) -> tuple[Floats, Floats]:
+def _common(kinds: Floats, before: Floats) -> tuple[Floats, Floats]:
     """Return how likely kinds are by how all columns fit them, and how well each column fits.
 
-    From and as logarithms; by expectation maximization.
+    From and as logarithms, by expectation maximization, as if some columns had been seen before.
     """
     d, many = kinds.shape
-    prior = np.full(many, -math.log(many))
+    best = kinds.max(axis=1)
+    fits, prior = np.exp(kinds - best[:, np.newaxis]), np.full(many, 1.0 / many)
     for _ in range(_ROUNDS):
-        whole = np.logaddexp.reduce(kinds + prior, axis=1)
-        found = np.exp(kinds + prior - whole[:, np.newaxis]).sum(axis=0)
-        prior = np.log((found + 1.0 / many) / (d + 1.0))
-    return prior, np.logaddexp.reduce(kinds + prior, axis=1)
+        prior *= (1.0 / (fits @ prior)) @ fits
+        prior = (prior + before + _TINY) / (d + before.sum() + many * _TINY)
+    return np.log(prior), np.log(fits @ prior) + best
 
 
-def _outside(counts: Floats, noise: Floats, rows: float) -> Bools:
-    """Return which columns likely have too many rows outside, by what all columns show."""
+def _outside(counts: Floats, noise: Floats, rows: float) -> Floats:
+    """Return how likely too many of each column's rows are outside, by what all columns show."""
     off = (counts[:, np.newaxis] - _PARTS * rows) / (math.sqrt(2.0) * noise[:, np.newaxis])
-    prior, whole = _common(-0.5 * off**2)
+    prior, whole = _common(-0.5 * off**2, _NONE * (_PARTS == 0.0))
     likely = np.exp(-0.5 * off**2 + prior - whole[:, np.newaxis])
-    return np.asarray(likely[:, _PARTS > _SOME].sum(axis=1) > _SURELY)
+    return np.asarray(likely[:, _PARTS > _SOME].sum(axis=1))
 
 
 def _window(grid: LinearGrid, start: Integers, length: Integers) -> tuple[Floats, Floats]:
