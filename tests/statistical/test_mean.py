@@ -15,7 +15,7 @@ import pytest
 
 import prolate
 from prolate import Budget
-from prolate.estimators import clipped_mean, curves, zoom
+from prolate.estimators import clipped_mean, curves, likely_zoom, locate
 from prolate.estimators.loss import Loss
 from prolate.theory import optimal_scale
 
@@ -83,10 +83,43 @@ def test_columns_are_not_looked_for_elsewhere_because_of_noise():
     assert np.median(found) <= 2.1
 
 
-def test_the_same_test_fails_where_noise_alone_sends_columns_back(monkeypatch):
-    """A planted fault: what seems to be outside a window is believed at one standard deviation."""
-    monkeypatch.setattr(zoom, "_ACCIDENT", 2000.0)
-    assert np.median(crowded_ratios()) > 2.4
+def far_ratios() -> np.ndarray:
+    """Centers a hundred spreads away, where a count is noisy by a sixth of the rows."""
+    return ratios(np.ones(200), 100.0, 600, 0.5, 3)
+
+
+def test_centers_far_away_are_found_where_rows_are_few():
+    found = far_ratios()
+    print("R =", found.round(2))
+    assert found.max() <= 2.0
+
+
+@pytest.mark.parametrize("fault", ["every column goes back", "no run is told by its likelihood"])
+def test_the_same_test_fails_for_a_planted_fault(monkeypatch, fault):
+    if fault == "every column goes back":
+        monkeypatch.setattr(likely_zoom, "_LIKELY", -1.0)
+        monkeypatch.setattr(likely_zoom, "_SURELY", -1.0)
+    else:
+        monkeypatch.setattr(locate, "NOISY", np.inf)
+    assert np.median(far_ratios()) > 10.0
+
+
+def flag_ratios() -> np.ndarray:
+    """Columns of one value in nine rows of ten, where a count is noisy by an eighth of them."""
+    found = []
+    for run in range(6):
+        rows = ((np.random.default_rng(run).random((900, 300)) < 0.1) - 0.1) / 0.3
+        release = prolate.mean(rows, budget=Budget(rho=0.5), seed=run)
+        found.append(np.linalg.norm(release.estimate - rows.mean(axis=0)))
+    return np.array(found) / oracle_error(np.ones(300), 900, 0.5)
+
+
+def test_nearly_constant_columns_are_not_zoomed_in_on_where_rows_are_few(monkeypatch):
+    found = flag_ratios()
+    monkeypatch.setattr(likely_zoom, "_LIKELY", 1.0)  # a planted fault: none goes back
+    without = flag_ratios()
+    print("R =", found.round(2), "without:", without.round(2))
+    assert np.median(found) < 0.8 * np.median(without)
 
 
 def test_add_remove_has_half_the_noise_of_replace():

@@ -105,7 +105,7 @@ def _look(
         view = curator if here.size == d else SomeColumns(curator, here)
         query = Histogram(LinearGrid(grid.low[some], grid.width[some], cells))
         found = view.measure(query, share=share * here.size / d, label=label)
-        return found.values.reshape(here.size, -1), found.std
+        return found.values.reshape(here.size, -1).copy(), found.std
 
     every, std = measured(np.arange(index.size))
     noise = np.full(index.size, std)
