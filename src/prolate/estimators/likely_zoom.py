@@ -39,13 +39,10 @@ _BITS = 27  # of zoom: centers up to a few million spreads away are found
 _AT_BOUND = 2.0**-40  # part of a first window's half that is left to values at a bound
 _ENOUGH = 2  # cells of a run that need no closer look
 _UNSURE = 0.9  # probability of wide columns below which others are asked again
-_PARTS = np.array([0.0, 0.03, 0.1, 0.2, 0.3, 0.4])  # of the rows that may be outside a window
-_SOME, _NONE = 0.05, 3.0  # ... which are too many; as if so many columns had none
-_LIKELY, _SURELY = 0.6, 0.95  # probability of too many to go back, and once more
-_MASS = 0.9  # of the rows, in a run
+_PARTS = np.array([0.98, 0.9, 0.8, 0.7, 0.6, 0.5])  # of the rows that may be in a run
+_BEFORE, _FEW = 3.0, 0.5  # as if so many columns had nearly all; probability of fewer
 _ASTRAY = 1e-3  # probability that the bulk of any column is outside its next window
 _NOISIER = 0.1  # noise of a count, over the rows, where wide columns are told from longer runs
-_ALONE, _HALVES = 0.22, 0.9  # probabilities of two runs apart: not zoomed in on, and surely these
 _ROUNDS, _TINY = 100, 1e-3
 
 
@@ -154,8 +151,7 @@ class LikelyZoom:
         self.done = self.narrow.copy()
         self.half = np.where(self._bounded.any(axis=1), (1.0 - _AT_BOUND) * self.half, self.half)
         self._least = self.half * 2.0**-_BITS
-        self._before = np.stack([self.center, self.half])
-        self.fine, self._zoomed, self._back = np.zeros((3, self.done.size), dtype=np.bool_)
+        self.fine, self._zoomed = np.zeros((2, self.done.size), dtype=np.bool_)
 
     def grid(self, index: Integers, cells: int) -> LinearGrid:
         """Return the cells of the windows of some columns."""
@@ -164,39 +160,29 @@ class LikelyZoom:
 
     def unsure(self, index: Integers, every: Floats, noise: Floats) -> Bools:
         """Return of which columns the histograms leave open where the bulk is."""
-        _, length, wide = self._runs(self._counts(index, every)[0], noise)
+        _, length, wide = self._runs(self._counts(index, every), noise)
         return np.asarray((length == 0) & (wide < _UNSURE) & ~self.done[index])
 
     def look(self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats) -> None:
         """Zoom in on what the histograms of some columns show."""
-        counts, outside = self._counts(index, every)
-        start, length, wide = self._runs(counts, noise)
+        start, length, wide = self._runs(self._counts(index, every), noise)
         found, few, open_ = length > 0, wide < 0.5, ~self.done[index]
-        outside = _outside(outside, noise, self._rows)
-        lost = self._zoomed[index] & open_
-        lost &= outside > np.where(self._back[index], _SURELY, _LIKELY)
-        back, zoom = index[lost], open_ & found & ~lost
-        self.center[back], self.half[back] = self._before[:, back]
-
-        inside = index[zoom]
-        self._before[:, inside] = self.center[inside], self.half[inside]
-        self.center[inside], self.half[inside] = (
-            part[zoom] for part in _window(grid, start, length)
-        )
+        zoom = open_ & found
+        inside, window = index[zoom], _window(grid, start, length)
+        self.center[inside], self.half[inside] = (part[zoom] for part in window)
         self._zoomed[inside] = True
-        self.narrow[index[open_]] = (zoom & few & (length == 1))[open_]
-        seen = np.where(found, ~few, ~self.fine[index]) | (self.half[index] < self._least[index])
-        self.done[index] |= np.where(lost, self._back[index], seen)
-        self._back[back] = True
-        self.fine[index] = zoom & few & ~self._back[index]
+        self.narrow[index[open_]] = (found & few & (length == 1))[open_]
+        seen = np.where(found, ~few, ~self.fine[index])
+        self.done[index] |= seen | (self.half[index] < self._least[index])
+        self.fine[index] = zoom & few
 
-    def _counts(self, index: Integers, every: Floats) -> tuple[Floats, Floats]:
-        """Return counts in the cells, with values at bounds, and how many are outside."""
+    def _counts(self, index: Integers, every: Floats) -> Floats:
+        """Return counts in the cells; values at bounds are in the first or last."""
         first = ~self._zoomed[index]
         at_bound = np.where(self._bounded[index] & first[:, np.newaxis], every[:, [0, -1]], 0.0)
         counts = every[:, 1:-1].copy()
         counts[:, [0, -1]] += at_bound
-        return counts, every[:, [0, -1]].sum(axis=1) - at_bound.sum(axis=1)
+        return counts
 
     def _runs(self, counts: Floats, noise: Floats) -> tuple[Integers, Integers, Floats]:
         return likely_runs(counts, noise, self._rows, _ASTRAY / self.center.size)
@@ -227,39 +213,36 @@ def likely_runs(
     d, cells = counts.shape
     steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
     lengths = sorted({round(2 ** (k / 2)) for k in range(int(2 * math.log2(cells)) + 1)})
-    mass, fits, apart = _MASS * rows, [], []
+    longest = cells // 6
+    fits, kind_of = [], []
     for run in lengths:
         within = steps[:, run:] - steps[:, :-run]
-        square, places = run * noise[:, np.newaxis] ** 2, within.shape[1]
-        fits.append((within * mass - 0.5 * mass**2) / square - math.log(places))
-        # Or half in each of two runs.
-        best = np.argmax(within, axis=1)[:, np.newaxis]
-        far = np.abs(np.arange(places) - best) >= 2 * run
-        if far.any():
-            both = within.max(axis=1) + np.where(far, within, -np.inf).max(axis=1)
-            fit = 0.5 * mass * (both - 0.5 * mass) / square[:, 0]
-            apart.append(fit - 2.0 * math.log(places))
-    halves = np.logaddexp.reduce(apart, axis=0) - math.log(len(lengths))
-    kinds = np.stack([*(np.logaddexp.reduce(fit, axis=1) for fit in fits), halves], axis=1)
-    prior, whole = _common(kinds, np.full(kinds.shape[1], 1.0 / kinds.shape[1]))
+        for mass in _PARTS if run <= longest else _PARTS[:1]:
+            fit = (within - 0.5 * mass * rows) * mass * rows / (run * noise[:, np.newaxis] ** 2)
+            fits.append(fit - math.log(fit.shape[1]))
+            kind_of.append((run, mass))
+    kinds = np.stack([np.logaddexp.reduce(fit, axis=1) for fit in fits], axis=1)
+    sizes, parts = np.array(kind_of).T
+    nearly_all = parts == _PARTS[0]
+    prior, whole = _common(kinds, _BEFORE * nearly_all / nearly_all.sum())
     likely = np.concatenate(
         [np.exp(fit + prior[k] - whole[:, np.newaxis]) for k, fit in enumerate(fits)], axis=1
     )
-    halves = np.exp(halves + prior[-1] - whole)
-    first = np.concatenate([np.arange(fit.shape[1]) for fit in fits])
-    size = np.repeat(lengths, [fit.shape[1] for fit in fits])
+    places = [fit.shape[1] for fit in fits]
+    at = np.concatenate([np.arange(count) for count in places])
+    size, part = np.repeat(sizes, places), np.repeat(parts, places)
+    few = likely[:, part < _PARTS[0]].sum(axis=1)
     start, length = np.zeros((2, d), dtype=np.int64)
-    longest = cells // 6
     for run in lengths[: np.searchsorted(lengths, longest, side="right")]:
-        best = np.argmax(likely[:, size == run], axis=1)[:, np.newaxis]
-        near = (first >= best - run) & (first + size <= best + 2 * run)
-        sure = np.sum(likely * near, axis=1) > 1.0 - astray
-        good = sure & (halves < _ALONE) & (length == 0)
+        those = likely[:, size == run].reshape(d, -1, cells + 1 - run).sum(axis=1)
+        best = np.argmax(those, axis=1)[:, np.newaxis]
+        near = (at >= best - run) & (at + size <= best + 2 * run)
+        good = (np.sum(likely * near, axis=1) > 1.0 - astray) & (few < _FEW) & (length == 0)
         start[good], length[good] = best[good, 0], run
     most = np.where(noise < _NOISIER * rows, cells // 12, longest)
     most = np.where(length > 0, _ENOUGH, most)
     wide = np.sum(likely * (size > most[:, np.newaxis]), axis=1)
-    return start, length, np.where(halves > _HALVES, 1.0, wide)
+    return start, length, np.where(few > _FEW, 1.0, wide)
 
 
 def _common(kinds: Floats, before: Floats) -> tuple[Floats, Floats]:
@@ -274,14 +257,6 @@ def _common(kinds: Floats, before: Floats) -> tuple[Floats, Floats]:
         prior *= (1.0 / (fits @ prior)) @ fits
         prior = (prior + before + _TINY) / (d + before.sum() + many * _TINY)
     return np.log(prior), np.log(fits @ prior) + best
-
-
-def _outside(counts: Floats, noise: Floats, rows: float) -> Floats:
-    """Return how likely too many of each column's rows are outside, by what all columns show."""
-    off = (counts[:, np.newaxis] - _PARTS * rows) / (math.sqrt(2.0) * noise[:, np.newaxis])
-    prior, whole = _common(-0.5 * off**2, _NONE * (_PARTS == 0.0))
-    likely = np.exp(-0.5 * off**2 + prior - whole[:, np.newaxis])
-    return np.asarray(likely[:, _PARTS > _SOME].sum(axis=1))
 
 
 def _window(grid: LinearGrid, start: Integers, length: Integers) -> tuple[Floats, Floats]:
