@@ -40,7 +40,8 @@ _AT_BOUND = 2.0**-40  # part of a first window's half that is left to values at 
 _ENOUGH = 2  # cells of a run that need no closer look
 _UNSURE = 0.9  # probability of wide columns below which others are asked again
 _PARTS = np.array([0.98, 0.9, 0.8, 0.7, 0.6, 0.5])  # of the rows that may be in a run
-_BEFORE, _FEW = 3.0, 0.5  # as if so many columns had nearly all; probability of fewer
+_BEFORE = 3.0  # as if so many columns had nearly all there
+_MAYBE_FEW, _FEW = 0.5, 0.9  # probability of fewer: asked again; and no run
 _ASTRAY = 1e-3  # probability that the bulk of any column is outside its next window
 _NOISIER = 0.1  # noise of a count, over the rows, where wide columns are told from longer runs
 _ROUNDS, _TINY = 100, 1e-3
@@ -160,12 +161,13 @@ class LikelyZoom:
 
     def unsure(self, index: Integers, every: Floats, noise: Floats) -> Bools:
         """Return of which columns the histograms leave open where the bulk is."""
-        _, length, wide = self._runs(self._counts(index, every), noise)
-        return np.asarray((length == 0) & (wide < _UNSURE) & ~self.done[index])
+        _, length, wide, few = self._runs(self._counts(index, every), noise)
+        unsure = np.where(length > 0, few > _MAYBE_FEW, wide < _UNSURE)
+        return np.asarray(unsure & ~self.done[index])
 
     def look(self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats) -> None:
         """Zoom in on what the histograms of some columns show."""
-        start, length, wide = self._runs(self._counts(index, every), noise)
+        start, length, wide, _ = self._runs(self._counts(index, every), noise)
         found, few, open_ = length > 0, wide < 0.5, ~self.done[index]
         zoom = open_ & found
         inside, window = index[zoom], _window(grid, start, length)
@@ -184,13 +186,13 @@ class LikelyZoom:
         counts[:, [0, -1]] += at_bound
         return counts
 
-    def _runs(self, counts: Floats, noise: Floats) -> tuple[Integers, Integers, Floats]:
+    def _runs(self, counts: Floats, noise: Floats) -> tuple[Integers, Integers, Floats, Floats]:
         return likely_runs(counts, noise, self._rows, _ASTRAY / self.center.size)
 
 
 def likely_runs(
     counts: Floats, noise: Floats, rows: float, astray: float
-) -> tuple[Integers, Integers, Floats]:
+) -> tuple[Integers, Integers, Floats, Floats]:
     """Return the shortest run of each column that the bulk is likely near, and if it is wide.
 
     Parameters
@@ -209,6 +211,8 @@ def likely_runs(
     wide : float64 array of shape (d,)
         Probability that the bulk is in more than two cells, or, where there is no run, in more
         than a part of all.
+    few : float64 array of shape (d,)
+        Probability that many of the rows are in no run: of a single value and others.
     """
     d, cells = counts.shape
     steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
@@ -242,7 +246,7 @@ def likely_runs(
     most = np.where(noise < _NOISIER * rows, cells // 12, longest)
     most = np.where(length > 0, _ENOUGH, most)
     wide = np.sum(likely * (size > most[:, np.newaxis]), axis=1)
-    return start, length, np.where(few > _FEW, 1.0, wide)
+    return start, length, np.where(few > _FEW, 1.0, wide), few
 
 
 def _common(kinds: Floats, before: Floats) -> tuple[Floats, Floats]:
