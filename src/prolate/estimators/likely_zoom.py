@@ -1,25 +1,23 @@
 """How histograms zoom in on each column's bulk where their counts are noisy.
 
 Where one count is uncertain by a twentieth of the rows and more, hardly any run of cells stands out
-of the noise of all that might (`zoom.py`). But most columns' bulk is in some run, and one run is
-likelier than another by what is in it. So each column has a posterior over runs, with how
-long they are a priori told by all columns together (`likely_runs`); it is asked again as long as
-that leaves open where its bulk is, unless it is likely as wide as the window.
+of the noise of all that might (`zoom.py`). So columns' windows follow the runs that their bulk is
+likely near (`likely_runs.py`), and columns are asked again where that leaves too much open.
 
-A column that is in one or two of a few cells is far from 0 beside its spread, so many cells come
-next. Of columns that have many values outside of the next window, zooming in on a single
-value would lose these: they go back.
+A column that is in one or two of a few cells is far from the center of its window beside its
+spread, so many cells come next. These may show most rows in one cell and others apart from it, as
+where most have a single value. The window must hold those others too: it stays wider, and few
+cells tell whether it holds them.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.likely_runs import LikelyRuns, likely_runs
 from prolate.estimators.magnitudes import TINY
 from prolate.queries import Histogram, LinearGrid
 
@@ -34,17 +32,15 @@ NOISY = 0.055
 
 _CELLS, _FINE = 12, 96
 _LEVELS = 14
-_AGAIN, _MOST_SPENT = 2, 0.3  # looks more, as long as all cost no more of the budget
+_AGAIN, _AGAIN_RARE, _RARE = 2, 8, 0.1  # looks more, at all or at a few columns
+_MOST_SPENT = 0.3  # of the budget, before the last of these
 _BITS = 27  # of zoom: centers up to a few million spreads away are found
 _AT_BOUND = 2.0**-40  # part of a first window's half that is left to values at a bound
-_ENOUGH = 2  # cells of a run that need no closer look
-_UNSURE = 0.9  # probability of wide columns below which others are asked again
-_PARTS = np.array([0.98, 0.9, 0.8, 0.7, 0.6, 0.5])  # of the rows that may be in a run
-_BEFORE = 3.0  # as if so many columns had nearly all there
-_MAYBE_FEW, _FEW = 0.5, 0.9  # probability of fewer: asked again; and no run
 _ASTRAY = 1e-3  # probability that the bulk of any column is outside its next window
-_NOISIER = 0.1  # noise of a count, over the rows, where wide columns are told from longer runs
-_ROUNDS, _TINY = 100, 1e-3
+_WIDE = 0.9  # probability that the bulk is wide, to be done
+_MAYBE_APART, _APART, _SURELY_APART = 0.5, 0.9, 0.999  # probability that rows are apart from it
+_AROUND = 12  # of the cells, one in so many is within the run if rows are apart
+_SIGN, _COARSER = 2.0, 0.8  # evidence of rows apart that counts, and what is left for larger cells
 
 
 def zoom_likely(
@@ -107,9 +103,11 @@ def _look(
 
     every, std = measured(np.arange(index.size))
     noise = np.full(index.size, std)
-    for _ in range(_AGAIN):
-        unsure = np.flatnonzero(zoom.unsure(index, every, noise))
-        if not unsure.size or curator.remaining - share * unsure.size / d < least:
+    for again in range(_AGAIN_RARE):
+        unsure = np.flatnonzero(zoom.unsure(index, grid, every, noise))
+        costs = share * unsure.size / d
+        rare = unsure.size <= max(1.0, _RARE * d)
+        if not unsure.size or (again >= _AGAIN and not rare) or curator.remaining - costs < least:
             break
         more, std = measured(unsure)
         part = (noise[unsure] ** 2 / (noise[unsure] ** 2 + std**2))[:, np.newaxis]
@@ -152,6 +150,8 @@ class LikelyZoom:
         self.done = self.narrow.copy()
         self.half = np.where(self._bounded.any(axis=1), (1.0 - _AT_BOUND) * self.half, self.half)
         self._least = self.half * 2.0**-_BITS
+        self._evidence = np.zeros(self.done.size)  # of rows apart from the bulk
+        self._seen_in = np.full(self.done.size, np.inf)  # cells of this width
         self.fine, self._zoomed = np.zeros((2, self.done.size), dtype=np.bool_)
 
     def grid(self, index: Integers, cells: int) -> LinearGrid:
@@ -159,110 +159,48 @@ class LikelyZoom:
         low = (self.center - self.half)[index]
         return LinearGrid(low, (self.half / (cells / 2))[index], cells)
 
-    def unsure(self, index: Integers, every: Floats, noise: Floats) -> Bools:
-        """Return of which columns the histograms leave open where the bulk is."""
-        _, length, wide, few = self._runs(self._counts(index, every), noise)
-        unsure = np.where(length > 0, few > _MAYBE_FEW, wide < _UNSURE)
+    def unsure(self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats) -> Bools:
+        """Return of which columns the histograms leave open where the values are."""
+        runs = self._runs(index, grid, every, noise)
+        open_ = (runs.length == 0) & (runs.wide < _WIDE)
+        unsure = np.where(runs.apart < _MAYBE_APART, open_, runs.apart < _SURELY_APART)
         return np.asarray(unsure & ~self.done[index])
 
     def look(self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats) -> None:
         """Zoom in on what the histograms of some columns show."""
-        start, length, wide, _ = self._runs(self._counts(index, every), noise)
-        found, few, open_ = length > 0, wide < 0.5, ~self.done[index]
-        zoom = open_ & found
-        inside, window = index[zoom], _window(grid, start, length)
-        self.center[inside], self.half[inside] = (part[zoom] for part in window)
-        self._zoomed[inside] = True
-        self.narrow[index[open_]] = (found & few & (length == 1))[open_]
-        seen = np.where(found, ~few, ~self.fine[index])
+        runs = self._runs(index, grid, every, noise)
+        self._remember(index, grid, runs.evidence)
+        fine, left = self.fine[index], ~self.done[index]
+        small, apart = runs.wide < _WIDE, runs.apart > _APART
+        most = np.where(self._evidence[index] > _SIGN, _MAYBE_APART, _APART)
+        found = (runs.length > 0) & (fine | (runs.apart <= most))
+        zoom = left & found
+        near = np.where(apart, np.maximum(runs.length, grid.cells // _AROUND), runs.length)
+        center = grid.low + grid.width * (runs.start + 0.5 * runs.length)
+        self.center[index[zoom]] = center[zoom]
+        self.half[index[zoom]] = (1.5 * grid.width * near)[zoom]
+        self._zoomed[index[zoom]] = True
+        finer = found & small & ~apart
+        self.narrow[index[left]] = (finer & (runs.length == 1))[left]
+        seen = np.where(found, ~small & ~apart, ~fine)
         self.done[index] |= seen | (self.half[index] < self._least[index])
-        self.fine[index] = zoom & few
+        self.fine[index] = left & finer
 
-    def _counts(self, index: Integers, every: Floats) -> Floats:
-        """Return counts in the cells; values at bounds are in the first or last."""
-        first = ~self._zoomed[index]
-        at_bound = np.where(self._bounded[index] & first[:, np.newaxis], every[:, [0, -1]], 0.0)
+    def _runs(self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats) -> LikelyRuns:
+        """Return what runs the counts show; values at bounds are in the first or last cell."""
+        at_bound = self._bounded[index] & ~self._zoomed[index, np.newaxis]
         counts = every[:, 1:-1].copy()
-        counts[:, [0, -1]] += at_bound
-        return counts
+        counts[:, [0, -1]] += np.where(at_bound, every[:, [0, -1]], 0.0)
+        before = self._evidence[index]
+        # What is apart in cells is apart in smaller ones; in larger ones it may not be.
+        no_larger = grid.width <= 1.01 * self._seen_in[index]
+        before = np.where(no_larger, before, np.minimum(0.5 * before, _COARSER))
+        astray = _ASTRAY / self.center.size
+        return likely_runs(counts, noise, self._rows, astray=astray, evidence=before)
 
-    def _runs(self, counts: Floats, noise: Floats) -> tuple[Integers, Integers, Floats, Floats]:
-        return likely_runs(counts, noise, self._rows, _ASTRAY / self.center.size)
-
-
-def likely_runs(
-    counts: Floats, noise: Floats, rows: float, astray: float
-) -> tuple[Integers, Integers, Floats, Floats]:
-    """Return the shortest run of each column that the bulk is likely near, and if it is wide.
-
-    Parameters
-    ----------
-    counts : float64 array of shape (d, cells)
-    noise : float64 array of shape (d,)
-        Their standard deviations.
-    rows : float
-    astray : float
-        Probability that the bulk is not within a run or as far from it as that is long.
-
-    Returns
-    -------
-    start, length : int64 arrays of shape (d,)
-        Length 0 if there is none.
-    wide : float64 array of shape (d,)
-        Probability that the bulk is in more than two cells, or, where there is no run, in more
-        than a part of all.
-    few : float64 array of shape (d,)
-        Probability that many of the rows are in no run: of a single value and others.
-    """
-    d, cells = counts.shape
-    steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
-    lengths = sorted({round(2 ** (k / 2)) for k in range(int(2 * math.log2(cells)) + 1)})
-    longest = cells // 6
-    fits, kind_of = [], []
-    for run in lengths:
-        within = steps[:, run:] - steps[:, :-run]
-        for mass in _PARTS if run <= longest else _PARTS[:1]:
-            fit = (within - 0.5 * mass * rows) * mass * rows / (run * noise[:, np.newaxis] ** 2)
-            fits.append(fit - math.log(fit.shape[1]))
-            kind_of.append((run, mass))
-    kinds = np.stack([np.logaddexp.reduce(fit, axis=1) for fit in fits], axis=1)
-    sizes, parts = np.array(kind_of).T
-    nearly_all = parts == _PARTS[0]
-    prior, whole = _common(kinds, _BEFORE * nearly_all / nearly_all.sum())
-    likely = np.concatenate(
-        [np.exp(fit + prior[k] - whole[:, np.newaxis]) for k, fit in enumerate(fits)], axis=1
-    )
-    places = [fit.shape[1] for fit in fits]
-    at = np.concatenate([np.arange(count) for count in places])
-    size, part = np.repeat(sizes, places), np.repeat(parts, places)
-    few = likely[:, part < _PARTS[0]].sum(axis=1)
-    start, length = np.zeros((2, d), dtype=np.int64)
-    for run in lengths[: np.searchsorted(lengths, longest, side="right")]:
-        those = likely[:, size == run].reshape(d, -1, cells + 1 - run).sum(axis=1)
-        best = np.argmax(those, axis=1)[:, np.newaxis]
-        near = (at >= best - run) & (at + size <= best + 2 * run)
-        good = (np.sum(likely * near, axis=1) > 1.0 - astray) & (few < _FEW) & (length == 0)
-        start[good], length[good] = best[good, 0], run
-    most = np.where(noise < _NOISIER * rows, cells // 12, longest)
-    most = np.where(length > 0, _ENOUGH, most)
-    wide = np.sum(likely * (size > most[:, np.newaxis]), axis=1)
-    return start, length, np.where(few > _FEW, 1.0, wide), few
-
-
-def _common(kinds: Floats, before: Floats) -> tuple[Floats, Floats]:
-    """Return how likely kinds are by how all columns fit them, and how well each column fits.
-
-    From and as logarithms, by expectation maximization, as if some columns had been seen before.
-    """
-    d, many = kinds.shape
-    best = kinds.max(axis=1)
-    fits, prior = np.exp(kinds - best[:, np.newaxis]), np.full(many, 1.0 / many)
-    for _ in range(_ROUNDS):
-        prior *= (1.0 / (fits @ prior)) @ fits
-        prior = (prior + before + _TINY) / (d + before.sum() + many * _TINY)
-    return np.log(prior), np.log(fits @ prior) + best
-
-
-def _window(grid: LinearGrid, start: Integers, length: Integers) -> tuple[Floats, Floats]:
-    """Return the center of three times the run, and half of that window's width."""
-    return grid.low + grid.width * (start + 0.5 * length), grid.width * 1.5 * length
+    def _remember(self, index: Integers, grid: LinearGrid, evidence: Floats) -> None:
+        """Keep the evidence of rows apart from the bulk."""
+        no_larger = grid.width <= 1.01 * self._seen_in[index]
+        better = no_larger | (evidence > self._evidence[index])
+        self._evidence[index] = np.where(better, np.maximum(evidence, 0.0), self._evidence[index])
+        self._seen_in[index] = np.where(better, grid.width, self._seen_in[index])
