@@ -23,6 +23,7 @@ ENOUGH = 2
 """Cells of a run that is short, beside which it need not be known what is in which."""
 
 _PARTS = np.array([0.98, 0.9, 0.8, 0.7, 0.6, 0.5])  # of the rows that may be in a run
+_MANY = 0.75  # part of the rows, if no more are in a run, that noise does not feign
 _BEFORE = 3.0  # as if so many columns had nearly all there
 _NOISY = 0.1  # noise of a count, over the rows, from which on few cells are not told from one
 _ROUNDS, _TINY = 100, 1e-3
@@ -42,14 +43,17 @@ class LikelyRuns:
         more than a part of all cells.
     apart : float64 array of shape (d,)
         Probability that a part of the rows is apart from the bulk.
+    barely : float64 array of shape (d,)
+        Probability that a small part is, which noise may feign.
     evidence : float64 array of shape (d,)
-        By how much the logarithm of the odds of that is larger after the counts than before.
+        How far all that was seen moved the logarithm of the odds that a part is apart.
     """
 
     start: Integers
     length: Integers
     wide: Floats
     apart: Floats
+    barely: Floats
     evidence: Floats
 
 
@@ -108,7 +112,9 @@ def likely_runs(
     few = np.where(noise < _NOISY * rows, cells // 12, longest)
     few = np.where(length > 0, ENOUGH, few)
     wide = np.sum(likely * (size > few[:, np.newaxis]), axis=1)
-    return LikelyRuns(start, length, wide, likely[:, part_of < _PARTS[0]].sum(axis=1), seen)
+    apart = likely[:, part_of < _PARTS[0]].sum(axis=1)
+    barely = likely[:, (part_of < _PARTS[0]) & (part_of > _MANY)].sum(axis=1)
+    return LikelyRuns(start, length, wide, apart, barely, seen)
 
 
 def _common(of_kind: Floats, before: Floats) -> tuple[Floats, Floats]:

@@ -103,11 +103,12 @@ def _look(
 
     every, std = measured(np.arange(index.size))
     noise = np.full(index.size, std)
+    rare = max(1.0, _RARE * d)
     for again in range(_AGAIN_RARE):
-        unsure = np.flatnonzero(zoom.unsure(index, grid, every, noise))
+        unsure = zoom.unsure(index, grid, every, noise, rare=rare)
         costs = share * unsure.size / d
-        rare = unsure.size <= max(1.0, _RARE * d)
-        if not unsure.size or (again >= _AGAIN and not rare) or curator.remaining - costs < least:
+        most = d if again < _AGAIN else rare
+        if not 0 < unsure.size <= most or curator.remaining - costs < least:
             break
         more, std = measured(unsure)
         part = (noise[unsure] ** 2 / (noise[unsure] ** 2 + std**2))[:, np.newaxis]
@@ -159,12 +160,20 @@ class LikelyZoom:
         low = (self.center - self.half)[index]
         return LinearGrid(low, (self.half / (cells / 2))[index], cells)
 
-    def unsure(self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats) -> Bools:
-        """Return of which columns the histograms leave open where the values are."""
-        runs = self._runs(index, grid, every, noise)
-        open_ = (runs.length == 0) & (runs.wide < _WIDE)
-        unsure = np.where(runs.apart < _MAYBE_APART, open_, runs.apart < _SURELY_APART)
-        return np.asarray(unsure & ~self.done[index])
+    def unsure(
+        self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats, *, rare: float
+    ) -> Integers:
+        """Return of which columns the histograms leave open where the values are.
+
+        If these are no more than `rare`, also where it is open only whether many are apart.
+        """
+        runs, left = self._runs(index, grid, every, noise), ~self.done[index]
+        maybe = (runs.apart > _MAYBE_APART) & (runs.apart < _SURELY_APART)
+        nowhere = (runs.length == 0) & (runs.wide < _WIDE) & (runs.apart < _MAYBE_APART)
+        unsure = left & (nowhere | maybe)
+        if unsure.sum() > rare:
+            unsure &= nowhere | (runs.barely > _MAYBE_APART)
+        return np.flatnonzero(unsure)
 
     def look(self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats) -> None:
         """Zoom in on what the histograms of some columns show."""
