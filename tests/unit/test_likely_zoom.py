@@ -1,52 +1,14 @@
-"""Which run of cells a column's bulk is near, where counts are noisy."""
+"""How windows follow the runs that columns' bulk is likely near."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from prolate import Budget
 from prolate.curator import Curator, Measurement
-from prolate.estimators.likely_zoom import LikelyZoom, likely_runs, zoom_likely
+from prolate.estimators import likely_zoom
+from prolate.estimators.likely_zoom import LikelyZoom, zoom_likely
 from prolate.sources import open_source
-
-ROWS, D = 1_000.0, 400
-
-
-def counts_of(part: np.ndarray, noise: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return noisy counts of D columns that are alike, and their noise; both in rows."""
-    rng = np.random.default_rng(seed)
-    counts = ROWS * part + noise * ROWS * rng.standard_normal((D, part.size))
-    return counts, np.full(D, noise * ROWS)
-
-
-def cells(*filled: int, of: int = 12) -> np.ndarray:
-    return np.isin(np.arange(of), filled) / len(filled)
-
-
-@pytest.mark.parametrize(("part", "of"), [((7,), 12), ((7, 8), 12), ((40,), 96), ((0,), 12)])
-def test_a_run_is_found_or_left_open(part, of) -> None:
-    counts, noise = counts_of(cells(*part, of=of), 0.12)
-    start, length, _ = likely_runs(counts, noise, ROWS, 1e-3 / D)
-    found = length > 0
-    inside = (start - length <= part[0]) & (start + 2 * length > part[-1])
-    assert found.mean() > 0.5
-    assert np.all(inside[found])
-
-
-def test_wide_columns_and_two_halves_are_told_from_runs() -> None:
-    for part in (cells(2, 3, 4, 5, 6, 7, 8), cells(2, 9)):
-        _, length, wide = likely_runs(*counts_of(part, 0.1), ROWS, 1e-3 / D)
-        assert np.mean(length > 0) < 0.01
-        assert np.mean(wide > 0.9) > 0.9
-
-
-def test_columns_alike_tell_each_other_how_wide_they_are() -> None:
-    """By itself, one column in ten would be taken for a wide one, or left open."""
-    counts, noise = counts_of(cells(5), 0.2)
-    _, together, _ = likely_runs(counts, noise, ROWS, 1e-3)
-    alone = [likely_runs(counts[[j]], noise[[j]], ROWS, 1e-3)[1][0] for j in range(D)]
-    assert np.mean(together == 0) < 0.7 * np.mean(np.array(alone) == 0)
 
 
 def zoomed(rows: np.ndarray, mu: float, half: float = 1e4) -> tuple[LikelyZoom, Curator]:
@@ -98,3 +60,41 @@ def test_values_at_a_public_bound_are_inside() -> None:
     there = (np.ones(60, dtype=np.bool_),) * 2
     found = zoom_likely(curator, 900.0, low, high, bounded=there, share=0.04)
     assert np.all(np.abs(found.center - rows.mean(axis=0)) < 1.0)
+
+
+def flags(part: float) -> np.ndarray:
+    """Columns of 0 save for a part of ones, far from the center of their windows."""
+    return 3_000.0 + 3.0 * (np.random.default_rng(0).random((1_000, 40)) < part)
+
+
+def test_windows_hold_rows_apart_from_a_single_value() -> None:
+    found, _ = zoomed(flags(0.2), 1.0)
+    inside = np.abs(found.center - 3_001.5) + 1.5 <= found.half
+    assert np.mean(inside) > 0.9
+    assert np.median(found.half) < 100.0
+
+
+def test_the_same_test_fails_where_none_are_believed_to_be_apart(monkeypatch) -> None:
+    monkeypatch.setattr(likely_zoom, "_APART", 1.0)  # a planted fault
+    monkeypatch.setattr(likely_zoom, "_MAYBE_APART", 1.0)
+    found, _ = zoomed(flags(0.2), 1.0)
+    assert np.mean(np.abs(found.center - 3_001.5) + 1.5 <= found.half) < 0.5
+
+
+def columns_of_a_thousandth() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return 5_000.0 * rng.uniform(-1.0, 1.0, 300) + 1e-3 * rng.standard_normal((800, 300))
+
+
+def test_few_columns_that_are_left_open_are_asked_until_they_are_not() -> None:
+    found, curator = zoomed(columns_of_a_thousandth(), 0.9)
+    costs = [one.share for one in curator.receipt if one.label == "location 1"]
+    assert len(costs) > 2
+    assert sum(costs) < 2.0 * costs[0]
+    assert np.max(found.half) < 1.0
+
+
+def test_they_stay_open_if_they_are_not(monkeypatch) -> None:
+    monkeypatch.setattr(likely_zoom, "_AGAIN_RARE", 0)  # a planted fault
+    found, _ = zoomed(columns_of_a_thousandth(), 0.9)
+    assert np.max(found.half) > 100.0
