@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -185,3 +186,26 @@ def test_small_tables_of_tiny_values_are_lost_without_the_look(monkeypatch) -> N
     print("errors:", np.round(with_look, 3), "without:", np.round(without, 3))
     assert np.quantile(with_look, 0.8) < 0.05
     assert np.quantile(without, 0.8) > 0.07
+
+
+def test_a_dear_first_look_leaves_a_variance_its_budget(monkeypatch) -> None:
+    """The mean's share is one of what is left after the look, not of what was left before."""
+    variances = import_module("prolate.estimators.variance")
+    look = variances.with_first_look
+
+    def dear(shape, weigh, *, share):
+        found = look(shape, weigh, share=share)
+        measure_norms(
+            shape.sample,
+            center=shape.center,
+            scale=shape.spread,
+            spread=shape.spread,
+            share=0.8 * shape.sample.remaining,
+            more=0,
+        )
+        return found
+
+    monkeypatch.setattr(variances, "with_first_look", dear)
+    release = prolate.variance(lengthened(0.0, 1.0), budget=Budget(mu=2.0), seed=0)
+    share = {one.label: one.share for one in release.receipt}
+    assert share["variance"] > share["mean"]
