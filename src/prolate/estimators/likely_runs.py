@@ -14,19 +14,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ENOUGH", "LikelyRuns", "likely_runs"]
+__all__ = ["LikelyRuns", "likely_runs"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
-ENOUGH = 2
-"""Cells of a run that is short, beside which it need not be known what is in which."""
-
+_ENOUGH = 2  # cells of a run that is short: what is in which of them does not matter
 _PARTS = np.array([0.98, 0.9, 0.8, 0.7, 0.6, 0.5])  # of the rows that may be in a run
 _MANY = 0.75  # part of the rows, if no more are in a run, that noise does not feign
 _BEFORE = 3.0  # as if so many columns had nearly all there
 _NOISY = 0.1  # noise of a count, over the rows, from which on few cells are not told from one
 _ROUNDS, _TINY = 100, 1e-3
+_TOGETHER = 2048  # columns, of which so many tell what is common
+_LEAST = 1e-300  # probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class LikelyRuns:
         The shortest run that the bulk is surely near: in it, or no farther than it is long.
         Length 0 if there is none.
     wide : float64 array of shape (d,)
-        Probability that the bulk is in more than `ENOUGH` cells, or, where there is no run, in
+        Probability that the bulk is in more than two cells, or, where there is no run, in
         more than a part of all cells.
     apart : float64 array of shape (d,)
         Probability that a part of the rows is apart from the bulk.
@@ -78,61 +79,127 @@ def likely_runs(
     LikelyRuns
     """
     d, cells = counts.shape
-    lengths = sorted({round(2 ** (k / 2)) for k in range(int(2 * math.log2(cells)) + 1)})
-    longest = cells // 6
-    steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
-    fits, kinds = [], []
-    for run in lengths:
-        within = steps[:, run:] - steps[:, :-run]
-        for part in _PARTS if run <= longest else _PARTS[:1]:
-            # the likelihood of part of the rows spread evenly over the run, beside that of none
-            fit = (within - 0.5 * part * rows) * part * rows / (run * noise[:, np.newaxis] ** 2)
-            fit += (part < _PARTS[0]) * evidence[:, np.newaxis]
-            fits.append(fit - math.log(fit.shape[1]))
-            kinds.append((run, part))
-    sizes, parts = np.array(kinds).T
-    of_kind = np.stack([np.logaddexp.reduce(fit, axis=1) for fit in fits], axis=1)
-    nearly_all = parts == _PARTS[0]
-    prior, whole = _common(of_kind, _BEFORE * nearly_all / nearly_all.sum())
-    seen = _given(of_kind, prior, ~nearly_all) - _given(of_kind, prior, nearly_all)
+    kinds = _Kinds.of(cells)
 
-    likely = np.concatenate(
-        [np.exp(fit + prior[k] - whole[:, np.newaxis]) for k, fit in enumerate(fits)], axis=1
-    )
-    places = [fit.shape[1] for fit in fits]
-    at = np.concatenate([np.arange(count) for count in places])
-    size, part_of = np.repeat(sizes, places), np.repeat(parts, places)
-    start, length = np.zeros((2, d), dtype=np.int64)
-    for run in lengths[: np.searchsorted(lengths, longest, side="right")]:
-        those = likely[:, size == run].reshape(d, -1, cells + 1 - run).sum(axis=1)
-        best = np.argmax(those, axis=1)[:, np.newaxis]
-        near = (at >= best - run) & (at + size <= best + 2 * run)
-        good = (np.sum(likely * near, axis=1) > 1.0 - astray) & (length == 0)
-        start[good], length[good] = best[good, 0], run
-    few = np.where(noise < _NOISY * rows, cells // 12, longest)
-    few = np.where(length > 0, ENOUGH, few)
-    wide = np.sum(likely * (size > few[:, np.newaxis]), axis=1)
-    apart = likely[:, part_of < _PARTS[0]].sum(axis=1)
-    barely = likely[:, (part_of < _PARTS[0]) & (part_of > _MANY)].sum(axis=1)
-    return LikelyRuns(start, length, wide, apart, barely, seen)
+    def fits_of(some: slice) -> _Fits:
+        return _Fits.of(counts[some], noise[some], rows, evidence[some], kinds)
+
+    some = fits_of(slice(None, None, -(-d // _TOGETHER)))
+    common = _common(some.of_kind, _BEFORE * kinds.nearly_all / kinds.nearly_all.sum())
+    blocks = [slice(first, first + _TOGETHER) for first in range(0, d, _TOGETHER)]
+    found = [
+        _find(some if d <= _TOGETHER else fits_of(block), common, noise[block] / rows, astray)
+        for block in blocks
+    ]
+    return LikelyRuns(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
-def _common(of_kind: Floats, before: Floats) -> tuple[Floats, Floats]:
-    """Return how likely kinds are by how all columns fit them, and how well each column fits.
+@dataclass(frozen=True, eq=False)
+class _Kinds:
+    """Lengths of runs, and parts of the rows in them.
 
-    From and as logarithms, as if some columns had been seen before.
+    Attributes
+    ----------
+    run, part : arrays of shape (kinds,)
+    nearly_all : bool array of shape (kinds,)
+    of, at : int64 arrays of shape (places,)
+        For each place of a run of each kind: which kind, and where it starts.
+    longest : int
+        Longest run that a window may follow.
     """
+
+    cells: int
+    run: Integers
+    part: Floats
+    nearly_all: Bools
+    of_place: Integers
+    at: Integers
+    longest: int
+
+    @classmethod
+    def of(cls, cells: int) -> _Kinds:
+        lengths = sorted({round(2 ** (k / 2)) for k in range(int(2 * math.log2(cells)) + 1)})
+        longest = cells // 6
+        kinds = [(k, p) for k in lengths for p in (_PARTS if k <= longest else _PARTS[:1])]
+        run, part = np.array([k for k, _ in kinds]), np.array([p for _, p in kinds])
+        places = [np.arange(cells + 1 - k) for k in run]
+        of_place = np.repeat(np.arange(run.size), [at.size for at in places])
+        at = np.concatenate(places)
+        return cls(cells, run, part, part == _PARTS[0], of_place, at, longest)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fits:
+    """How well columns fit each place of each kind of runs, over the best of all.
+
+    Attributes
+    ----------
+    likelihood : float64 array of shape (d, places)
+    of_kind : float64 array of shape (d, kinds)
+        Sums of it.
+    """
+
+    kinds: _Kinds
+    likelihood: Floats
+    of_kind: Floats
+
+    @classmethod
+    def of(
+        cls, counts: Floats, noise: Floats, rows: float, evidence: Floats, kinds: _Kinds
+    ) -> _Fits:
+        d, cells = counts.shape
+        steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
+        fit = np.empty((d, kinds.at.size))
+        first = 0
+        for run, part in zip(kinds.run, kinds.part, strict=True):
+            within = steps[:, run:] - steps[:, :-run]
+            here = slice(first, first := first + within.shape[1])
+            # Part of the rows spread evenly over the run, beside none.
+            fit[:, here] = (within - 0.5 * part * rows) * (part * rows / run)
+        fit /= noise[:, np.newaxis] ** 2
+        size = cells + 1.0 - kinds.run
+        more = np.where(kinds.nearly_all, 0.0, evidence[:, np.newaxis]) - np.log(size)
+        fit += more[:, kinds.of_place]
+        fit -= fit.max(axis=1, keepdims=True)
+        likelihood = np.exp(fit, out=fit)
+        starts = np.flatnonzero(kinds.at == 0)
+        return cls(kinds, likelihood, np.add.reduceat(likelihood, starts, axis=1))
+
+
+def _find(
+    fits: _Fits, common: Floats, noise: Floats, astray: float
+) -> tuple[Integers, Integers, Floats, Floats, Floats, Floats]:
+    """Return what `LikelyRuns` has, for some columns; `noise` is a part of the rows."""
+    kinds, of_kind = fits.kinds, fits.of_kind * common
+    whole = of_kind.sum(axis=1)
+    of_kind /= whole[:, np.newaxis]
+    apart = of_kind[:, ~kinds.nearly_all].sum(axis=1)
+    barely = of_kind[:, ~kinds.nearly_all & (kinds.part > _MANY)].sum(axis=1)
+    prior = common[~kinds.nearly_all].sum() / common[kinds.nearly_all].sum()
+    odds = np.maximum(apart, _LEAST) / np.maximum(1.0 - apart, _LEAST)
+    evidence = np.log(odds / prior)
+
+    likely = fits.likelihood * (common[kinds.of_place] / whole[:, np.newaxis])
+    size = kinds.run[kinds.of_place]
+    start, length = np.zeros((2, noise.size), dtype=np.int64)
+    for run in np.unique(kinds.run[kinds.run <= kinds.longest]):
+        those = likely[:, size == run].reshape(noise.size, -1, kinds.cells + 1 - run).sum(axis=1)
+        best = np.argmax(those, axis=1)[:, np.newaxis]
+        near = (kinds.at >= best - run) & (kinds.at + size <= best + 2 * run)
+        sure = np.einsum("ij,ij->i", likely, near) > 1.0 - astray
+        good = sure & (length == 0)
+        start[good], length[good] = best[good, 0], run
+    few = np.where(noise < _NOISY, kinds.cells // 12, kinds.longest)
+    few = np.where(length > 0, _ENOUGH, few)
+    wide = np.sum(of_kind * (kinds.run > few[:, np.newaxis]), axis=1)
+    return start, length, wide, apart, barely, evidence
+
+
+def _common(of_kind: Floats, before: Floats) -> Floats:
+    """Return how likely kinds are by how all columns fit them, as if some had been seen before."""
     d, many = of_kind.shape
-    best = of_kind.max(axis=1)
-    fits, prior = np.exp(of_kind - best[:, np.newaxis]), np.full(many, 1.0 / many)
+    prior = np.full(many, 1.0 / many)
     for _ in range(_ROUNDS):
-        prior *= (1.0 / (fits @ prior)) @ fits
+        prior *= (1.0 / (of_kind @ prior)) @ of_kind
         prior = (prior + before + _TINY) / (d + before.sum() + many * _TINY)
-    return np.log(prior), np.log(fits @ prior) + best
-
-
-def _given(of_kind: Floats, prior: Floats, those: NDArray[np.bool_]) -> Floats:
-    """Return how well each column fits those kinds together."""
-    weight = prior[those] - np.logaddexp.reduce(prior[those])
-    fit: Floats = np.logaddexp.reduce(of_kind[:, those] + weight, axis=1)
-    return fit
+    return prior

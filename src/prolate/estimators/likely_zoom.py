@@ -31,6 +31,7 @@ NOISY = 0.055
 """Noise of a count, over the rows, from which on runs are told by how likely they are."""
 
 _CELLS, _FINE = 12, 96
+_MOST_CELLS = 1 << 22  # of many columns' histograms together
 _LEVELS = 14
 _AGAIN, _AGAIN_RARE, _RARE = 2, 8, 0.1  # looks more, at all or at a few columns
 _MOST_SPENT = 0.3  # of the budget, before the last of these
@@ -75,7 +76,9 @@ def zoom_likely(
         if not left.size:
             break
         label = f"location {level + 1}"
-        for index, cells in ((left[~zoom.fine[left]], _CELLS), (left[zoom.fine[left]], _FINE)):
+        few, many = left[~zoom.fine[left]], left[zoom.fine[left]]
+        fine = _FINE if many.size * _FINE <= _MOST_CELLS else _CELLS
+        for index, cells in ((few, _CELLS), (many, fine)):
             if index.size:
                 _look(curator, zoom, index, cells, share=share, label=label, least=least)
     return zoom
@@ -103,9 +106,9 @@ def _look(
 
     every, std = measured(np.arange(index.size))
     noise = np.full(index.size, std)
-    rare = max(1.0, _RARE * d)
+    runs, rare = zoom.runs(index, grid, every, noise), max(1.0, _RARE * d)
     for again in range(_AGAIN_RARE):
-        unsure = zoom.unsure(index, grid, every, noise, rare=rare)
+        unsure = zoom.unsure(index, runs, rare)
         costs = share * unsure.size / d
         most = d if again < _AGAIN else rare
         if not 0 < unsure.size <= most or curator.remaining - costs < least:
@@ -114,7 +117,8 @@ def _look(
         part = (noise[unsure] ** 2 / (noise[unsure] ** 2 + std**2))[:, np.newaxis]
         every[unsure] += part * (more - every[unsure])
         noise[unsure] = np.hypot(1.0 / noise[unsure], 1.0 / std) ** -1.0
-    zoom.look(index, grid, every, noise)
+        runs = zoom.runs(index, grid, every, noise)
+    zoom.look(index, grid, runs)
 
 
 class LikelyZoom:
@@ -160,14 +164,24 @@ class LikelyZoom:
         low = (self.center - self.half)[index]
         return LinearGrid(low, (self.half / (cells / 2))[index], cells)
 
-    def unsure(
-        self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats, *, rare: float
-    ) -> Integers:
-        """Return of which columns the histograms leave open where the values are.
+    def runs(self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats) -> LikelyRuns:
+        """Return what runs the counts show; values at bounds are in the first or last cell."""
+        at_bound = self._bounded[index] & ~self._zoomed[index, np.newaxis]
+        counts = every[:, 1:-1].copy()
+        counts[:, [0, -1]] += np.where(at_bound, every[:, [0, -1]], 0.0)
+        before = self._evidence[index]
+        # What is apart in cells is apart in smaller ones; in larger ones it may not be.
+        no_larger = grid.width <= 1.01 * self._seen_in[index]
+        before = np.where(no_larger, before, np.minimum(0.5 * before, _COARSER))
+        astray = _ASTRAY / self.center.size
+        return likely_runs(counts, noise, self._rows, astray=astray, evidence=before)
+
+    def unsure(self, index: Integers, runs: LikelyRuns, rare: float) -> Integers:
+        """Return of which columns it is open where the values are.
 
         If these are no more than `rare`, also where it is open only whether many are apart.
         """
-        runs, left = self._runs(index, grid, every, noise), ~self.done[index]
+        left = ~self.done[index]
         maybe = (runs.apart > _MAYBE_APART) & (runs.apart < _SURELY_APART)
         nowhere = (runs.length == 0) & (runs.wide < _WIDE) & (runs.apart < _MAYBE_APART)
         unsure = left & (nowhere | maybe)
@@ -175,9 +189,8 @@ class LikelyZoom:
             unsure &= nowhere | (runs.barely > _MAYBE_APART)
         return np.flatnonzero(unsure)
 
-    def look(self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats) -> None:
-        """Zoom in on what the histograms of some columns show."""
-        runs = self._runs(index, grid, every, noise)
+    def look(self, index: Integers, grid: LinearGrid, runs: LikelyRuns) -> None:
+        """Zoom in on the runs of some columns."""
         self._remember(index, grid, runs.evidence)
         fine, left = self.fine[index], ~self.done[index]
         small, apart = runs.wide < _WIDE, runs.apart > _APART
@@ -194,18 +207,6 @@ class LikelyZoom:
         seen = np.where(found, ~small & ~apart, ~fine)
         self.done[index] |= seen | (self.half[index] < self._least[index])
         self.fine[index] = left & finer
-
-    def _runs(self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats) -> LikelyRuns:
-        """Return what runs the counts show; values at bounds are in the first or last cell."""
-        at_bound = self._bounded[index] & ~self._zoomed[index, np.newaxis]
-        counts = every[:, 1:-1].copy()
-        counts[:, [0, -1]] += np.where(at_bound, every[:, [0, -1]], 0.0)
-        before = self._evidence[index]
-        # What is apart in cells is apart in smaller ones; in larger ones it may not be.
-        no_larger = grid.width <= 1.01 * self._seen_in[index]
-        before = np.where(no_larger, before, np.minimum(0.5 * before, _COARSER))
-        astray = _ASTRAY / self.center.size
-        return likely_runs(counts, noise, self._rows, astray=astray, evidence=before)
 
     def _remember(self, index: Integers, grid: LinearGrid, evidence: Floats) -> None:
         """Keep the evidence of rows apart from the bulk."""
