@@ -41,6 +41,8 @@ _ASTRAY = 1e-3  # probability that the bulk of any column is outside its next wi
 _WIDE = 0.9  # probability that the bulk is wide, to be done
 _MAYBE_APART, _APART, _SURELY_APART = 0.5, 0.9, 0.999  # probability that rows are apart from it
 _AROUND = 12  # of the cells, one in so many is within the run if rows are apart
+_SHIFT = 1.0 / 11.0  # half a window that it is wider, so that cells' edges may be anywhere
+_GOLDEN, _SILVER = 0.6180339887498949, 0.4142135623730951
 _SIGN, _COARSER = 2.0, 0.8  # evidence of rows apart that counts, and what is left for larger cells
 
 
@@ -155,6 +157,9 @@ class LikelyZoom:
         self.done = self.narrow.copy()
         self.half = np.where(self._bounded.any(axis=1), (1.0 - _AT_BOUND) * self.half, self.half)
         self._least = self.half * 2.0**-_BITS
+        self._looks = 0
+        free = np.flatnonzero(~self._bounded.any(axis=1) & ~self.narrow)
+        self.center[free], self.half[free] = self._shifted(free, self.center[free], self.half[free])
         self._evidence = np.zeros(self.done.size)  # of rows apart from the bulk
         self._seen_in = np.full(self.done.size, np.inf)  # cells of this width
         self.fine, self._zoomed = np.zeros((2, self.done.size), dtype=np.bool_)
@@ -199,14 +204,21 @@ class LikelyZoom:
         zoom = left & found
         near = np.where(apart, np.maximum(runs.length, grid.cells // _AROUND), runs.length)
         center = grid.low + grid.width * (runs.start + 0.5 * runs.length)
-        self.center[index[zoom]] = center[zoom]
-        self.half[index[zoom]] = (1.5 * grid.width * near)[zoom]
+        half = 1.5 * grid.width * near
+        zoomed = self._shifted(index[zoom], center[zoom], half[zoom])
+        self.center[index[zoom]], self.half[index[zoom]] = zoomed
         self._zoomed[index[zoom]] = True
         finer = found & small & ~apart
         self.narrow[index[left]] = (finer & (runs.length == 1))[left]
         seen = np.where(found, ~small & ~apart, ~fine)
         self.done[index] |= seen | (self.half[index] < self._least[index])
         self.fine[index] = left & finer
+
+    def _shifted(self, index: Integers, center: Floats, half: Floats) -> tuple[Floats, Floats]:
+        """Return windows that hold these, with a cell's edge at no round number."""
+        self._looks += 1
+        along = np.modf((index + 1) * _GOLDEN + self._looks * _SILVER)[0] * 2.0 - 1.0
+        return center + _SHIFT * along * half, (1.0 + _SHIFT) * half
 
     def _remember(self, index: Integers, grid: LinearGrid, evidence: Floats) -> None:
         """Keep the evidence of rows apart from the bulk."""
