@@ -196,10 +196,10 @@ class LikelyZoom:
 
     def look(self, index: Integers, grid: LinearGrid, runs: LikelyRuns) -> None:
         """Zoom in on the runs of some columns."""
+        most = np.where(self._evidence[index] > _SIGN, _MAYBE_APART, _APART)
         self._remember(index, grid, runs.evidence)
         fine, left = self.fine[index], ~self.done[index]
         small, apart = runs.wide < _WIDE, runs.apart > _APART
-        most = np.where(self._evidence[index] > _SIGN, _MAYBE_APART, _APART)
         found = (runs.length > 0) & (fine | (runs.apart <= most))
         zoom = left & found
         near = np.where(apart, np.maximum(runs.length, grid.cells // _AROUND), runs.length)
