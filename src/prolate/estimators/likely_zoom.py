@@ -1,6 +1,6 @@
 """How histograms zoom in on each column's bulk where their counts are noisy.
 
-Where one count is uncertain by a twentieth of the rows and more, hardly any run of cells stands out
+Where one count is uncertain by a fifteenth of the rows and more, hardly any run of cells stands out
 of the noise of all that might (`zoom.py`). So columns' windows follow the runs that their bulk is
 likely near (`likely_runs.py`), and columns are asked again where that leaves too much open.
 
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-NOISY = 0.055
+NOISY = 0.07
 """Noise of a count, over the rows, from which on runs are told by how likely they are."""
 
 _CELLS, _FINE = 12, 96
