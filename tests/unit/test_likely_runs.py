@@ -10,13 +10,15 @@ from prolate.estimators.likely_runs import LikelyRuns, likely_runs
 ROWS, D = 1_000.0, 400
 
 
-def runs_of(part: np.ndarray, noise: float, d: int = D, evidence: float = 0.0) -> LikelyRuns:
+def runs_of(
+    part: np.ndarray, noise: float, *, evidence: float = 0.0, some: slice = slice(None)
+) -> LikelyRuns:
     """Return what noisy counts of columns that are alike show; noise is a part of the rows."""
     rng = np.random.default_rng(0)
     counts = ROWS * part + noise * ROWS * rng.standard_normal((D, part.size))
-    known = np.full(d, evidence)
-    stds = np.full(d, noise * ROWS)
-    return likely_runs(counts[:d], stds, ROWS, astray=1e-3 / D, evidence=known)
+    counts = counts[some]
+    std, known = np.full(len(counts), noise * ROWS), np.full(len(counts), evidence)
+    return likely_runs(counts, std, ROWS, astray=1e-3 / D, evidence=known)
 
 
 def cells(*filled: int, of: int = 12) -> np.ndarray:
@@ -41,16 +43,9 @@ def test_wide_columns_and_two_halves_are_told_from_runs() -> None:
 
 def test_columns_alike_tell_each_other_how_wide_they_are() -> None:
     """By themselves, far more columns are left open."""
-    together = runs_of(cells(5), 0.2)
-    alone = [runs_of(cells(5), 0.2, d=1).length[0], *(one_of(j) for j in range(1, D))]
-    assert np.mean(together.length == 0) < 0.7 * np.mean(np.array(alone) == 0)
-
-
-def one_of(j: int) -> int:
-    rng = np.random.default_rng(0)
-    counts = ROWS * cells(5) + 0.2 * ROWS * rng.standard_normal((D, 12))
-    std, none = np.full(1, 0.2 * ROWS), np.zeros(1)
-    return int(likely_runs(counts[[j]], std, ROWS, astray=1e-3 / D, evidence=none).length[0])
+    together = runs_of(cells(5), 0.2).length
+    alone = [runs_of(cells(5), 0.2, some=slice(j, j + 1)).length[0] for j in range(D)]
+    assert np.mean(together == 0) < 0.7 * np.mean(np.array(alone) == 0)
 
 
 def test_rows_apart_from_a_single_value_are_seen() -> None:

@@ -100,9 +100,10 @@ class _Kinds:
 
     Attributes
     ----------
+    cells : int
     run, part : arrays of shape (kinds,)
     nearly_all : bool array of shape (kinds,)
-    of, at : int64 arrays of shape (places,)
+    of_place, at : int64 arrays of shape (places,)
         For each place of a run of each kind: which kind, and where it starts.
     longest : int
         Longest run that a window may follow.
