@@ -21,14 +21,14 @@ from prolate.estimators.likely_runs import LikelyRuns, likely_runs
 from prolate.estimators.magnitudes import TINY
 from prolate.queries import Histogram, LinearGrid
 
-__all__ = ["NOISY", "LikelyZoom", "zoom_likely"]
+__all__ = ["NOISIEST", "NOISY", "LikelyZoom", "zoom_likely"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-NOISY = 0.07
-"""Noise of a count, over the rows, from which on runs are told by how likely they are."""
+NOISY, NOISIEST = 0.07, 0.28
+"""Noise of a count, over the rows, from and up to which runs are told by how likely they are."""
 
 _CELLS, _FINE = 12, 96
 _MOST_CELLS = 1 << 22  # of many columns' histograms together

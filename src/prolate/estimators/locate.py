@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.likely_zoom import NOISY, zoom_likely
+from prolate.estimators.likely_zoom import NOISIEST, NOISY, zoom_likely
 from prolate.estimators.magnitudes import BULK, find_magnitudes
 from prolate.estimators.shares import rows_changed, significance
 from prolate.estimators.zoom import ENOUGH, Zoom
@@ -116,7 +116,7 @@ def locate(
         lower, upper = np.where(constant, 0.0, lower), np.where(constant, 0.0, upper)
     bounded = (lower == bounds[0], upper == bounds[1])
     noise = math.sqrt(rows_changed(curator.neighbors) * d) / curator.mu_of(share)
-    if noise > NOISY * rows:
+    if NOISY * rows < noise < NOISIEST * rows:
         likely = zoom_likely(
             curator, rows, lower, upper, bounded=bounded, share=share, most_levels=most_levels
         )
