@@ -1,10 +1,12 @@
 """How near `prolate.mean` comes to R* for shapes, sizes and budgets drawn at random.
 
-    python benchmarks/many_shapes.py [--settings 420] [--first 840] [--runs 7] [--tight] [--only T]
+    python benchmarks/many_shapes.py [--settings 420] [--first 840] [--runs 7] [--tight | --many]
+        [--only TEXT]
 
 Each setting has columns of one of 28 shapes (normal to Pareto, counts, flags, mixtures,
 correlated), 2 to 600 of them, alike or of skewed scales in any order, 400 to 40,000 rows,
-rho from 1/16 to 2, and n / sqrt(d / rho) from 120 to 2,000, or from 22 to 120 with --tight.
+rho from 1/16 to 2, and n / sqrt(d / rho) from 120 to 2,000, or from 22 to 120 with --tight;
+with --many up to 100,000 rows, rho from 1/2 to 4, and n / sqrt(d / rho) from 2,000 to 20,000.
 Printed is the median run's error over that of the best fixed clip fraction, R / R* of
 `accuracy.py`.
 """
@@ -65,7 +67,7 @@ def both_sides(rng, n, d):
 
 
 WEIBULL = gamma(1 + 1 / 0.7)
-ROOM, TIGHT = (120.0, 2000.0), (22.0, 120.0)  # n / sqrt(d / rho)
+ROOM, TIGHT, MANY = (120.0, 2000.0), (22.0, 120.0), (2000.0, 20000.0)  # n / sqrt(d / rho)
 SHAPES = {
     "normal": accuracy.normal,
     "laplace": accuracy.laplace,
@@ -104,12 +106,13 @@ SHAPES = {
 
 def setting(number: int, room: tuple[float, float]) -> Setting:
     rng = np.random.default_rng([77, number])
+    low, high, most, cells = (-1, 3, 100_000, 2.4e7) if room == MANY else (-4, 2, 40_000, 4e6)
     name, draw = list(SHAPES.items())[number % len(SHAPES)]
     while True:
         d = int(np.exp(rng.uniform(np.log(2), np.log(600))))
-        rho = float(2.0 ** rng.integers(-4, 2))
+        rho = float(2.0 ** rng.integers(low, high))
         n = int(np.exp(rng.uniform(*np.log(room))) * np.sqrt(d / rho))
-        if 400 <= n <= 40_000 and n * d <= 4e6:
+        if 400 <= n <= most and n * d <= cells:
             break
     skew = float(rng.choice([0, 0, 1, 2, 3]))
     sigma = zipf(d, skew) * 10.0 ** rng.integers(-2, 4)
@@ -136,6 +139,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--tight", action="store_true", help="few rows for the budget")
+    parser.add_argument("--many", action="store_true", help="many rows for it")
     options = parser.parse_args()
     numbers = [
         k
@@ -143,7 +147,8 @@ def main() -> None:
         if options.only in list(SHAPES)[k % len(SHAPES)]
     ]
     with ProcessPoolExecutor(options.jobs) as pool:
-        job = partial(measure, runs=options.runs, room=TIGHT if options.tight else ROOM)
+        room = TIGHT if options.tight else MANY if options.many else ROOM
+        job = partial(measure, runs=options.runs, room=room)
         found = list(pool.map(job, numbers))
     median = np.array([m for _, _, m, _ in found])
     for shape in SHAPES:

@@ -17,8 +17,8 @@ import prolate
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators import alike, farthest, locate, rare, shape, tail
-from prolate.estimators.clip import Norms
 from prolate.estimators.covariance import lengths
+from prolate.estimators.norms import Norms
 from prolate.sources import open_source
 
 BUDGET = Budget(epsilon=1, delta=1e-6)

@@ -8,7 +8,7 @@ import pytest
 import prolate
 from prolate import Budget
 from prolate.estimators.beyond import Beyond, lost_part, normal_loss, stretch_beyond
-from prolate.estimators.clip import Norms
+from prolate.estimators.norms import Norms
 
 ROWS = 1e6
 

@@ -9,10 +9,10 @@ import prolate
 from prolate import Budget, InputError, Release, rivals
 from prolate._release_views import cells
 from prolate.curator import Curator
-from prolate.estimators.clip import Norms
 from prolate.estimators.covariance.lengths import learn_lengths
 from prolate.estimators.covariance.moment import Moment, combine
 from prolate.estimators.covariance.spectrum import shrunk_spectrum
+from prolate.estimators.norms import Norms
 from prolate.sources import open_source
 
 LARGE = Budget(mu=100.0)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from prolate import Budget
 from prolate.curator import Curator
-from prolate.estimators.clip import Norms
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.norms import Norms
 from prolate.estimators.regression import regression
 from prolate.estimators.regression.line import Moments, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit

@@ -9,9 +9,9 @@ import pytest
 
 import prolate
 from prolate.estimators.averages import with_center
-from prolate.estimators.clip import Norms, is_doubtful
 from prolate.estimators.expected import Expected
 from prolate.estimators.loss import Loss
+from prolate.estimators.norms import Norms, is_doubtful
 from prolate.estimators.tilt import Tilt, _sampled
 
 N, D = 40_000, 32
@@ -46,6 +46,7 @@ def expect(rows: np.ndarray, n: float, noise_square: float = 0.0) -> Expected:
         spread_square=float(np.sum(spread**2)),
         slope_square=float(np.sum((square * scale) ** 2) / np.sum(square**2)),
         unit=1.0,
+        columns=float(np.sum(square)) ** 2 / float(np.sum(square**2)),
     )
 
 

@@ -11,9 +11,9 @@ import pytest
 import prolate
 from prolate import Budget
 from prolate.curator import Curator
-from prolate.estimators.clip import Norms, measure_norms, safe_cell
 from prolate.estimators.floor import with_common_floor
 from prolate.estimators.lengths import with_first_look
+from prolate.estimators.norms import Norms, measure_norms, safe_cell
 from prolate.estimators.shape import Shape, learn_shape
 from prolate.estimators.tail import find_tail
 from prolate.sources import open_source

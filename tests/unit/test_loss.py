@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from prolate.estimators import expected as expected_module
-from prolate.estimators.clip import Norms
 from prolate.estimators.expected import Expected
 from prolate.estimators.loss import Loss
+from prolate.estimators.norms import Norms
 from prolate.estimators.tilt import Tilt
 
 N = 40_000
@@ -49,6 +49,7 @@ def measured(rows: Rows, noise: float = 0.1) -> Loss:
         spread_square=float(np.sum(spread**2)),
         slope_square=1.0,
         unit=1.0,
+        columns=float(np.sum(spread)) ** 2 / float(np.sum(spread**2)),
     )
     between = norms.middle(float(N))
     tilt = Tilt(
@@ -147,7 +148,7 @@ def test_no_row_points_aside_by_more_than_its_length(monkeypatch: pytest.MonkeyP
     counts += [3, 5, -51, 21, -65, -102, -63, 66, 42, -102, 22, -149, -102]
     norms = Norms(typical * np.array(ratios), np.array(counts, dtype=float), noise, typical)
     ones, cell = np.ones(512), ratios.index(1.04)
-    expected = Expected(norms, cell, rows, 33.0, 5e-4, 1.3e-4, 512.0, 1.0, unit=1.0)
+    expected = Expected(norms, cell, rows, 33.0, 5e-4, 1.3e-4, 512.0, 1.0, unit=1.0, columns=512.0)
     row = np.full(512, 1.9 / np.sqrt(512))
     tilt = Tilt(
         norms.middle(rows),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.clip import Norms, fraction_radius
+from prolate.estimators.norms import Norms, fraction_radius
 
 __all__ = ["MOST_STRETCH", "PART", "Beyond", "lost_part", "normal_loss", "stretch_beyond"]
 

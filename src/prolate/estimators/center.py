@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
-from prolate.estimators.clip import fraction_radius, measure_norms
+from prolate.estimators.norms import fraction_radius, measure_norms
 from prolate.queries import ClippedSum
 
 __all__ = ["refine_center"]

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.allowance import allowance_of_mean
 from prolate.estimators.averages import Answer, average, with_center
-from prolate.estimators.clip import Norms, clipped_sum, rounding_std
+from prolate.estimators.clip import clipped_sum, rounding_std
 from prolate.estimators.expected import Radii
 from prolate.estimators.interval import interval_mean, reaches
 from prolate.estimators.lengths import expected_lengths
 from prolate.estimators.loss import Loss
 from prolate.estimators.moments import MOMENTS, measure_variation
+from prolate.estimators.norms import Norms
 from prolate.estimators.shape import Shape
 from prolate.estimators.shares import radius_share
 from prolate.estimators.tilt import measure_tilt, tilt_share

@@ -9,6 +9,7 @@ noise hides, from the curves that its counts make likely (`curves.py`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
-from prolate.estimators.clip import Norms, safe_cell
 from prolate.estimators.curves import likely_curves, survival
+from prolate.estimators.norms import Norms, fraction_radius, safe_cell
 from prolate.estimators.shares import radii_apart
 from prolate.theory import effective_columns
 
@@ -29,6 +30,7 @@ Floats = NDArray[np.float64]
 Radii = TypeVar("Radii", float, Floats)
 """One radius, or an array of them."""
 
+_BESIDE, _NEAREST = 10.0, 0.01  # columns that are others than those; a length, for those inside
 _LIKELY = 1e-4  # of the likeliest curve
 _REACH = np.geomspace(1.0, 60.0, 60)  # of the lengths' tail, over its start
 _FACTOR = 0.9  # harder clipping gains little, and needs a better center
@@ -57,6 +59,8 @@ class Expected:
         few columns rule, a long row is long in these.
     unit : float
         Keeps squares within the range of floats.
+    columns : float
+        About how many columns make rows long.
     """
 
     norms: Norms
@@ -68,6 +72,7 @@ class Expected:
     spread_square: float
     slope_square: float
     unit: float
+    columns: float
 
     @property
     def safe(self) -> float:
@@ -76,13 +81,19 @@ class Expected:
 
     @cached_property
     def tails(self) -> tuple[Floats, Floats, Floats]:
-        """Lengths that rows have, the part of each for every curve, and the curves' weights."""
-        norms, rows = self.norms, self.rows
-        edges = norms.edges
-        found = likely_curves(edges, norms.counts[1:], norms.noise, rows)
+        """Lengths that rows have, the part of each for every curve, and the curves' weights.
+
+        Of rows of many columns, a long one is usually long by one of them, beside the others,
+        which make up about the length that all rows have: curves tell of that one.
+        """
+        norms, rows, edges = self.norms, self.rows, self.norms.edges
+        others = fraction_radius(norms, 0.5, rows)
+        others *= math.sqrt(max(1.0 - _BESIDE / self.columns, 0.0))
+        beside = np.sqrt(np.maximum(edges**2 - others**2, (_NEAREST * edges) ** 2))
+        found = likely_curves(beside, norms.counts[1:], norms.noise, rows)
         some = found.weight > _LIKELY * found.weight.max()
         weight = found.weight[some] / found.weight[some].sum()
-        reach, end = _REACH, float(edges[min(found.start + 1, edges.size - 1)])
+        reach, end = _REACH, float(beside[min(found.start + 1, edges.size - 1)])
         if found.lumpy:
             reach = np.union1d(reach, end / found.reach)
         part = found.part[some, np.newaxis]
@@ -91,6 +102,7 @@ class Expected:
         far = found.reach * np.append(np.sqrt(reach[:-1] * reach[1:]), reach[-1])
         if found.lumpy:  # where in a cell its rows are is unknown: in the middle
             far *= np.sqrt(end / found.reach)
+        far = np.sqrt(far**2 + others**2)
         near = np.append(0.5 * edges[0], np.sqrt(edges[:-1] * edges[1:]))[: found.start + 1]
         mass = -np.diff(norms.falling)[: near.size]
         mass = (1.0 - part) * mass / max(float(mass.sum()), 1e-300)
@@ -216,4 +228,5 @@ def expect(
         spread_square=float(np.sum((spread / unit) ** 2)),
         slope_square=float(np.sum((square * scale / unit) ** 2) / np.sum(square**2)),
         unit=unit,
+        columns=float(np.sum(square)) ** 2 / float(np.sum(square**2)),
     )

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer
-from prolate.estimators.clip import Norms, clipped_sum, measure_norms, safe_cell
+from prolate.estimators.clip import clipped_sum
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.expected import Expected, expect
+from prolate.estimators.norms import Norms, measure_norms, safe_cell
 from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer, Searcher
-from prolate.estimators.clip import clipped_sum, fraction_radius, measure_norms
+from prolate.estimators.clip import clipped_sum
 from prolate.estimators.moments import MOMENTS, measure_variation
+from prolate.estimators.norms import fraction_radius, measure_norms
 from prolate.estimators.shape import Shape
 from prolate.estimators.shares import radii_apart, radius_share
 from prolate.theory import effective_columns

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
-from prolate.estimators.clip import Norms, is_doubtful, measure_norms
 from prolate.estimators.expected import Expected, expect
 from prolate.estimators.floor import with_common_floor
+from prolate.estimators.norms import Norms, finer_edges, fraction_radius, is_doubtful, measure_norms
 from prolate.estimators.shape import Shape
 from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
@@ -33,6 +33,7 @@ _HIDDEN = (
     "budget or bounds would help."
 )
 _MORE_LOOKS = 2  # at most, at how long rows are, ...
+_CHEAP = 0.04  # part of what is left, for a look with finer cells
 _LEFT = 0.7  # ... that leave this part for the sum
 
 
@@ -89,14 +90,14 @@ def expected_lengths(
 
     A part of the rows is searched. Rows far out that may well be noise are looked for again:
     of rows about equally long, noise makes some once in a hundred times, which would double the
-    error.
+    error. And where it is cheap, cells that hold too many rows are looked at again.
     """
     before = curator.remaining
 
     def left() -> float:
         return share - (before - curator.remaining)
 
-    def look(known: Norms | None = None) -> Norms:
+    def look(known: Norms | None = None, edges: Floats | None = None) -> Norms:
         norms = measure_norms(
             searched,
             center=shape.center,
@@ -104,14 +105,23 @@ def expected_lengths(
             spread=shape.spread,
             share=for_radius,
             known=known,
+            edges=edges,
         )
         return replace(norms, counts=norms.counts / part, noise=norms.noise / part)
 
+    def expected_of(norms: Norms) -> Expected:
+        return expect(curator, shape.rows, shape.spread, scale, norms, share=left())
+
     norms = look(known)
-    expected = expect(curator, shape.rows, shape.spread, scale, norms, share=left())
+    expected = expected_of(norms)
+    finer = finer_edges(norms, expected.cell, shape.rows, expected.clipped)
+    if finer is not None and for_radius < _CHEAP * left():
+        seen = max(norms.seen, fraction_radius(norms, 0.5, shape.rows))
+        norms = replace(look(edges=finer), seen=seen)
+        expected = expected_of(norms)
     for _ in range(_MORE_LOOKS):
         if left() - for_radius < _LEFT * share or not is_doubtful(norms, expected.clipped):
             break
-        norms = norms.averaged(look())
-        expected = expect(curator, shape.rows, shape.spread, scale, norms, share=left())
+        norms = norms.averaged(look(edges=norms.edges if norms.seen else None))
+        expected = expected_of(norms)
     return expected, left()

@@ -31,7 +31,8 @@ __all__ = ["Loss"]
 
 Floats = NDArray[np.float64]
 
-_WRONG = 0.5  # of what is lost: rows are not quite like that
+_WRONG, _FEW = 0.5, 4.0  # of what is lost: rows of a few columns are not quite like that, ...
+_VERY_WRONG = 1.5  # ... and of many still less
 _USUAL, _POWER = 0.54, 1.2  # tilt of rows that lose just that, over the most; as a power of it, ...
 _LEAST, _MOST = 0.8, 2.5  # ... others lose more or less: if more than that, it is not known
 _LEAST_GAIN = 1e-6  # of the tilted weight: rows that all seem equally long show nothing
@@ -86,7 +87,11 @@ class Loss:
         gain = np.maximum(first @ self.tilt.measured(length), _LEAST_GAIN)
         slope = (self.times if self.foreseen else 1.0) / gain
         if self._tilted > 0.0:  # no row points aside by more than its length
-            slope = np.minimum(slope, (mass @ length) / self._tilted)
+            most = mass @ length
+            if self.foreseen:  # in root mean square
+                varied = np.maximum(np.sum(first * excess, axis=1), 1e-300)
+                most = np.sqrt(mass @ length**2 / varied)
+            slope = np.minimum(slope, most / self._tilted)
         return mass, first, first * excess, slope
 
     @cached_property
@@ -96,6 +101,11 @@ class Loss:
             return float(np.hypot.reduce(self.row / self.scale))
         along = self.expected.unit * self.expected.along(self.spread, self.scale)
         return math.sqrt(self.tilt.square) * float(np.hypot.reduce(along / self.scale))
+
+    @cached_property
+    def _wrong(self) -> float:
+        """How wrong what is lost may be, over it: the more, the more columns make rows long."""
+        return min(_WRONG * math.sqrt(max(self.expected.columns / _FEW, 1.0)), _VERY_WRONG)
 
     def _slopes(self, radius: Radii) -> tuple[Radii, Radii]:
         """Return what is lost, over the mean tilted row, and its variance."""
@@ -125,5 +135,5 @@ class Loss:
         if not self.foreseen:
             return self.tilt.square * (slope**2 + variance)
         square, noise = float(np.sum(self.tilt.row**2)), self.tilt.row_noise**2
-        left = noise + _WRONG**2 * max(square - noise, 0.0)
+        left = noise + self._wrong**2 * max(square - noise, 0.0)
         return left * slope**2 + square * variance

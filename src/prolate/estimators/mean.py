@@ -29,13 +29,13 @@ from numpy.typing import NDArray
 from prolate.curator import Curator, Measurer, Searcher
 from prolate.estimators.alike import likely_scale
 from prolate.estimators.allowance import SKEWED
-from prolate.estimators.clip import Norms
 from prolate.estimators.clipped_mean import clipped_mean
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.lengths import with_first_look
+from prolate.estimators.norms import Norms
 from prolate.estimators.rare_column import rare_column_mean
 from prolate.estimators.rare_mean import UNSURE, rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation

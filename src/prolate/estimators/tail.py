@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.clip import Norms, fraction_radius, safe_cell
+from prolate.estimators.norms import Norms, fraction_radius, safe_cell
 
 __all__ = ["Tail", "find_tail"]
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.beyond import Beyond, lost_part, stretch_beyond
-from prolate.estimators.clip import measure_norms
 from prolate.estimators.clipped_mean import clipped_mean
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.lengths import with_first_look
+from prolate.estimators.norms import measure_norms
 from prolate.estimators.rare_column import RareColumn, rare_column_variance
 from prolate.estimators.shape import Shape, learn_shape
 from prolate.estimators.shares import radius_share, rows_changed

@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.clip import Norms, fraction_radius
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.norms import Norms, fraction_radius
 from prolate.estimators.regression.line import Line, Moments, add_round, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.estimators.regression.search import Found, search

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.clip import Norms, measure_norms
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.norms import Norms, measure_norms
 from prolate.estimators.regression.place import place
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.standardize import standardize
