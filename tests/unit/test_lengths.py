@@ -13,7 +13,7 @@ from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.floor import with_common_floor
 from prolate.estimators.lengths import with_first_look
-from prolate.estimators.norms import Norms, measure_norms, safe_cell
+from prolate.estimators.norms import Norms, finer_edges, measure_norms, safe_cell
 from prolate.estimators.shape import Shape, learn_shape
 from prolate.estimators.tail import find_tail
 from prolate.sources import open_source
@@ -99,6 +99,47 @@ def test_squares_of_a_tail_that_begins_far_out_are_not_clipped_as_normal_ones() 
     few = np.array([12_000.0, 6_000, 1_950, 40, 10, 0, 0, 0, 0])
     normal = find_tail(Norms(edges, few, 10.0, 4.5), np.ones(20), 40.0, 20_000.0)
     assert normal.radius < 20.0
+
+
+def norms_of_lengths(length: np.ndarray, typical: float) -> Norms:
+    """Return what a look at rows of these lengths shows, nearly without noise."""
+    edges = norms_of(np.zeros((2, 1))).edges * typical  # of scales that promise a length of 1
+    counts = np.histogram(length, np.concatenate([[0.0], edges, [np.inf]]))[0]
+    return Norms(edges, counts.astype(float), 0.1, typical)
+
+
+def test_finer_edges_where_all_rows_are_in_a_few_cells() -> None:
+    length = 40.0 + 2.0 * rng.standard_normal(N)  # of many columns, twice as long as promised
+    norms = norms_of_lengths(length, 20.0)
+    finer = finer_edges(norms, norms.edges.size - 2, N, 10.0)
+    assert finer is not None
+    low, high = np.quantile(length, [0.1, 0.9])
+    assert np.count_nonzero((norms.edges > low) & (norms.edges < high)) < 3
+    assert np.count_nonzero((finer > low) & (finer < high)) > 5
+    # Nothing is gained where they are as long as promised, or not about equally long.
+    for other in (0.5 * length, np.full(N, 21.0), np.exp(3.0 + rng.standard_normal(N))):
+        norms = norms_of_lengths(other, 20.0)
+        assert finer_edges(norms, safe_cell(norms, 10.0), N, 10.0) is None
+
+
+@pytest.mark.parametrize("times", [1.0, 2.0])
+def test_finer_edges_where_rows_gather_in_the_last_cell(times: float) -> None:
+    far = rng.random(N) < 0.05
+    length = times * np.where(far, 160.0, 20.0) * (1.0 + 0.03 * rng.standard_normal(N))
+    norms = norms_of_lengths(length, 20.0)
+    cell = safe_cell(norms, 5.0)
+    finer = finer_edges(norms, cell, N, 5.0)
+    assert finer is not None
+    assert np.all(np.diff(finer) > 0.0)
+    assert norms.edges[cell] > 1.3 * length.max()  # so far they seem to reach
+    again = np.histogram(length, np.concatenate([[0.0], finer, [np.inf]]))[0]
+    norms = replace(norms, edges=finer, counts=again.astype(float))
+    assert norms.edges[safe_cell(norms, 5.0)] < 1.15 * length.max()
+    # A few rows in that cell are no reason: they say how far a tail goes, and curves tell that.
+    if times == 1.0:
+        norms = norms_of_lengths(length[~far | (np.cumsum(far) <= 100)], 20.0)
+        assert norms.edges[safe_cell(norms, 5.0)] > 1.3 * length.max()
+        assert finer_edges(norms, safe_cell(norms, 5.0), N, 5.0) is None
 
 
 def test_doubt_about_rows_beyond_an_edge_counts_from_there() -> None:

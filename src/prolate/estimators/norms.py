@@ -223,7 +223,8 @@ def finer_edges(norms: Norms, cell: int, rows: float, clipped: float) -> Floats 
     def between(edges: Floats) -> int:
         return int(np.count_nonzero((edges > low) & (edges < high)))
 
-    if between(edges) < min(_BETWEEN, between(middle * _RATIOS) / _BETTER):
+    few = between(edges)
+    if few < _BETWEEN and between(middle * _RATIOS) > _BETTER * (few + 1):
         found = middle * _RATIOS
     near, safe = float(edges[max(cell - 1, 0)]), float(edges[cell])
     steps = int(math.log(safe / near) / _STEP)
