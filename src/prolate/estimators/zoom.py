@@ -145,9 +145,11 @@ class Zoom:
         self._sound[:, sound] = self.center[sound], _BACK * self.half[sound]
         self._tops[:, sound] = 0.0
         self._tops[:, doubtful] += most[zoom & ~holds], np.ones(doubtful.size)
-        # Done: the shape is seen; or nothing stands out; or the last bits are reached.
+        # Done: the shape is seen, and no cell may be a single value; or nothing stands out; or the
+        # last bits are reached.
         flat = self.half[index] <= np.abs(self.center[index]) * 2.0**-44
-        self.done[index] |= ~back & ((length >= self._enough) | (length == 0) | flat)
+        resolved = (length >= self._enough) & ~self._sharp[index]
+        self.done[index] |= ~back & (resolved | (length == 0) | flat)
 
     def _look_at_bounds(
         self, index: Integers, grid: LinearGrid, every: Floats, noise: float
