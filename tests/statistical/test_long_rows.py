@@ -34,7 +34,7 @@ def test_rows_that_gather_far_out_are_told_from_the_end_of_their_cell(monkeypatc
     rng = np.random.default_rng(8)
     rows = rng.standard_normal((N, D)) * np.where(rng.random((N, 1)) < 0.05, 8.0, 1.0)
     found = ratios(rows)
-    monkeypatch.setattr(lengths, "_CHEAP", 0.0)  # a planted fault: no finer cells
+    monkeypatch.setattr(lengths, "CHEAP", 0.0)  # a planted fault: no finer cells
     without = ratios(rows)
     print("over the best:", found.round(2), "without:", without.round(2))
     assert np.median(found) < 1.2
@@ -46,7 +46,7 @@ def test_what_skewed_rows_of_many_columns_lose_is_not_underrated(monkeypatch):
     rows = (rng.gamma(0.5, 1.0, (N, D)) - 0.5) * np.arange(1.0, D + 1.0) ** -0.5
     found = ratios(rows)
     # A planted fault: lengths in few cells, and tails as those of few columns.
-    monkeypatch.setattr(lengths, "_CHEAP", 0.0)
+    monkeypatch.setattr(lengths, "CHEAP", 0.0)
     monkeypatch.setattr(expected, "_BESIDE", np.inf)
     monkeypatch.setattr(loss, "_VERY_WRONG", 0.5)
     without = ratios(rows)

@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer
 from prolate.estimators.expected import Expected, expect
 from prolate.estimators.floor import with_common_floor
-from prolate.estimators.norms import Norms, finer_edges, fraction_radius, is_doubtful, measure_norms
+from prolate.estimators.norms import (
+    CHEAP,
+    Norms,
+    finer_edges,
+    fraction_radius,
+    is_doubtful,
+    measure_norms,
+)
 from prolate.estimators.shape import Shape
 from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
@@ -33,7 +40,6 @@ _HIDDEN = (
     "budget or bounds would help."
 )
 _MORE_LOOKS = 2  # at most, at how long rows are, ...
-_CHEAP = 0.04  # part of what is left, for a look with finer cells
 _LEFT = 0.7  # ... that leave this part for the sum
 
 
@@ -115,7 +121,7 @@ def expected_lengths(
     norms = look(known)
     expected = expected_of(norms)
     finer = finer_edges(norms, expected.cell, shape.rows, expected.clipped)
-    if finer is not None and for_radius < _CHEAP * left():
+    if finer is not None and for_radius < CHEAP * left():
         seen = max(norms.seen, fraction_radius(norms, 0.5, shape.rows))
         norms = replace(look(edges=finer), seen=seen)
         expected = expected_of(norms)

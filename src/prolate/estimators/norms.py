@@ -19,6 +19,7 @@ from prolate.curator import Measurer
 from prolate.queries import NormHistogram
 
 __all__ = [
+    "CHEAP",
     "Norms",
     "finer_edges",
     "fraction_radius",
@@ -42,6 +43,9 @@ _FARTHER = np.array([1.4, 2.0, 2.8, 4.0, 8.0, 16.0, 40.0])
 # times as many rows as may be clipped; and edges between which most rows are, at least.
 _STEP, _WIDE, _CROWD = 0.1, 2, 100.0
 _BETWEEN, _BETTER = 6, 1.5
+CHEAP = 0.04
+"""Part of a share that a look with finer edges may cost."""
+
 _TOO_SMALL = 100.0  # scales, where most rows are there
 _CLEARLY = 6.0  # standard deviations
 _GAPS = ((4.4, 11.0), (11.0, 39.0))  # typical norms between which hardly any rows are
