@@ -7,7 +7,6 @@ it. `shape.py` learns their spreads from it, and `rare_mean.py` makes it part of
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +15,7 @@ from prolate.curator import Curator, Measurer
 from prolate.estimators.clip import clipped_sum
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.expected import Expected, expect
-from prolate.estimators.norms import (
-    CHEAP,
-    Norms,
-    finer_edges,
-    fraction_radius,
-    measure_norms,
-    safe_cell,
-)
+from prolate.estimators.norms import Norms, measure_norms, safe_cell
 from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
 
@@ -152,17 +144,7 @@ def measure_lengths(
     effective = effective_columns(spread, scale)
     part = radius_share(curator, rows, effective)
     for_norms = max(part, min(_PRECISE * part, _MOST)) * share
-    measure = partial(
-        measure_norms, curator, center=center, scale=scale, spread=spread, share=for_norms
-    )
-    norms = measure()
-    share = min(share - for_norms, curator.remaining)
-    expected = expect(curator, rows, spread, scale, norms, share=share, one_sided=one_sided)
-    finer = finer_edges(norms, expected.cell, rows, expected.clipped)
-    if finer is None or for_norms > CHEAP * share:
-        return norms, expected, share
-    seen = max(norms.seen, fraction_radius(norms, 0.5, rows))
-    norms = replace(measure(edges=finer), seen=seen)
+    norms = measure_norms(curator, center=center, scale=scale, spread=spread, share=for_norms)
     share = min(share - for_norms, curator.remaining)
     expected = expect(curator, rows, spread, scale, norms, share=share, one_sided=one_sided)
     return norms, expected, share
