@@ -33,6 +33,7 @@ ENOUGH = 6
 
 _HALF = 0.5  # of the rows, for a single value; and no second thoughts from noise about one
 _ENTERS, _LEAVES = 2.0, 3.0  # standard deviations of a count by which a value is single, ...
+_FALLS = 3.0  # ... and of two by which it is not, if it has so many fewer rows now than before
 _SHARP = 0.08  # ... where counts are no noisier than this part of the rows
 _FEWER = 2.0  # standard deviations of a count by which a single value has less than the others
 _AVERAGE = 0.4  # part of the rows that it has at least, over all windows that hold no bulk
@@ -90,6 +91,7 @@ class Zoom:
         self.done = self.narrow.copy()
         d = self.center.size
         self._sharp, self._single = np.zeros((2, d), dtype=np.bool_)
+        self._highest = np.zeros(d)  # counts of the highest cells of the look before
         first, last = widest
         self._sound = np.stack([0.5 * first + 0.5 * last, 0.5 * last - 0.5 * first])
         self._sound[1] *= 1.0 + _AT_BOUND
@@ -117,16 +119,20 @@ class Zoom:
                 return
         counts, outside = every[:, 1:-1], every[:, 0] + every[:, -1]
         self._see_outside(index, outside, noise)
-        bulk = np.where(self.narrow[index], _HALF, BULK)
+        highest, most = np.argmax(counts, axis=1), counts.max(axis=1)
+        fell = self._highest[index] - most > _FALLS * math.sqrt(2.0) * noise
+        bulk = np.where(self.narrow[index] & ~fell, _HALF, BULK)
         start, length = _shorth(counts, noise, self._rows, bulk, self._lost)
 
         # A cell that surely holds half of the rows is a single value if a part of it does, too.
-        highest, most = np.argmax(counts, axis=1), counts.max(axis=1)
         spare = (most - _HALF * self._rows) / noise
-        stays = (spare > -_LEAVES) & (most - outside > -_FEWER * noise)
+        stays = (spare > -_LEAVES) & (most - outside > -_FEWER * noise) & ~fell
         alone = np.where(self._single[index], stays, self._sharp[index] & (spare > _ENTERS))
         alone &= noise < _SHARP * self._rows
-        start, length = np.where(alone, highest, start), np.where(alone, 1, length)
+        # So does one that may: no run of cells holds the bulk, but this cell half of the rows.
+        enters = (spare > _ENTERS) & (noise < _SHARP * self._rows)
+        single = alone | (enters & (length == 0))
+        start, length = np.where(single, highest, start), np.where(single, 1, length)
 
         open_ = ~self.done[index]
         doubt = math.sqrt(2.0) * noise
@@ -135,6 +141,7 @@ class Zoom:
         back = open_ & ~alone & ~holds
         zoom = open_ & (length > 0) & ~back
         self._single[index], self._sharp[index] = alone, (spare > _ENTERS) & ~back
+        self._highest[index] = most
         self._go_back(index[back])
         self.narrow[index[open_ & (length == 0)]] = False
         middle, wide = _window(grid, counts, start, length)
