@@ -145,20 +145,46 @@ def test_where_rows_are_many_a_tail_is_counted_far_out(monkeypatch):
     """Of two million Pareto rows, of which a sample is searched."""
     values = np.random.default_rng(7).pareto(3.0, 2_500_000)
     assert "sides" in labels(values)
-    monkeypatch.setattr(interval, "_WITHIN", 30.0)  # the same test fails for this fault
+    monkeypatch.setattr(interval, "_WITHIN", 10.0)  # the same test fails for this fault
     assert "sides" not in labels(values)
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_interval_is_longer_on_the_side_of_the_tail(sign, neighbors):
-    """Noise of an interval of 1 to the one side and some 8 to the other, not of twice 8."""
+    """Noise of an interval of 1 to the one side and some 8 to the other, not of twice 8.
+
+    One row more or less moves the sum by 8 at most, which is about as much: it is around the mean,
+    since the number of rows is private, and a sum around the interval's middle would be off by it.
+    """
     values = sign * np.random.default_rng(4).exponential(2.0, N) + 100.0
     release = prolate.mean(
         values.reshape(-1, 1), budget=Budget(rho=0.5), neighbors=neighbors, seed=1
     )
-    times = 1.0 if neighbors == "replace" else 0.5
-    assert 4.0 * times * 2.0 < release.noise_std[0] * N < 16.0 * times * 2.0
-    assert abs(release.estimate[0] - values.mean()) < 5.0 * np.hypot(
+    assert 4.0 * 2.0 < release.noise_std[0] * N < 16.0 * 2.0
+    assert abs(release.estimate[0] - values.mean()) < 4.0 * np.hypot(
         release.noise_std[0], release.clipping_std[0]
     )
+
+
+@pytest.mark.parametrize("kind", ["exponential", "flags"])
+def test_a_private_number_of_rows_does_not_spoil_an_interval(kind: str) -> None:
+    """Errors of forty releases are what they state: they were twice to four times that.
+
+    Of a sum around the interval's middle, some four spreads from the mean, the private number of
+    rows is wrong by 10 in 20,000; a test of squared errors that are as stated fails by chance with
+    a probability below 1e-9 (and seeds are fixed).
+    """
+    found = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        values = rng.exponential(2.0, N) + 100.0
+        if kind == "flags":
+            values = (rng.random(N) < 0.05).astype(float)
+        made = prolate.mean(
+            values.reshape(-1, 1), budget=Budget(rho=0.5), neighbors="add-remove", seed=seed
+        )
+        stated = np.hypot(made.noise_std[0], made.clipping_std[0])
+        found.append((made.estimate[0] - values.mean()) / stated)
+    print("errors over what is stated:", np.std(found))
+    assert np.sqrt(np.mean(np.square(found))) < 1.6

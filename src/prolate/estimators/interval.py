@@ -111,21 +111,35 @@ def clipped_to_interval(
     """Return the mean of one column, clipped where noise and doubt are least, for a share.
 
     A missing value counts as `missing`, of shape (1,), which should be about the mean.
+
+    The sum is of distances from the middle of the interval, which makes it least noisy. But where
+    the number of rows is private, a distance of the mean from there would be off by as much as
+    that number is: then the sum is of distances from about the mean.
     """
-    per_length = 0.5 * radii_apart(curator.neighbors) / curator.mu_of(share) / rows
     doubt = low.doubt[:, np.newaxis] + high.doubt
-    error = (per_length * (low.reach[:, np.newaxis] + high.reach)) ** 2 + doubt
+    below, above = low.reach[:, np.newaxis], high.reach
+    known = curator.neighbors == "replace"
+    around = 0.5 * (above - below) if known else np.zeros_like(doubt) + (missing - center) / spread
+    radius = np.maximum(above - around, below + around)
+    per_radius = radii_apart(curator.neighbors) / curator.mu_of(share) / rows
+    error = (per_radius * radius) ** 2 + doubt
     a, b = np.unravel_index(int(np.argmin(error)), error.shape)
-    left, right = float(low.reach[a]), float(high.reach[b])
-    half = 0.5 * (left + right)
-    middle = center + 0.5 * (right - left) * spread
-    query = ClippedSum(middle, spread, half, missing=missing - middle)
+    left, right, reach = float(low.reach[a]), float(high.reach[b]), float(radius[a, b])
+    middle = center + around[a, b] * spread
+    query = ClippedSum(
+        middle,
+        spread,
+        reach,
+        lower=None if known else center - left * spread,
+        upper=None if known else center + right * spread,
+        missing=missing - middle,
+    )
     measured = curator.measure(query, share=share, label="mean")
     value = middle + query.unit * measured.values / rows + (high.lost[b] - low.lost[a]) * spread
     return Clipped(
         value,
         query.unit * measured.std / rows,
-        np.hypot(np.sqrt(doubt[a, b]) * spread, rounding_std(spread, half)),
+        np.hypot(np.sqrt(doubt[a, b]) * spread, rounding_std(spread, reach)),
         np.hypot(low.guessed[a], high.guessed[b]) * spread,
         left,
         right,

@@ -39,9 +39,10 @@ _RATIOS = np.array(
 )
 # Beyond the last of these, where rows are there: so many times as far.
 _FARTHER = np.array([1.4, 2.0, 2.8, 4.0, 8.0, 16.0, 40.0])
-# Of finer edges: steps, as logarithms, of a cell that is wider than so many and holds so many
-# times as many rows as may be clipped; and edges between which most rows are, at least.
-_STEP, _WIDE, _CROWD = 0.1, 2, 100.0
+# Of finer edges: steps, as logarithms, of a cell that is as wide as so many and holds so many
+# times as many rows as may be clipped, and this part of all; and edges between which most rows
+# are, at least, and how many times as many the finer ones have.
+_STEP, _WIDE, _CROWD, _MANY = 0.1, 2, 100.0, 0.02
 _BETWEEN, _BETTER = 6, 1.5
 CHEAP = 0.04
 """Part of a share that a look with finer edges may cost."""
@@ -233,7 +234,7 @@ def finer_edges(norms: Norms, cell: int, rows: float, clipped: float) -> Floats 
     near, safe = float(edges[max(cell - 1, 0)]), float(edges[cell])
     steps = int(math.log(safe / near) / _STEP)
     crowd = float(norms.above[max(cell - 1, 0)] - norms.above[cell])
-    if near > high and steps >= _WIDE and crowd > _CROWD * clipped:
+    if near > high and steps >= _WIDE and crowd > max(_CROWD * clipped, _MANY * rows):
         edges = edges if found is None else found
         fine = np.geomspace(near, safe, steps + 2)
         found = np.concatenate([edges[edges < near / 1.01], fine, edges[edges > 1.01 * safe]])
