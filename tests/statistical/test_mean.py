@@ -258,7 +258,7 @@ def test_the_same_test_fails_for_a_ball_around_the_mean(monkeypatch):
 
 
 def far_off_of_ten(runs: int = 120) -> int:
-    """How many means of ten exponential columns are off by 1.3 times what the best clip is."""
+    """How many means of ten exponential columns are off by 1.2 times what the best clip is."""
     n, d, rho, count = 6000, 10, 0.125, 0
     for run in range(runs):
         rows = np.random.default_rng(run).exponential(1.0, (n, d))
@@ -269,20 +269,19 @@ def far_off_of_ten(runs: int = 120) -> int:
         bias = np.linalg.norm(kept.T @ away / n, axis=1)
         best = np.hypot(2.0 * radius * np.sqrt(d / (2.0 * rho)) / n, bias).min()
         release = prolate.mean(rows, budget=Budget(rho=rho), seed=run)
-        count += np.linalg.norm(release.estimate - rows.mean(axis=0)) > 1.3 * best
+        count += np.linalg.norm(release.estimate - rows.mean(axis=0)) > 1.2 * best
     return count
 
 
 def test_what_clipping_takes_off_skewed_rows_is_given_back():
-    """One run in thirteen is off by so much, and was two in five: 36 of 120 come by with
-    probability below 1e-10."""
-    assert far_off_of_ten() < 36
+    """One run in four is off by so much, and half of them if nothing is; seeds are fixed."""
+    assert far_off_of_ten() < 46
 
 
 def test_the_same_test_fails_where_it_is_not(monkeypatch):
     """A planted fault: rows are clipped as hard, and nothing is given back."""
     monkeypatch.setattr(Loss, "lost", lambda self, radius: 0.0 * self.row)
-    assert far_off_of_ten() >= 36
+    assert far_off_of_ten() >= 46
 
 
 def test_correlated_columns_are_summed_along_their_axes():

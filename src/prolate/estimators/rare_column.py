@@ -212,14 +212,23 @@ def rare_column_variance(
         np.sum([getattr(side, name)[-m:] for side in sides], axis=0)
         for name in ("lost_square", "doubt_square", "guessed")
     )
-    per_square = 0.5 * radii_apart(curator.neighbors) / curator.mu_of(share) / rows
-    best = int(np.argmin((per_square * reach**2) ** 2 + doubt))
-    half = np.full(1, 0.5 * reach[best] ** 2)
+    # As in `clipped_to_interval`: from the middle, or from what they are about.
+    known = curator.neighbors == "replace"
+    around = 0.5 * reach**2 if known else np.full(m, column.square)
+    radius = np.maximum(reach**2 - around, around)
+    per_radius = radii_apart(curator.neighbors) / curator.mu_of(share) / rows
+    best = int(np.argmin((per_radius * radius) ** 2 + doubt))
+    middle = around[best : best + 1]
     query = ClippedSum(
-        half, np.ones(1), float(half[0]), about=column.center, missing=column.square - half
+        middle,
+        np.ones(1),
+        float(radius[best]),
+        upper=None if known else reach[best : best + 1] ** 2,
+        about=column.center,
+        missing=column.square - middle,
     )
     measured = curator.measure(query, share=share, label="variance")
-    square = half + query.unit * measured.values / rows + lost[best]
+    square = middle + query.unit * measured.values / rows + lost[best]
     off = mean.value - column.center
     noise_std = np.hypot(query.unit * measured.std / rows, 2.0 * off * mean.noise_std)
     clipping = np.sqrt(doubt[best]) + 2.0 * np.abs(off) * mean.doubt

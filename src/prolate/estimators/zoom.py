@@ -124,12 +124,13 @@ class Zoom:
         bulk = np.where(self.narrow[index] & ~fell, _HALF, BULK)
         start, length = _shorth(counts, noise, self._rows, bulk, self._lost)
 
-        # A cell that surely holds half of the rows is a single value if a part of it does, too.
+        # A cell that surely holds half of the rows is a single value if a part of it does, too. One
+        # that has lost many since held two.
         spare = (most - _HALF * self._rows) / noise
         stays = (spare > -_LEAVES) & (most - outside > -_FEWER * noise) & ~fell
         alone = np.where(self._single[index], stays, self._sharp[index] & (spare > _ENTERS))
         alone &= noise < _SHARP * self._rows
-        # So does one that may: no run of cells holds the bulk, but this cell half of the rows.
+        # One that does is looked into, too, where no run of cells holds the bulk.
         enters = (spare > _ENTERS) & (noise < _SHARP * self._rows)
         single = alone | (enters & (length == 0))
         start, length = np.where(single, highest, start), np.where(single, 1, length)
@@ -140,7 +141,7 @@ class Zoom:
         holds = outside <= max((1.0 - BULK) * self._rows + doubt, surely)
         back = open_ & ~alone & ~holds
         zoom = open_ & (length > 0) & ~back
-        self._single[index], self._sharp[index] = alone, (spare > _ENTERS) & ~back
+        self._single[index], self._sharp[index] = alone, enters & ~back
         self._highest[index] = most
         self._go_back(index[back])
         self.narrow[index[open_ & (length == 0)]] = False
