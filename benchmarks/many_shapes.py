@@ -6,7 +6,8 @@
 Each setting has columns of one of 28 shapes (normal to Pareto, counts, flags, mixtures,
 correlated), 2 to 600 of them, alike or of skewed scales in any order, 400 to 40,000 rows,
 rho from 1/16 to 2, and n / sqrt(d / rho) from 120 to 2,000, or from 22 to 120 with --tight;
-with --many up to 100,000 rows, rho from 1/2 to 4, and n / sqrt(d / rho) from 2,000 to 20,000.
+with --many up to 100,000 rows of 30 columns and more, rho from 1/2 to 4, and n / sqrt(d / rho) from
+2,000 to 20,000.
 Printed is the median run's error over that of the best fixed clip fraction, R / R* of
 `accuracy.py`.
 """
@@ -106,10 +107,12 @@ SHAPES = {
 
 def setting(number: int, room: tuple[float, float]) -> Setting:
     rng = np.random.default_rng([77, number])
-    low, high, most, cells = (-1, 3, 100_000, 2.4e7) if room == MANY else (-4, 2, 40_000, 4e6)
+    few, low, high, most, cells = 2, -4, 2, 40_000, 4e6
+    if room == MANY:
+        few, low, high, most, cells = 30, -1, 3, 100_000, 2.4e7
     name, draw = list(SHAPES.items())[number % len(SHAPES)]
     while True:
-        d = int(np.exp(rng.uniform(np.log(2), np.log(600))))
+        d = int(np.exp(rng.uniform(np.log(few), np.log(600))))
         rho = float(2.0 ** rng.integers(low, high))
         n = int(np.exp(rng.uniform(*np.log(room))) * np.sqrt(d / rho))
         if 400 <= n <= most and n * d <= cells:

@@ -69,6 +69,7 @@ def test_where_many_values_are_the_same_no_curve_is_laid_through_them(monkeypatc
     true = lost(values, tail.reach)
     assert np.all(np.abs(tail.lost - true) <= 5.0 * np.sqrt(tail.doubt) + 0.001)
     monkeypatch.setattr(curves, "_MISFIT", np.inf)  # the same test fails for this fault
+    monkeypatch.setattr(curves, "_MISFIT_NEAR", np.inf)
     blind = fit_tail(EDGES, counts, 9.0, N, apart=N)
     true = lost(values, blind.reach)
     assert np.any(np.abs(blind.lost - true) > 5.0 * np.sqrt(blind.doubt) + 0.001)
@@ -188,3 +189,20 @@ def test_a_private_number_of_rows_does_not_spoil_an_interval(kind: str) -> None:
         found.append((made.estimate[0] - values.mean()) / stated)
     print("errors over what is stated:", np.std(found))
     assert np.sqrt(np.mean(np.square(found))) < 1.6
+
+
+def test_counts_of_events_state_what_their_farthest_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 0, 1, 2 and 3, twenty rows are at 3 and none is between: they are not seen as noise."""
+
+    def off() -> float:
+        found = []
+        for seed in range(12):
+            values = np.random.default_rng(seed).poisson(0.3, (8_000, 1)).astype(float)
+            made = prolate.mean(values, budget=Budget(rho=0.5), seed=seed)
+            stated = np.hypot(made.noise_std[0], made.clipping_std[0])
+            found.append((made.estimate[0] - values.mean()) / stated)
+        return float(np.sqrt(np.mean(np.square(found))))
+
+    assert off() < 1.2
+    monkeypatch.setattr(curves, "_MISFIT_NEAR", np.inf)  # a planted fault
+    assert off() > 1.8

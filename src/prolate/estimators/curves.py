@@ -33,7 +33,8 @@ _SURE, _PRECISE = 10.0, 100.0  # ... but as many standard deviations of a count,
 _GAP = 0.1  # of the rows beyond a cell that may as well be in it
 _ROUGH = 0.1  # of the rows that a curve is taken to tell: no tail is quite such a curve
 _ROUNDS = 3  # of fitting how many rows follow a curve
-_MISFIT = 4.0  # standard deviations by which a count may be above the nearest curve
+_MISFIT = 4.0  # standard deviations by which a count may be above the nearest curve, ...
+_NEAR, _MISFIT_NEAR = 8, 3.0  # ... and in the first cells, where rows gather at the start
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +110,7 @@ def likely_curves(
     falling = np.minimum.accumulate(above)
     enough = max(min(_PART * min(apart, rows), _PRECISE * noise), _SURE * noise)
     first = start = max(int(np.count_nonzero(falling > enough)) - 1, 1)
+    gather = bool(counts[first - 1] < _GAP * above[first])
     while True:
         reach, seen = float(edges[start]), counts[start:]
         left = survival(edges[start:] / reach)
@@ -119,10 +121,11 @@ def likely_curves(
         off = (seen - likely) / np.sqrt(variance)
         square = np.sum(off**2, axis=1)
         nearest = off[np.argmin(square)]
-        if nearest.size == 1 or nearest.max() < _MISFIT:
+        near = nearest[1:_NEAR].max(initial=0.0) if gather and start == first else 0.0
+        if nearest.size == 1 or (nearest.max() < _MISFIT and near < _MISFIT_NEAR):
             break
         start += 1
-    lumpy = start > first or bool(counts[first - 1] < _GAP * above[first])
+    lumpy = start > first or gather
     unlikely = square + np.sum(np.log(variance), axis=1)
     weight = curves().odds * np.exp(-0.5 * (unlikely - unlikely.min()))
     return LikelyCurves(start, reach, many / rows, unsure / rows, weight / weight.sum(), lumpy)
