@@ -10,6 +10,7 @@ import pytest
 import prolate
 from prolate import Budget
 from prolate.estimators import curves, interval
+from prolate.estimators.curves import how_many
 from prolate.estimators.interval import fit_tail
 
 EDGES = interval._EDGES
@@ -84,6 +85,12 @@ def test_a_tail_of_few_rows_begins_where_a_tenth_of_them_are_farther_out():
     assert blind.reach[0] < 1.0 < tail.reach[0]
     off, blindly = (np.interp(12.0, t.reach, t.lost - lost(values, t.reach)) for t in (tail, blind))
     assert abs(off) < 0.5 * abs(blindly)
+
+
+def test_a_curve_that_no_cell_sees_says_nothing() -> None:
+    many, unsure = how_many(np.array([[0.5, 0.5], [0.0, 0.0]]), np.array([2.0, 1.0]), 0.1, 5.0)
+    assert np.all(np.isfinite(many))
+    assert np.all(np.isfinite(unsure))
 
 
 def test_cells_where_a_curve_has_no_rows_do_not_say_how_many_follow_it(monkeypatch):

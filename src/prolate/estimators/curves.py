@@ -143,7 +143,7 @@ def how_many(cells: Floats, seen: Floats, noise: float, rows: float) -> tuple[Fl
     for _ in range(_ROUNDS):
         likely = np.clip(many, 1.0, rows)[:, np.newaxis] * cells
         variance = noise**2 + likely
-        sure = np.sum(cells**2 / variance, axis=1)
+        sure = np.maximum(np.sum(cells**2 / variance, axis=1), 1e-300)  # a curve may see no cell
         fitted = np.clip(np.sum(cells * seen / variance, axis=1) / sure, 1.0, rows)
         sure = 1.0 / (1.0 / sure + (_ROUGH * fitted) ** 2)
         many = (sure * fitted + together * whole) / (sure + together)

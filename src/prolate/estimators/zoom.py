@@ -33,7 +33,7 @@ ENOUGH = 6
 
 _HALF = 0.5  # of the rows, for a single value; and no second thoughts from noise about one
 _ENTERS, _LEAVES = 2.0, 3.0  # standard deviations of a count by which a value is single, ...
-_FALLS = 3.0  # ... and of two by which it is not, if it has so many fewer rows now than before
+_FALLS = 4.0  # ... and of two by which it is not, if it has so many fewer rows now than before
 _SHARP = 0.08  # ... where counts are no noisier than this part of the rows
 _FEWER = 2.0  # standard deviations of a count by which a single value has less than the others
 _AVERAGE = 0.4  # part of the rows that it has at least, over all windows that hold no bulk
@@ -139,7 +139,7 @@ class Zoom:
         doubt = math.sqrt(2.0) * noise
         surely = significance(self.center.size, _ACCIDENT) * doubt
         holds = outside <= max((1.0 - BULK) * self._rows + doubt, surely)
-        back = open_ & ~alone & ~holds
+        back = open_ & ~alone & (~holds | (fell & (length == 0)))
         zoom = open_ & (length > 0) & ~back
         self._single[index], self._sharp[index] = alone, enters & ~back
         self._highest[index] = most
