@@ -120,12 +120,16 @@ class Zoom:
         counts, outside = every[:, 1:-1], every[:, 0] + every[:, -1]
         self._see_outside(index, outside, noise)
         highest, most = np.argmax(counts, axis=1), counts.max(axis=1)
-        fell = self._highest[index] - most > _FALLS * math.sqrt(2.0) * noise
-        bulk = np.where(self.narrow[index] & ~fell, _HALF, BULK)
+        bulk = np.where(self.narrow[index], _HALF, BULK)
         start, length = _shorth(counts, noise, self._rows, bulk, self._lost)
+        # One that has lost many rows since the look before held two values, if a run holds both.
+        fell = self._highest[index] - most > _FALLS * math.sqrt(2.0) * noise
+        if fell.any():
+            both = _shorth(counts, noise, self._rows, np.full(index.size, BULK), self._lost)
+            fell &= both[1] > 0
+            start, length = np.where(fell, both, (start, length))
 
-        # A cell that surely holds half of the rows is a single value if a part of it does, too. One
-        # that has lost many since held two.
+        # A cell that surely holds half of the rows is a single value if a part of it does, too.
         spare = (most - _HALF * self._rows) / noise
         stays = (spare > -_LEAVES) & (most - outside > -_FEWER * noise) & ~fell
         alone = np.where(self._single[index], stays, self._sharp[index] & (spare > _ENTERS))
@@ -139,7 +143,7 @@ class Zoom:
         doubt = math.sqrt(2.0) * noise
         surely = significance(self.center.size, _ACCIDENT) * doubt
         holds = outside <= max((1.0 - BULK) * self._rows + doubt, surely)
-        back = open_ & ~alone & (~holds | (fell & (length == 0)))
+        back = open_ & ~alone & ~holds
         zoom = open_ & (length > 0) & ~back
         self._single[index], self._sharp[index] = alone, enters & ~back
         self._highest[index] = most
