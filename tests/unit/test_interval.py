@@ -180,8 +180,7 @@ def test_a_private_number_of_rows_does_not_spoil_an_interval(kind: str) -> None:
     """Errors of forty releases are what they state: they were twice to four times that.
 
     Of a sum around the interval's middle, some four spreads from the mean, the private number of
-    rows is wrong by 10 in 20,000; a test of squared errors that are as stated fails by chance with
-    a probability below 1e-9 (and seeds are fixed).
+    rows is wrong by 10 in 20,000. Seeds are fixed, so that nothing fails by chance.
     """
     found = []
     for seed in range(40):
