@@ -26,13 +26,14 @@ from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.norms import Norms
 from prolate.estimators.shape import Shape
 from prolate.estimators.shares import radius_share
-from prolate.estimators.tilt import measure_tilt, tilt_share
+from prolate.estimators.tilt import clump_share, measure_tilt, tilt_share
 from prolate.theory import effective_columns
 
 __all__ = ["clipped_mean"]
 
 Floats = NDArray[np.float64]
 
+_MOST_TILT = 0.2  # part of a sum's budget that tells to which side clumps are
 _FIRST = 0.12  # part of the first mean, ...
 _FIRST_OF_SAMPLE = 0.02  # ... or of a sample's
 
@@ -85,6 +86,9 @@ def clipped_mean(
         known=norms,
     )
     norms = expected.norms
+    if expected.clumps.any():
+        more = max(min(clump_share(expected), _MOST_TILT) * for_sum - for_tilt, 0.0)
+        for_tilt, for_sum = for_tilt + more, for_sum - more
     known = far[1] if far[1] > expected.safe and far[0] > expected.clipped else 0.0
 
     # Step 4. Not clipped as hard as symmetric rows would allow, as long as that is not known.

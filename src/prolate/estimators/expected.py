@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
+from prolate.estimators.clumps import find_clumps
 from prolate.estimators.curves import likely_curves, survival
 from prolate.estimators.norms import Norms, fraction_radius, safe_cell
 from prolate.estimators.shares import radii_apart
@@ -61,6 +62,8 @@ class Expected:
         Keeps squares within the range of floats.
     columns : float
         About how many columns make rows long.
+    clumps : bool array
+        Which cells hold rows that are together far out (`clumps.py`).
     """
 
     norms: Norms
@@ -73,6 +76,7 @@ class Expected:
     slope_square: float
     unit: float
     columns: float
+    clumps: NDArray[np.bool_]
 
     @property
     def safe(self) -> float:
@@ -84,13 +88,16 @@ class Expected:
         """Lengths that rows have, the part of each for every curve, and the curves' weights.
 
         Of rows of many columns, a long one is usually long by one of them, beside the others,
-        which make up about the length that all rows have: curves tell of that one.
+        which make up about the length that all rows have: curves tell of that one. The last
+        lengths are the clumps', which are counted as they are.
         """
         norms, rows, edges = self.norms, self.rows, self.norms.edges
         others = fraction_radius(norms, 0.5, rows)
         others *= math.sqrt(max(1.0 - _BESIDE / self.columns, 0.0))
         beside = np.sqrt(np.maximum(edges**2 - others**2, (_NEAREST * edges) ** 2))
-        found = likely_curves(beside, norms.counts[1:], norms.noise, rows)
+        together = np.flatnonzero(self.clumps)
+        fewer = replace(norms, counts=np.where(self.clumps, 0.0, norms.counts))
+        found = likely_curves(beside, fewer.counts[1:], norms.noise, rows)
         some = found.weight > _LIKELY * found.weight.max()
         weight = found.weight[some] / found.weight[some].sum()
         reach, end = _REACH, float(beside[min(found.start + 1, edges.size - 1)])
@@ -104,10 +111,12 @@ class Expected:
             far *= np.sqrt(end / found.reach)
         far = np.sqrt(far**2 + others**2)
         near = np.append(0.5 * edges[0], np.sqrt(edges[:-1] * edges[1:]))[: found.start + 1]
-        mass = -np.diff(norms.falling)[: near.size]
+        mass = -np.diff(fewer.falling)[: near.size]
         mass = (1.0 - part) * mass / max(float(mass.sum()), 1e-300)
-        mass = np.concatenate([mass, tail], axis=1)
-        return np.append(near, far), mass / mass.sum(axis=1, keepdims=True), weight
+        clumped = np.maximum(norms.counts[together], 0.0) / rows
+        mass = np.concatenate([mass, tail, np.tile(clumped, (len(tail), 1))], axis=1)
+        length = np.concatenate([near, far, np.sqrt(edges[together - 1] * edges[together])])
+        return length, mass / mass.sum(axis=1, keepdims=True), weight
 
     @cached_property
     def lengths(self) -> tuple[Floats, Floats]:
@@ -218,9 +227,10 @@ def expect(
     clipped = per_radius * np.sqrt(effective_columns(spread, scale))
     square = (spread / scale) ** 2
     square = square / np.max(square)
+    clumps = find_clumps(norms, clipped)
     return Expected(
         norms,
-        safe_cell(norms, clipped),
+        max(safe_cell(norms, clipped), int(np.max(np.flatnonzero(clumps), initial=0))),
         rows=rows,
         clipped=clipped,
         noise=per_radius / rows,
@@ -229,4 +239,5 @@ def expect(
         slope_square=float(np.sum((square * scale / unit) ** 2) / np.sum(square**2)),
         unit=unit,
         columns=float(np.sum(square)) ** 2 / float(np.sum(square**2)),
+        clumps=clumps,
     )

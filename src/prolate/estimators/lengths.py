@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
+from prolate.estimators.clumps import MAYBE, clump_edges, find_clumps
 from prolate.estimators.expected import Expected, expect
 from prolate.estimators.floor import with_common_floor
 from prolate.estimators.norms import (
@@ -126,8 +127,15 @@ def expected_lengths(
         norms = replace(look(edges=finer), seen=seen)
         expected = expected_of(norms)
     for _ in range(_MORE_LOOKS):
-        if left() - for_radius < _LEFT * share or not is_doubtful(norms, expected.clipped):
+        if left() - for_radius < _LEFT * share:
             break
-        norms = norms.averaged(look(edges=norms.edges if norms.seen else None))
+        maybe = find_clumps(norms, expected.clipped, sure=MAYBE)
+        finer = clump_edges(norms, maybe)
+        if finer is not None:
+            norms = norms.refined(look(edges=finer))
+        elif np.any(maybe & ~expected.clumps) or is_doubtful(norms, expected.clipped):
+            norms = norms.averaged(look(edges=norms.edges))
+        else:
+            break
         expected = expected_of(norms)
     return expected, left()

@@ -63,6 +63,8 @@ class Loss:
     @cached_property
     def times(self) -> float:
         """What rows lose, over what they would if they pointed aside in proportion."""
+        if self.expected.clumps.any():
+            return 1.0
         length, mass = self.expected.lengths
         row, each = self.row / self.scale, self.spread / self.scale
         tilted = float(np.hypot.reduce(row))  # whose squares may vanish
@@ -83,12 +85,16 @@ class Loss:
         """Return parts of lengths times their excess to the power 0, 1 and 2, and the slopes."""
         length, mass, _ = self.expected.tails
         excess = length / (mass @ length)[:, np.newaxis] - 1.0
+        clumps = int(np.count_nonzero(self.expected.clumps))
+        if clumps:  # these rows point aside, and no others
+            excess[:, :-clumps] = 0.0
+            excess[:, -clumps:] += 1.0
         first = mass * excess
         gain = np.maximum(first @ self.tilt.measured(length), _LEAST_GAIN)
         slope = (self.times if self.foreseen else 1.0) / gain
         if self._tilted > 0.0:  # no row points aside by more than its length
             most = mass @ length
-            if self.foreseen:  # in root mean square
+            if self.foreseen and not clumps:  # in root mean square
                 varied = np.maximum(np.sum(first * excess, axis=1), 1e-300)
                 most = np.sqrt(mass @ length**2 / varied)
             slope = np.minimum(slope, most / self._tilted)
@@ -113,7 +119,7 @@ class Loss:
         mass, first, second, slope = self._moments
         kept = kept_parts(radius, length)
         factor = kept @ mass.T
-        each = -slope * (kept @ first.T) / factor  # the mean excess is 0
+        each = slope * (first.sum(axis=1) - (kept @ first.T) / factor)
         lost: Radii = each @ weight
         # Rows are a sample of what the curves say, too.
         chance = second.sum(axis=1) - 2.0 * (kept @ second.T) / factor
