@@ -35,13 +35,13 @@ from prolate._curator_choice import choose, first_counts
 from prolate._curator_rows import Rows
 from prolate.budget import Budget, Neighbors
 from prolate.errors import BudgetError, InputError
-from prolate.measurement import Measurement, Measurer, Progress, Searcher
+from prolate.measurement import Measurement, Measurer, Progress, Searcher, Table
 from prolate.noise import MAX_SCALE, NumberedBits, random_bits, rounded_gaussian
 from prolate.queries import Query, Ranks, Together
 from prolate.sources import PARTS, Source
 from prolate.sources.threads import thread_count
 
-__all__ = ["Curator", "Measurement", "Measurer", "Progress", "Searcher"]
+__all__ = ["Curator", "Measurement", "Measurer", "Progress", "Searcher", "Table"]
 
 _FINE = 34  # steps of 2**-33, or noise of about 2**33 steps: far below anything that matters
 

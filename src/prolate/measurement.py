@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from prolate.budget import Neighbors
 from prolate.queries import Query
 
-__all__ = ["Measurement", "Measurer", "Progress", "Searcher"]
+__all__ = ["Measurement", "Measurer", "Progress", "Searcher", "Table"]
 
 
 class Progress(Protocol):
@@ -53,6 +53,16 @@ class Searcher(Measurer, Protocol):
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Public bounds, float64 arrays of shape (d,)."""
+
+
+class Table(Searcher, Protocol):
+    """What an estimate of all columns needs: a curator, or some of its columns."""
+
+    def public_rows(self) -> int:
+        """Return the number of rows, which is public under ``"replace"`` only."""
+
+    def sampled(self, wanted: float, rows: float) -> Table:
+        """Return the same of a random sample of about `wanted` of the rows, or of all of them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@ from prolate.curator import Curator
 from prolate.estimators.floor import with_common_floor
 from prolate.estimators.lengths import with_first_look
 from prolate.estimators.norms import Norms, finer_edges, measure_norms, safe_cell
-from prolate.estimators.shape import Shape, learn_shape
+from prolate.estimators.search import learn_shape
+from prolate.estimators.shape import Shape
 from prolate.estimators.tail import find_tail
 from prolate.sources import open_source
 

@@ -10,7 +10,7 @@ import pytest
 import prolate
 from prolate import Budget
 from prolate.curator import Curator
-from prolate.estimators import deviations, likely_shapes, rare_column, shape
+from prolate.estimators import deviations, likely_shapes, rare_column, search
 from prolate.estimators.interval import fit_tail
 from prolate.estimators.likely_shapes import few_values
 from prolate.estimators.rare_column import gap_of_one
@@ -269,7 +269,7 @@ def test_a_column_beyond_a_gap_is_one_of_rare_values(tiny, monkeypatch) -> None:
         return float(np.quantile(found, 0.8))
 
     found = far_off()
-    monkeypatch.setattr(shape, "gap_of_one", lambda *_: 0.0)  # a planted fault
+    monkeypatch.setattr(search, "gap_of_one", lambda *_: 0.0)  # a planted fault
     without = far_off()
     print("off:", found, "without:", without)
     assert found < 0.15

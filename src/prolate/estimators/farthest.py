@@ -44,8 +44,8 @@ def with_farthest(
     *,
     precisely: bool = False,
     of: float | None = None,
-) -> Floats:
-    """Return the spreads of columns, raised where rows are farther out.
+) -> tuple[Floats, Floats]:
+    """Return the spreads of columns, raised where rows are farther out, and how far these are seen.
 
     What is seen is a part of the columns' second moments only, so values are taken to be at
     the ends of their octaves.
@@ -62,7 +62,7 @@ def with_farthest(
     of : float, optional
         The part of the rows that is known to be far out.
     """
-    spread, octaves = spread.copy(), _octaves(center.size)
+    spread, octaves, reach = spread.copy(), _octaves(center.size), np.zeros(center.size)
     total, looks = np.zeros((center.size, octaves - _FAR)), np.zeros(center.size)
     squares = (_END * np.exp2(np.arange(_FAR, octaves))) ** 2
     many, in_vain = precisely, 0
@@ -75,6 +75,8 @@ def with_farthest(
         seen = _standing_out(mean, noise, lost=_LOST_OF_MANY if many else _LOST)
         square = np.where(seen, np.maximum(mean, 0.0), 0.0) @ squares / max(rows, 1.0)
         raised = np.sqrt(np.maximum(square, 1.0))
+        last = np.where(seen.any(axis=1), octaves - _FAR - np.argmax(seen[:, ::-1], axis=1), 0)
+        reach = np.maximum(reach, np.where(last > 0, spread * np.exp2(last + _FAR), 0.0))
         spread = np.minimum(spread * raised, LARGEST)
         found = bool(raised.max() >= _RAISED)
         in_vain = 0 if found else in_vain + 1
@@ -85,7 +87,7 @@ def with_farthest(
         anew = raised > (0.0 if found and not many else 1.0)  # others, or the first precise look
         total[anew], looks[anew] = 0.0, 0.0
         many = many or found
-    return spread
+    return spread, reach
 
 
 def own_steps(

@@ -1,7 +1,7 @@
 """A first mean of rows in which some columns are nearly constant, and what it needs.
 
 It has the same noise in all such columns, so those of the popular values stand far out of
-it. `shape.py` learns their spreads from it, and `rare_mean.py` makes it part of the answer.
+it. `search.py` learns their spreads from it, and `rare_mean.py` makes it part of the answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurer
+from prolate.curator import Measurer, Table
 from prolate.estimators.clip import clipped_sum
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.expected import Expected, expect
@@ -89,7 +89,7 @@ def are_mostly(rare: NDArray[np.bool_]) -> bool:
 
 
 def first_mean(
-    curator: Curator,
+    curator: Table,
     rows: float,
     center: Floats,
     spread: Floats,
@@ -125,7 +125,7 @@ def first_mean(
     return FirstMean(value, noise, bulk, step, side, apart, doubt)
 
 
-def view_of(curator: Curator, index: Integers) -> Measurer:
+def view_of(curator: Table, index: Integers) -> Measurer:
     """Return a curator of the columns `index`, in order: of all of them, the curator itself."""
     return curator if index.size == curator.dimension else SomeColumns(curator, index)
 

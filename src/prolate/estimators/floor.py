@@ -44,8 +44,10 @@ _LOOKS = 16  # ... at most so often
 
 def with_far_values(
     view: Searcher, rows: float, center: Floats, spread: Floats, *, wide: Bools
-) -> tuple[Floats, Bools]:
+) -> tuple[Floats, Bools, Floats]:
     """Return spreads with what rows show of values far out, and which columns have had a floor.
+
+    And how far from their centers values are seen, 0 where none are far out.
 
     Parameters
     ----------
@@ -57,8 +59,8 @@ def with_far_values(
     wide : bool array of shape (d,)
         Which columns' bulk is not a single value: the floor is for these alone.
     """
-    spread = with_farthest(view, rows, center, spread)
-    return with_floor(view, rows, center, spread, wide=wide)
+    spread, reach = with_farthest(view, rows, center, spread)
+    return *with_floor(view, rows, center, spread, wide=wide), reach
 
 
 def with_floor(
@@ -79,7 +81,7 @@ def with_floor(
     part, noise = longer(_FAR)
     if part < _MANY + _SURELY * noise:
         return spread, raised
-    spread = with_farthest(view, rows, center, spread, precisely=True)
+    spread, _ = with_farthest(view, rows, center, spread, precisely=True)
     floor, step = float(np.min(spread[wide])), _STEP
     for most in _PARTS:
         higher = _floor(longer, most, floor, step)
@@ -87,7 +89,7 @@ def with_floor(
             floor, step = higher, _NEXT
             raised |= wide & (spread < floor)
             spread = np.where(raised, np.maximum(spread, floor), spread)
-            spread = with_farthest(view, rows, center, spread, precisely=True)
+            spread, _ = with_farthest(view, rows, center, spread, precisely=True)
     return spread, raised
 
 
@@ -98,13 +100,13 @@ def with_common_floor(
 
     The floor leaves half of them as long.
     """
-    spread = with_farthest(view, rows, center, spread, precisely=True, of=part)
+    spread, _ = with_farthest(view, rows, center, spread, precisely=True, of=part)
     share = long_share(view, rows, _SURER * part)
     if share == 0.0:
         return spread
     longer = partial(_longer, view, rows, center, spread, wide, share, _LONG)
     spread = np.where(wide, np.maximum(spread, _likely_floor(longer, part, spread[wide])), spread)
-    return with_farthest(view, rows, center, spread, precisely=True)
+    return with_farthest(view, rows, center, spread, precisely=True)[0]
 
 
 def _longer(

@@ -15,7 +15,8 @@ and step 5 is one pass over all. A single column that is clearly skewed is clipp
 instead, longer on the side of its tail (`interval.py`), and so is one whose values are nearly all
 the same, as flags are (`rare_column.py`), with no first mean. Where most columns are nearly
 constant, as in baskets, rows are far from symmetric, and for these columns `rare_mean.py` takes
-the place of the steps from 3 on.
+the place of the steps from 3 on. And a few columns that reach much farther than the others are a
+table of their own, with a part of the budget (`heavy.py`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurer, Searcher
+from prolate.curator import Measurer, Searcher, Table
 from prolate.estimators.alike import likely_scale
 from prolate.estimators.allowance import SKEWED
 from prolate.estimators.clipped_mean import clipped_mean
@@ -34,12 +35,15 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.first_mean import FirstMean, view_of
 from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
+from prolate.estimators.heavy import heavy_portion, joined
 from prolate.estimators.lengths import with_first_look
 from prolate.estimators.norms import Norms
+from prolate.estimators.portion import Portion
 from prolate.estimators.rare_column import rare_column_mean
 from prolate.estimators.rare_mean import UNSURE, rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
-from prolate.estimators.shape import Shape, learn_shape
+from prolate.estimators.search import learn_shape
+from prolate.estimators.shape import Shape
 from prolate.estimators.shrink import shrink
 from prolate.theory import optimal_scale
 
@@ -56,19 +60,20 @@ _LEAST_PART = 1e-4  # of columns of which some are of rare values and others not
 
 
 def mean(
-    curator: Curator,
+    curator: Table,
     *,
     error_norm: float = 2.0,
     clip: Clip = "auto",
     center: Floats | None = None,
     scale: Floats | None = None,
     rotate: bool = False,
+    rows: float | None = None,
 ) -> Estimate:
     """Return the private mean of every column.
 
     Parameters
     ----------
-    curator : Curator
+    curator : Table
         All of its remaining budget is spent.
     error_norm : float
         The p of the l_p error that is to be small.
@@ -80,8 +85,10 @@ def mean(
     rotate : bool
         Whether to look for correlated columns, and to sum along their principal axes,
         where the rows can pay for it and an l_2 error is wanted (`rotation.py`).
+    rows : float, optional
+        Their number, or a private estimate of it, if that is known.
     """
-    shape = learn_shape(curator, center=center, scale=scale)
+    shape = learn_shape(curator, center=center, scale=scale, rows=rows)
     if clip != "auto":
         shape = replace(shape, warnings=(*shape.warnings, CLIPPED))
     turned = find_rotation(curator, shape) if rotate and error_norm == 2.0 else None
@@ -89,6 +96,24 @@ def mean(
         return _turned_mean(turned, shape, clip)
     if shape.rare is not None and clip == "auto":
         return _stated(shape, *rare_column_mean(curator, shape.rare, shape.spread))
+    apart = heavy_portion(curator, shape.spread, shape.heavy, error_norm)
+    if apart is not None and clip == "auto":
+        theirs = mean(apart, error_norm=error_norm, rows=shape.rows)
+        rest = Portion.of(curator, np.setdiff1d(np.arange(shape.spread.size), apart.index), 1.0)
+        shape = replace(shape.of(rest.index), sample=rest.within(shape.sample))
+        return joined(apart.index, theirs, _mean_of(rest, shape, error_norm=error_norm))
+    return _mean_of(curator, shape, error_norm=error_norm, clip=clip, scale=scale)
+
+
+def _mean_of(
+    curator: Table,
+    shape: Shape,
+    *,
+    error_norm: float,
+    clip: Clip = "auto",
+    scale: Floats | None = None,
+) -> Estimate:
+    """Return the mean of columns of a shape, none of which are heavy."""
     first = shape.first
     if first is not None and first.mostly_rare and clip == "auto":
         value, noise_std, details = _mostly_rare_mean(curator, shape, first, error_norm)
@@ -142,7 +167,7 @@ def _clipped_mean(
 
 
 def _mostly_rare_mean(
-    curator: Curator, shape: Shape, first: FirstMean, error_norm: float
+    curator: Table, shape: Shape, first: FirstMean, error_norm: float
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean where most columns are of rare values; the others by themselves."""
     size, apart = shape.spread, np.ones(shape.spread.size)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurer, Searcher
+from prolate.curator import Measurer, Searcher, Table
 from prolate.estimators.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.interval import Clipped, Tail, clipped_to_interval, fit_tail
 from prolate.estimators.likely_shapes import STEPS, few_values
@@ -84,7 +84,7 @@ def gap_of_one(view: Searcher, rows: float, center: Floats, spread: Floats) -> f
 
 
 def rare_column(
-    curator: Curator, sample: Curator, interval: Interval, *, rows: float
+    curator: Table, sample: Table, interval: Interval, *, rows: float
 ) -> RareColumn | float:
     """Return what the values of the only column are like that are not at its bulk.
 
@@ -92,7 +92,7 @@ def rare_column(
 
     Parameters
     ----------
-    curator, sample : Curator
+    curator, sample : Table
         Of all rows, and of those that are searched.
     interval : Interval
         Of the bulk.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
-from prolate.curator import Curator, Measurement
+from prolate.curator import Measurement, Table
 from prolate.estimators.shape import Shape
 from prolate.estimators.shares import rows_changed
 from prolate.estimators.spread import SMALLEST
@@ -38,7 +38,7 @@ class TurnedCurator:
 
     Attributes
     ----------
-    curator : Curator
+    curator : Table
     center : float64 array of shape (d,)
     matrix : float64 array of shape (d, d)
         Its columns are the axes.
@@ -46,7 +46,7 @@ class TurnedCurator:
         Standard deviations along the axes.
     """
 
-    curator: Curator
+    curator: Table
     center: Floats
     matrix: Floats
     spread: Floats
@@ -71,7 +71,7 @@ class TurnedCurator:
         return self.curator.measure(turned, share=share, label=label)
 
 
-def find_rotation(curator: Curator, shape: Shape) -> TurnedCurator | None:
+def find_rotation(curator: Table, shape: Shape) -> TurnedCurator | None:
     """Return the rows seen along their principal axes, or None where that is not worth it."""
     d = curator.dimension
     if not 2 <= d <= _COLUMNS:
@@ -79,7 +79,7 @@ def find_rotation(curator: Curator, shape: Shape) -> TurnedCurator | None:
     # The products of a normal row differ from their mean by about d; leave room for tails.
     radius = 1.5 * d + 3.0 * np.sqrt(d)
     sensitivity = rows_changed(curator.neighbors) * radius
-    noise = sensitivity / (curator.budget.mu * shape.rows) * np.sqrt(2.0 * d)
+    noise = sensitivity / (curator.mu_of(1.0) * shape.rows) * np.sqrt(2.0 * d)
     share = float((noise / _ERROR) ** 2)
     if share > _MOST:
         return None

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 
 from prolate.budget import Neighbors
-from prolate.curator import Curator, Measurer, Searcher
+from prolate.curator import Measurer, Searcher, Table
 from prolate.queries import Count
 
 __all__ = [
@@ -106,11 +106,11 @@ def _share(noise: float, wanted: float, most: float) -> float:
     return min(max((noise / wanted) ** 2, _LEAST), most)
 
 
-def plan_shares(curator: Curator, rows: float) -> Shares:
+def plan_shares(curator: Searcher, rows: float) -> Shares:
     """Return the shares for searching `rows` rows."""
     d, changed = curator.dimension, rows_changed(curator.neighbors)
     left = curator.remaining
-    one_row = math.sqrt(changed * d) / (curator.budget.mu * max(rows, 1.0))
+    one_row = math.sqrt(changed * d) / (curator.mu_of(1.0) * max(rows, 1.0))
 
     location = left * _share(one_row, *_LOCATION)
     return Shares(
@@ -123,7 +123,7 @@ def plan_shares(curator: Curator, rows: float) -> Shares:
     )
 
 
-def sample_rows(curator: Curator) -> float:
+def sample_rows(curator: Searcher) -> float:
     """Return how many rows are enough to search; infinite where too many to hold."""
     d = curator.dimension
     noise = math.sqrt(rows_changed(curator.neighbors) * d) / curator.mu_of(curator.remaining)
@@ -223,7 +223,7 @@ def radii_apart(neighbors: Neighbors, *, one_sided: bool = False) -> float:
     return math.sqrt(changed) if one_sided else changed
 
 
-def count_rows(curator: Curator) -> float:
+def count_rows(curator: Table) -> float:
     """Return the number of rows: public, or measured if it is private (at least 1)."""
     if curator.neighbors == "replace":
         return float(curator.public_rows())

@@ -20,7 +20,8 @@ from prolate.estimators.estimate import Estimate
 from prolate.estimators.lengths import with_first_look
 from prolate.estimators.norms import measure_norms
 from prolate.estimators.rare_column import RareColumn, rare_column_variance
-from prolate.estimators.shape import Shape, learn_shape
+from prolate.estimators.search import learn_shape
+from prolate.estimators.shape import Shape
 from prolate.estimators.shares import radius_share, rows_changed
 from prolate.estimators.tail import find_tail
 from prolate.queries import ClippedSum
