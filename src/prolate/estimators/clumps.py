@@ -25,6 +25,7 @@ MAYBE = 3.5
 
 _FAR = 1.7  # typical norms
 _CELLS = 3  # next to each other, at most
+_ENDS = 1.5  # standard deviations of its first cell and of its last
 _WORTH = 1.5  # times as many rows as may be clipped
 _STEP, _WIDE, _PARTS = 0.15, 0.25, 3  # logarithms of norms; and cells that one is parted into
 
@@ -49,17 +50,19 @@ def find_clumps(norms: Norms, wanted: float, *, sure: float = SURELY) -> NDArray
     middle = fraction_radius(norms, 0.5, float(np.sum(norms.counts)))
     start = int(np.searchsorted(edges, middle))
     beyond = int(np.searchsorted(edges, _FAR * max(norms.typical, norms.seen)))
-    for first in range(max(beyond, start + 1), counts.size):
-        least = start + int(np.argmin(density[start:first]))
-        for cells in range(1, min(_CELLS, counts.size - first) + 1):
+    for cells in range(1, _CELLS + 1):
+        for first in range(max(beyond, start + 1), counts.size - cells + 1):
             here = slice(first, first + cells)
+            if min(counts[first], counts[first + cells - 1]) < _ENDS * norms.noise:
+                continue
+            least = start + int(np.argmin(density[start:first]))
             span, many = float(np.sum(wide[here])), float(np.sum(counts[here]))
             tail = span * float(density[least])
             variance = cells * norms.noise**2 + tail
             if tail > norms.noise:  # less is rather none
                 variance += (span * float(doubt[least])) ** 2
             if many - tail > max(_WORTH * wanted, sure * np.sqrt(variance), tail):
-                found[first + 1 : first + 1 + cells] = True
+                found[1:-1][here] = True
     return found
 
 
