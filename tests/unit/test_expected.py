@@ -95,7 +95,18 @@ def test_tilt_of_a_sample_of_symmetric_rows_is_explained(kind: str) -> None:
     parts = [part - part.mean(axis=0) for part in rows.reshape(-1, 400, D)]
     found = [tilt(part, expect(part, 400.0)).square for part in parts]
     between = expected.norms.middle(400.0)
-    assert _sampled(expected, between) / 400.0 == pytest.approx(np.mean(found), rel=0.2)
+    radius = tilt(rows, expected).radius
+    assert _sampled(expected, between, radius) / 400.0 == pytest.approx(np.mean(found), rel=0.2)
+
+
+def test_what_is_clipped_in_a_tilt_is_not_explained_by_its_whole_length() -> None:
+    """Else a few rows far out explain any tilt, however far to one side all of them are."""
+    rows = draw("normal")
+    rows[: N // 50, :] += 30.0
+    expected = expect(rows, 400.0)
+    between = expected.norms.middle(400.0)
+    far, near = (_sampled(expected, between, times * between[1]) for times in (1e3, 1.25))
+    assert far > 10.0 * near
 
 
 def test_symmetric_rows_are_clipped_harder_than_skewed_ones() -> None:

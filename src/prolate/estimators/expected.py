@@ -62,8 +62,6 @@ class Expected:
         Keeps squares within the range of floats.
     columns : float
         About how many columns make rows long.
-    clumps : bool array
-        Which cells hold rows that are together far out (`clumps.py`).
     """
 
     norms: Norms
@@ -76,12 +74,16 @@ class Expected:
     slope_square: float
     unit: float
     columns: float
-    clumps: NDArray[np.bool_]
 
     @property
     def safe(self) -> float:
         """The safe radius."""
         return float(self.norms.edges[self.cell])
+
+    @cached_property
+    def clumps(self) -> NDArray[np.bool_]:
+        """Which cells hold rows that are together far out."""
+        return find_clumps(self.norms, self.clipped)
 
     @cached_property
     def tails(self) -> tuple[Floats, Floats, Floats]:
@@ -227,10 +229,10 @@ def expect(
     clipped = per_radius * np.sqrt(effective_columns(spread, scale))
     square = (spread / scale) ** 2
     square = square / np.max(square)
-    clumps = find_clumps(norms, clipped)
+    farthest = int(np.max(np.flatnonzero(find_clumps(norms, clipped)), initial=0))
     return Expected(
         norms,
-        max(safe_cell(norms, clipped), int(np.max(np.flatnonzero(clumps), initial=0))),
+        max(safe_cell(norms, clipped), farthest),
         rows=rows,
         clipped=clipped,
         noise=per_radius / rows,
@@ -239,5 +241,4 @@ def expect(
         slope_square=float(np.sum((square * scale / unit) ** 2) / np.sum(square**2)),
         unit=unit,
         columns=float(np.sum(square)) ** 2 / float(np.sum(square**2)),
-        clumps=clumps,
     )
