@@ -15,6 +15,7 @@ Printed is the median run's error over that of the best fixed clip fraction, R /
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from math import gamma
@@ -134,6 +135,29 @@ def measure(number: int, runs: int, room: tuple[float, float]) -> tuple[str, str
     return shape, found.name, float(np.median(errors)), float(errors.max())
 
 
+def report(found: list[tuple[str, str, float, float]], shapes: Iterable[str]) -> None:
+    """Print what `measure` found, by shape and of all."""
+    median = np.array([m for _, _, m, _ in found])
+    for shape in shapes:
+        those = [(m, name) for of, name, m, _ in found if of == shape]
+        if those:
+            mean = np.exp(np.mean([np.log(m) for m, _ in those]))
+            print(f"{shape:18} {mean:5.2f}  worst {max(those)[0]:5.2f}  {max(those)[1]}")
+    print(
+        f"geometric mean {np.exp(np.log(median).mean()):.2f}, median, 90 % and 99 % of settings",
+        *(f"{q:.2f}" for q in np.quantile(median, [0.5, 0.9, 0.99])),
+        f"above 1.25 in {np.mean(median > 1.25):.0%}",
+    )
+    worst = np.array([w / m for _, _, m, w in found])
+    print(
+        "worst over median run:",
+        *(f"{w:.2f}" for w in np.quantile(worst, [0.5, 0.9, 0.99])),
+        f"(median, 90 %, 99 %), above 2 in {np.mean(worst > 2.0):.0%}",
+    )
+    for far, (_, name, _, _) in sorted(zip(worst, found, strict=True), reverse=True)[:5]:
+        print(f"{far:9.3g}  {name}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--settings", type=int, default=420)
@@ -153,25 +177,7 @@ def main() -> None:
         room = TIGHT if options.tight else MANY if options.many else ROOM
         job = partial(measure, runs=options.runs, room=room)
         found = list(pool.map(job, numbers))
-    median = np.array([m for _, _, m, _ in found])
-    for shape in SHAPES:
-        those = [(m, name) for of, name, m, _ in found if of == shape]
-        if those:
-            mean = np.exp(np.mean([np.log(m) for m, _ in those]))
-            print(f"{shape:18} {mean:5.2f}  worst {max(those)[0]:5.2f}  {max(those)[1]}")
-    print(
-        f"geometric mean {np.exp(np.log(median).mean()):.2f}, median, 90 % and 99 % of settings",
-        *(f"{q:.2f}" for q in np.quantile(median, [0.5, 0.9, 0.99])),
-        f"above 1.25 in {np.mean(median > 1.25):.0%}",
-    )
-    worst = np.array([w / m for _, _, m, w in found])
-    print(
-        "worst over median run:",
-        *(f"{w:.2f}" for w in np.quantile(worst, [0.5, 0.9, 0.99])),
-        f"(median, 90 %, 99 %), above 2 in {np.mean(worst > 2.0):.0%}",
-    )
-    for far, (_, name, _, _) in sorted(zip(worst, found, strict=True), reverse=True)[:5]:
-        print(f"{far:9.3g}  {name}")
+    report(found, SHAPES)
 
 
 if __name__ == "__main__":

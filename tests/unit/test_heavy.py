@@ -1,5 +1,7 @@
 """A few columns that reach much farther than the others are a table of their own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from prolate.estimators import mean
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.heavy import heavy_columns, heavy_portion, joined
 from prolate.estimators.portion import Portion
+from prolate.estimators.shape import Shape
+from prolate.estimators.shares import plan_shares
 from prolate.queries import ClippedSum, Count
 from prolate.sources import open_source
 
@@ -20,6 +24,10 @@ FAR = np.full(4, 8.0)
 
 def curator_of(rows=ROWS, **options) -> Curator:
     return Curator(open_source(rows), Budget(rho=0.5), seed=0, **options)
+
+
+def portion_of(table, index, part, sample=None) -> Portion:
+    return Portion.of(table, np.array(index), part, sample=sample or table)
 
 
 def test_heavy_columns_are_few_and_the_others_alike() -> None:
@@ -33,20 +41,25 @@ def test_heavy_columns_are_few_and_the_others_alike() -> None:
 
 def test_their_part_of_the_budget_is_what_their_sums_need() -> None:
     curator, heavy = curator_of(), np.array([False, True, False, False])
-    alike = heavy_portion(curator, np.ones(4), heavy, 2.0)
-    small = heavy_portion(curator, np.where(heavy, 0.05, 1.0), heavy, 2.0)
+
+    def portion(spread, heavy) -> Portion | None:
+        shape = Shape(2_000.0, curator, np.zeros(4), spread, 0.1, plan_shares(curator, 2_000.0))
+        return heavy_portion(curator, replace(shape, heavy=heavy), 2.0)
+
+    alike = portion(np.ones(4), heavy)
+    small = portion(np.where(heavy, 0.05, 1.0), heavy)
     assert alike is not None
     assert small is not None
     assert alike.index.tolist() == [1]
     assert 0.02 < small.part < 0.3 < alike.part <= 0.5
-    assert heavy_portion(curator, np.where(heavy, 1e-4, 1.0), heavy, 2.0) is None
-    assert heavy_portion(curator, np.ones(4), ~ALL, 2.0) is None
-    assert heavy_portion(curator, np.ones(4), None, 2.0) is None
+    assert portion(np.where(heavy, 1e-4, 1.0), heavy) is None
+    assert portion(np.ones(4), ~ALL) is None
+    assert portion(np.ones(4), None) is None
 
 
 def test_a_portion_asks_its_columns_for_its_part_of_the_budget() -> None:
     curator = curator_of()
-    portion = Portion.of(curator, np.array([2, 0]), 0.25)
+    portion = portion_of(curator, [2, 0], 0.25)
     query = ClippedSum(np.zeros(2), np.ones(2), 6.0)
     found = portion.measure(query, share=0.4, label="some")
     assert curator.remaining == pytest.approx(0.9)
@@ -59,19 +72,19 @@ def test_a_portion_asks_its_columns_for_its_part_of_the_budget() -> None:
 
 def test_a_portion_never_spends_more_than_its_part() -> None:
     curator = curator_of()
-    portion = Portion.of(curator, np.arange(3), 0.3)
+    portion = portion_of(curator, [0, 1, 2], 0.3)
     while portion.remaining > 0.0:
         share = 0.7 * portion.remaining if portion.remaining > 0.01 else portion.remaining
         portion.measure(Count(3), share=share, label="rows")
     assert curator.remaining == pytest.approx(0.7, abs=1e-12)
-    rest = Portion.of(curator, np.arange(3), 1.0)
+    rest = portion_of(curator, [0, 1, 2], 1.0)
     rest.measure(Count(3), share=1.0, label="rows")
     assert 0.0 <= curator.remaining < 1e-15
 
 
 def test_a_portion_of_a_portion() -> None:
     curator = curator_of()
-    inner = Portion.of(Portion.of(curator, np.array([3, 1, 0]), 0.5), np.array([2, 0]), 0.5)
+    inner = portion_of(portion_of(curator, [3, 1, 0], 0.5), [2, 0], 0.5)
     query = ClippedSum(np.zeros(2), np.ones(2), 6.0)
     found = inner.measure(query, share=1.0, label="all")
     assert curator.remaining == pytest.approx(0.75)
@@ -79,20 +92,24 @@ def test_a_portion_of_a_portion() -> None:
     assert np.all(np.abs(sums - ROWS[:, [0, 3]].sum(axis=0)) < 7 * query.unit * found.std + 1e-3)
 
 
-def test_a_sample_of_a_portion() -> None:
+def test_a_portion_is_searched_by_the_tables_own_sample() -> None:
+    """One of its own would hold all columns of as many rows as are cheap for its few."""
     curator = curator_of()
-    portion = Portion.of(curator, np.array([1]), 0.5)
-    assert portion.sampled(1_900, 2_000) is portion  # more than half of the rows: all
-    some = portion.sampled(200, 2_000)
+    sample = curator.sampled(200, 2_000)
+    portion = portion_of(curator, [1], 0.5, sample=sample)
+    some = portion.sampled(1_000, 2_000)
+    assert some.table is sample
     assert some.fraction == pytest.approx(0.1, rel=1e-3)
     some.measure(Count(1), share=1.0, label="rows")
     assert portion.remaining == pytest.approx(0.0)
     assert curator.remaining == pytest.approx(0.5)
+    whole = portion_of(curator, [1], 0.5)
+    assert whole.sampled(200, 2_000) is whole
 
 
 def test_bounds_and_neighbors_are_the_tables() -> None:
     bounds = (np.array([-9.0, -8.0, -7.0, -6.0]), np.full(4, 9.0))
-    portion = Portion.of(curator_of(bounds=bounds, neighbors="add-remove"), np.array([2, 1]), 1.0)
+    portion = portion_of(curator_of(bounds=bounds, neighbors="add-remove"), [2, 1], 1.0)
     assert portion.bounds is not None
     assert portion.bounds[0].tolist() == [-7.0, -8.0]
     assert portion.neighbors == "add-remove"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from prolate.curator import Table
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.portion import Portion
+from prolate.estimators.shape import Shape
 
 __all__ = ["heavy_columns", "heavy_portion", "joined"]
 
@@ -58,21 +59,21 @@ def heavy_columns(raised: Floats, reach: Floats, *, wide: Bools) -> Bools:
     return heavy
 
 
-def heavy_portion(
-    table: Table, spread: Floats, heavy: Bools | None, error_norm: float
-) -> Portion | None:
+def heavy_portion(table: Table, shape: Shape, error_norm: float) -> Portion | None:
     """Return the heavy columns with about the part of the budget that makes both errors least.
 
     None if there are none, or if so little is at stake that it would not pay for their search.
     """
+    heavy = shape.heavy
     if heavy is None or not heavy.any():
         return None
-    size = np.where(heavy, _REACH, 1.0) * (spread / np.max(spread))
+    size = np.where(heavy, _REACH, 1.0) * (shape.spread / np.max(shape.spread))
     needs = size ** (2.0 * error_norm / (error_norm + 2.0))
     part = min(float(np.sum(needs[heavy]) / np.sum(needs)), _MOST_PART)
     if part < _LEAST_PART:
         return None
-    return Portion.of(table, np.flatnonzero(heavy), part * table.remaining)
+    index = np.flatnonzero(heavy)
+    return Portion.of(table, index, part * table.remaining, sample=shape.sample)
 
 
 def joined(index: Integers, theirs: Estimate, others: Estimate) -> Estimate:

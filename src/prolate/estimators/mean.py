@@ -96,11 +96,12 @@ def mean(
         return _turned_mean(turned, shape, clip)
     if shape.rare is not None and clip == "auto":
         return _stated(shape, *rare_column_mean(curator, shape.rare, shape.spread))
-    apart = heavy_portion(curator, shape.spread, shape.heavy, error_norm)
-    if apart is not None and clip == "auto":
+    apart = heavy_portion(curator, shape, error_norm) if clip == "auto" else None
+    if apart is not None:
         theirs = mean(apart, error_norm=error_norm, rows=shape.rows)
-        rest = Portion.of(curator, np.setdiff1d(np.arange(shape.spread.size), apart.index), 1.0)
-        shape = replace(shape.of(rest.index), sample=rest.within(shape.sample))
+        index = np.setdiff1d(np.arange(shape.spread.size), apart.index)
+        rest = Portion.of(curator, index, 1.0, sample=shape.sample)
+        shape = replace(shape.of(index), sample=rest.sampled())
         return joined(apart.index, theirs, _mean_of(rest, shape, error_norm=error_norm))
     return _mean_of(curator, shape, error_norm=error_norm, clip=clip, scale=scale)
 

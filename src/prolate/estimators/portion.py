@@ -29,17 +29,20 @@ class Portion:
         Of mu**2.
     before : float
         What was left of the table's when this one began.
+    sample : Table
+        Of the table's rows, or the table: drawn once, since it holds all columns.
     """
 
     table: Table
     index: NDArray[np.int64]
     part: float
     before: float
+    sample: Table
 
     @classmethod
-    def of(cls, table: Table, index: NDArray[np.int64], part: float) -> Portion:
+    def of(cls, table: Table, index: NDArray[np.int64], part: float, *, sample: Table) -> Portion:
         """Return a table of some columns with a part of mu**2, at most what is left."""
-        return cls(table, index, min(part, table.remaining), table.remaining)
+        return cls(table, index, min(part, table.remaining), table.remaining, sample)
 
     @property
     def columns(self) -> SomeColumns:
@@ -85,10 +88,6 @@ class Portion:
         share = min(share * self.part, self.table.remaining)
         return self.columns.measure(query, share=share, label=label)
 
-    def sampled(self, wanted: float, rows: float) -> Portion:
-        """Return the same columns of a random sample of the rows."""
-        return self.within(self.table.sampled(wanted, rows))
-
-    def within(self, sample: Table) -> Portion:
-        """Return the same columns of a sample of the table's rows; itself, if that is all rows."""
-        return self if sample is self.table else replace(self, table=sample)
+    def sampled(self, wanted: float | None = None, rows: float | None = None) -> Portion:
+        """Return the same columns of the table's sample, whatever is wanted."""
+        return self if self.sample is self.table else replace(self, table=self.sample)
