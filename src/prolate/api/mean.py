@@ -140,7 +140,9 @@ def mean(
         no deviation from the private center. Where at least 16 columns are nearly constant,
         such as the items of baskets, means that are smaller than their noise are drawn
         towards the columns' usual value (`prolate.estimators.shrink`); `noise_std` is the
-        noise before that, and ``details["shrunk_columns"]`` says how many they are.
+        noise before that, and ``details["shrunk_columns"]`` says how many they are. One to
+        three columns of heavy tails among others that have none are summed by themselves, with
+        a part of the budget: ``details["heavy_columns"]``.
 
     Raises
     ------

@@ -62,6 +62,8 @@ class Expected:
         Keeps squares within the range of floats.
     columns : float
         About how many columns make rows long.
+    clumped : bool
+        Whether rows that are together far out are told from a tail (`clumps.py`).
     """
 
     norms: Norms
@@ -74,6 +76,7 @@ class Expected:
     slope_square: float
     unit: float
     columns: float
+    clumped: bool = False
 
     @property
     def safe(self) -> float:
@@ -83,6 +86,8 @@ class Expected:
     @cached_property
     def clumps(self) -> NDArray[np.bool_]:
         """Which cells hold rows that are together far out."""
+        if not self.clumped:
+            return np.zeros(self.norms.counts.size, dtype=np.bool_)
         return find_clumps(self.norms, self.clipped)
 
     @cached_property
@@ -222,6 +227,7 @@ def expect(
     *,
     share: float,
     one_sided: bool = False,
+    clumped: bool = False,
 ) -> Expected:
     """Return what error to expect of a mean with a share of mu**2."""
     unit = float(np.max(np.abs(spread)))
@@ -229,10 +235,9 @@ def expect(
     clipped = per_radius * np.sqrt(effective_columns(spread, scale))
     square = (spread / scale) ** 2
     square = square / np.max(square)
-    farthest = int(np.max(np.flatnonzero(find_clumps(norms, clipped)), initial=0))
-    return Expected(
+    expected = Expected(
         norms,
-        max(safe_cell(norms, clipped), farthest),
+        safe_cell(norms, clipped),
         rows=rows,
         clipped=clipped,
         noise=per_radius / rows,
@@ -241,4 +246,7 @@ def expect(
         slope_square=float(np.sum((square * scale / unit) ** 2) / np.sum(square**2)),
         unit=unit,
         columns=float(np.sum(square)) ** 2 / float(np.sum(square**2)),
+        clumped=clumped,
     )
+    farthest = int(np.max(np.flatnonzero(expected.clumps), initial=0))
+    return replace(expected, cell=max(expected.cell, farthest))

@@ -117,7 +117,7 @@ def expected_lengths(
         return replace(norms, counts=norms.counts / part, noise=norms.noise / part)
 
     def expected_of(norms: Norms) -> Expected:
-        return expect(curator, shape.rows, shape.spread, scale, norms, share=left())
+        return expect(curator, shape.rows, shape.spread, scale, norms, share=left(), clumped=True)
 
     norms = look(known)
     expected = expected_of(norms)
