@@ -15,6 +15,7 @@ import pytest
 from scipy import stats
 
 import prolate
+from prolate.estimators import expected, lengths
 
 FALSE_ALARM = 1e-9
 RUNS = 60
@@ -95,15 +96,21 @@ def test_the_mean_of_one_skewed_column_among_many_that_are_not(
     assert without_it < fewest(runs)
 
 
-def test_the_mean_where_few_rows_are_far_out_on_one_side() -> None:
-    with_it, without_it = hits(
-        lambda rng: rng.normal(size=(20_000, 1)) + 10.0 * (rng.random((20_000, 1)) < 0.01),
-        "mean",
-        0.7,
-        0.1,
-    )
-    assert with_it >= fewest(RUNS)
-    assert without_it < fewest(RUNS)
+def test_the_mean_where_few_rows_are_far_out_on_one_side(monkeypatch) -> None:
+    def held() -> int:
+        return hits(
+            lambda rng: rng.normal(size=(20_000, 1)) + 30.0 * (rng.random((20_000, 1)) < 0.01),
+            "mean",
+            0.7,
+            0.3,
+        )[0]
+
+    assert held() >= fewest(RUNS)
+    # A planted fault: they are taken for a tail, or for noise.
+    none = lambda norms, *_, **__: np.zeros(norms.counts.size, dtype=bool)  # noqa: E731
+    monkeypatch.setattr(expected, "find_clumps", none)
+    monkeypatch.setattr(lengths, "find_clumps", none)
+    assert held() < fewest(RUNS)
 
 
 def test_each_column_has_its_own_sampling_error() -> None:

@@ -97,7 +97,8 @@ def expected_lengths(
 
     A part of the rows is searched. Rows far out that may well be noise are looked for again:
     of rows about equally long, noise makes some once in a hundred times, which would double the
-    error. And where it is cheap, cells that hold too many rows are looked at again.
+    error. Clumps are looked for again in finer cells; and where it is cheap, so are all rows, if
+    they are in a few cells.
     """
     before = curator.remaining
 
@@ -121,7 +122,7 @@ def expected_lengths(
 
     norms = look(known)
     expected = expected_of(norms)
-    finer = finer_edges(norms, expected.cell, shape.rows, expected.clipped)
+    finer = finer_edges(norms, shape.rows)
     if finer is not None and for_radius < CHEAP * left():
         seen = max(norms.seen, fraction_radius(norms, 0.5, shape.rows))
         norms = replace(look(edges=finer), seen=seen)

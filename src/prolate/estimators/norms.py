@@ -9,7 +9,6 @@ than C (half of that under add-remove); it is the k of PLAN's Theorem 6.1.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,10 +38,7 @@ _RATIOS = np.array(
 )
 # Beyond the last of these, where rows are there: so many times as far.
 _FARTHER = np.array([1.4, 2.0, 2.8, 4.0, 8.0, 16.0, 40.0])
-# Of finer edges: steps, as logarithms, of a cell that is as wide as so many and holds so many
-# times as many rows as may be clipped, and this part of all; and edges between which most rows
-# are, at least, and how many times as many the finer ones have.
-_STEP, _WIDE, _CROWD, _MANY = 0.1, 2, 100.0, 0.02
+# Edges between which most rows are, at least, and how many times as many finer ones have.
 _BETWEEN, _BETTER = 6, 1.5
 CHEAP = 0.04
 """Part of a share that a look with finer edges may cost."""
@@ -220,38 +216,19 @@ def measure_norms(
     return norms
 
 
-def finer_edges(norms: Norms, cell: int, rows: float, clipped: float) -> Floats | None:
+def finer_edges(norms: Norms, rows: float) -> Floats | None:
     """Return edges that tell apart what these do not, if there are any.
 
     Rows of many columns are all about equally long, and where columns are skewed they are longer
-    than scales say: a few cells hold them all. And rows that gather farther out, in the cell that
-    ends at the safe radius, may all be at its near end.
-
-    Parameters
-    ----------
-    norms : Norms
-    cell : int
-        Which edge is safe.
-    rows, clipped : float
-        How many rows there are, and how many of them may be clipped.
+    than scales say: a few cells hold them all.
     """
-    edges, found = norms.edges, None
     low, middle, high = (fraction_radius(norms, part, rows) for part in (0.9, 0.5, 0.1))
 
     def between(edges: Floats) -> int:
         return int(np.count_nonzero((edges > low) & (edges < high)))
 
-    few = between(edges)
-    if few < _BETWEEN and between(middle * _RATIOS) > _BETTER * (few + 1):
-        found = middle * _RATIOS
-    near, safe = float(edges[max(cell - 1, 0)]), float(edges[cell])
-    steps = int(math.log(safe / near) / _STEP)
-    crowd = float(norms.above[max(cell - 1, 0)] - norms.above[cell])
-    if near > high and steps >= _WIDE and crowd > max(_CROWD * clipped, _MANY * rows):
-        edges = edges if found is None else found
-        fine = np.geomspace(near, safe, steps + 2)
-        found = np.concatenate([edges[edges < near / 1.01], fine, edges[edges > 1.01 * safe]])
-    return found
+    few, finer = between(norms.edges), middle * _RATIOS
+    return finer if few < _BETWEEN and between(finer) > _BETTER * (few + 1) else None
 
 
 def safe_cell(norms: Norms, wanted: float, *, surer: float = 1.0) -> int:
