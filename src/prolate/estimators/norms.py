@@ -148,7 +148,8 @@ class Norms:
         weight = variance / (variance + self.noise**2)  # of the first
         more = weight * (self.counts - sums) / cells
         noise = self.noise * again.noise / float(np.hypot(self.noise, again.noise))
-        return replace(again, counts=again.counts + more[place], noise=noise, seen=self.seen)
+        counts = again.counts + more[place]
+        return replace(self, edges=again.edges, counts=counts, noise=noise)
 
     def middle(self, rows: float) -> tuple[float, float]:
         """Return norms between which about nine tenths of the rows lie."""

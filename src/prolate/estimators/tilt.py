@@ -177,7 +177,7 @@ def _one_sided(
     can, against what it is if they are not.
     """
     clumps = int(np.count_nonzero(expected.clumps))
-    if not clumps:
+    if not clumps or not doubt > 0.0:
         return 0.0
     length, mass = (each[-clumps:] for each in expected.lengths)
     weight = _weight(length, between) * kept_parts(radius, length)
