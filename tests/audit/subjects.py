@@ -46,6 +46,11 @@ BASKETS = (np.random.default_rng(4).random((600, 40)) < 0.05).astype(float)
 _TURN = np.linalg.qr(_RNG.standard_normal((4, 4)))[0] * [1.0, 0.1, 30.0, 0.01]
 CORRELATED = _RNG.standard_normal((1000, 4)) @ _TURN.T
 FEW = _RNG.standard_normal((150, 6))
+INCOMES = np.random.default_rng(6).standard_normal((3_000, 4))
+INCOMES[:, 1] = 0.5 * np.exp(2.0 * np.random.default_rng(7).standard_normal(3_000))
+GROUP = (
+    np.random.default_rng(8).standard_normal((1_000, 4)) + 10.0 * (np.arange(1_000) < 25)[:, None]
+)
 
 BOUNDS = ([0.0, -5.0, -5.0], [40.0, 5.0, 15.0])
 CENTER, SCALE = [20.0, 0.0, 5.0], [4.0, 1.0, 2.0]
@@ -198,6 +203,9 @@ SUBJECTS: dict[str, Subject] = {
     "mean, ellipse": Subject(partial(_mean, **ELLIPSE)),
     "mean, one skewed column": Subject(_mean, AMOUNTS),
     "mean, one column of mostly zeros": Subject(_mean, RARE),
+    "mean, a heavy column": Subject(_mean, INCOMES),
+    "mean, a heavy column, of a sample": Subject(of_a_sample(_mean), INCOMES),
+    "mean, a group of rows": Subject(_mean, GROUP),
     "mean, baskets": Subject(_mean, BASKETS, slow=True),
     "mean, sparse baskets": Subject(_mean, BASKETS, form=sparse.csr_array, slow=True),
     "plan": Subject(partial(_mean, method="plan"), relations=_ONE, paired=True),

@@ -59,6 +59,13 @@ def test_replay(name, relation, monkeypatch) -> None:
     print(f"{name}, {relation}: {most:.3f} of mu**2 spent at most")
 
 
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_a_heavy_column_is_a_table_of_its_own_in_its_replay(relation, monkeypatch) -> None:
+    """Else the subject would say nothing of that."""
+    tape = taped("mean, a heavy column", relation, "corners", monkeypatch)
+    assert tape.release.details["heavy_columns"] == 1
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
 @pytest.mark.parametrize(("name", "relation"), CASES)
