@@ -1,7 +1,8 @@
 """Groups of rows far out, and single columns of heavy tails: neither is clipped as noise is.
 
-Errors are over that of the best fixed clip around the true mean. Each bound is far above what
-60 other seeds gave, and far below what the planted fault gives.
+Errors are over that of the best fixed clip around the true mean: medians of twelve seeds. Four
+other dozens gave 1.2 to 1.65 for groups and 1.0 to 1.25 for heavy columns, and with the planted
+faults 2.8 to 3.0 and 2.6 to 3.4.
 """
 
 import importlib

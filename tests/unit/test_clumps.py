@@ -54,12 +54,12 @@ def test_counts_of_noise_alone(counts) -> None:
 
 
 def test_noise_makes_none() -> None:
-    """One in 1,000 would be too many; 4,000 draws have none above with probability 1 - 1e-3."""
+    """In any of about ten windows, once in tens of thousands: four of 4,000 are too many."""
     rng = np.random.default_rng(0)
     found = sum(
         find_clumps(norms_of(BULK + 4.0 * rng.normal(size=10)), 5.0).any() for _ in range(4_000)
     )
-    assert found <= 4
+    assert found < 4
 
 
 def test_wide_cells_of_clumps_are_parted() -> None:

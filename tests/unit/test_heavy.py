@@ -98,7 +98,7 @@ def test_a_portion_is_searched_by_the_tables_own_sample() -> None:
     sample = curator.sampled(200, 2_000)
     portion = portion_of(curator, [1], 0.5, sample=sample)
     some = portion.sampled(1_000, 2_000)
-    assert some.table is sample
+    assert some.curator is sample
     assert some.fraction == pytest.approx(0.1, rel=1e-3)
     some.measure(Count(1), share=1.0, label="rows")
     assert portion.remaining == pytest.approx(0.0)
