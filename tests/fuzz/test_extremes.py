@@ -15,7 +15,7 @@ from prolate import Budget
 from prolate.budget import LEAST_MU
 from prolate.curator import Curator
 from prolate.estimators.rotation import find_rotation
-from prolate.estimators.shape import Shape
+from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import plan_shares
 from prolate.sources import open_source
 

@@ -5,16 +5,15 @@ other dozens gave 1.2 to 1.65 for groups and 1.0 to 1.25 for heavy columns, and 
 faults 2.8 to 3.0 and 2.6 to 3.4.
 """
 
-import importlib
-
 import numpy as np
 
 import prolate
 from prolate import Budget
-from prolate.estimators import expected, lengths
+from prolate.estimators.clipping import first_look
+from prolate.estimators.lengths import expected
+from prolate.estimators.search import learn
 
 RUNS = 12
-search = importlib.import_module("prolate.estimators.search")
 
 
 def group(seed: int) -> np.ndarray:
@@ -61,7 +60,7 @@ def test_it_is_clipped_if_it_is_not_told_from_noise(monkeypatch) -> None:
         return np.zeros(norms.counts.size, dtype=bool)
 
     monkeypatch.setattr(expected, "find_clumps", none)
-    monkeypatch.setattr(lengths, "find_clumps", none)
+    monkeypatch.setattr(first_look, "find_clumps", none)
     assert ratio(group, 0.2) > 2.4
 
 
@@ -72,6 +71,6 @@ def test_a_heavy_column_is_a_table_of_its_own() -> None:
 def test_it_is_clipped_with_the_others(monkeypatch) -> None:
     """A planted fault."""
     monkeypatch.setattr(
-        search, "heavy_columns", lambda raised, *_, **__: np.zeros(raised.size, dtype=bool)
+        learn, "heavy_columns", lambda raised, *_, **__: np.zeros(raised.size, dtype=bool)
     )
     assert ratio(incomes, 0.5) > 2.0

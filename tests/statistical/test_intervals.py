@@ -15,7 +15,8 @@ import pytest
 from scipy import stats
 
 import prolate
-from prolate.estimators import expected, lengths
+from prolate.estimators.clipping import first_look
+from prolate.estimators.lengths import expected
 
 FALSE_ALARM = 1e-9
 RUNS = 60
@@ -109,7 +110,7 @@ def test_the_mean_where_few_rows_are_far_out_on_one_side(monkeypatch) -> None:
     # A planted fault: they are taken for a tail, or for noise.
     none = lambda norms, *_, **__: np.zeros(norms.counts.size, dtype=bool)  # noqa: E731
     monkeypatch.setattr(expected, "find_clumps", none)
-    monkeypatch.setattr(lengths, "find_clumps", none)
+    monkeypatch.setattr(first_look, "find_clumps", none)
     assert held() < fewest(RUNS)
 
 

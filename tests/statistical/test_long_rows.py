@@ -9,7 +9,8 @@ import numpy as np
 
 import prolate
 from prolate import Budget
-from prolate.estimators import expected, lengths, loss
+from prolate.estimators.clipping import first_look, loss
+from prolate.estimators.lengths import expected
 
 N, D, RHO = 40_000, 200, 4.0
 
@@ -34,7 +35,7 @@ def test_rows_that_gather_far_out_are_told_from_the_end_of_their_cell(monkeypatc
     rng = np.random.default_rng(8)
     rows = rng.standard_normal((N, D)) * np.where(rng.random((N, 1)) < 0.05, 8.0, 1.0)
     found = ratios(rows)
-    monkeypatch.setattr(lengths, "clump_edges", lambda *_: None)  # a planted fault
+    monkeypatch.setattr(first_look, "clump_edges", lambda *_: None)  # a planted fault
     without = ratios(rows)
     print("over the best:", found.round(2), "without:", without.round(2))
     assert np.median(found) < 1.2
@@ -46,7 +47,7 @@ def test_what_skewed_rows_of_many_columns_lose_is_not_underrated(monkeypatch):
     rows = (rng.gamma(0.5, 1.0, (N, D)) - 0.5) * np.arange(1.0, D + 1.0) ** -0.5
     found = ratios(rows)
     # A planted fault: lengths in few cells, and tails as those of few columns.
-    monkeypatch.setattr(lengths, "CHEAP", 0.0)
+    monkeypatch.setattr(first_look, "CHEAP", 0.0)
     monkeypatch.setattr(expected, "_BESIDE", np.inf)
     monkeypatch.setattr(loss, "_VERY_WRONG", 0.5)
     without = ratios(rows)

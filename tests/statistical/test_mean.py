@@ -15,8 +15,10 @@ import pytest
 
 import prolate
 from prolate import Budget
-from prolate.estimators import clipped_mean, curves, expected, lengths, likely_zoom, locate, zoom
-from prolate.estimators.loss import Loss
+from prolate.estimators.clipping import clipped_mean, first_look
+from prolate.estimators.clipping.loss import Loss
+from prolate.estimators.lengths import curves, expected
+from prolate.estimators.search import likely_zoom, locate, zoom
 from prolate.theory import optimal_scale
 
 
@@ -386,5 +388,5 @@ def test_the_same_test_fails_if_nobody_notices_that_they_do(monkeypatch):
     monkeypatch.setattr(curves, "_GAP", -np.inf)
     no_clumps = lambda norms, *_, **__: np.zeros(norms.counts.size, dtype=bool)  # noqa: E731
     monkeypatch.setattr(expected, "find_clumps", no_clumps)
-    monkeypatch.setattr(lengths, "find_clumps", no_clumps)
+    monkeypatch.setattr(first_look, "find_clumps", no_clumps)
     assert far_off_pairs_of_flags() >= 12

@@ -16,9 +16,10 @@ import pytest
 import prolate
 from prolate import Budget
 from prolate.curator import Curator
-from prolate.estimators import alike, farthest, locate, rare, search, tail, zoom
 from prolate.estimators.covariance import lengths
-from prolate.estimators.norms import Norms
+from prolate.estimators.lengths import tail
+from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.search import alike, farthest, learn, locate, rare, zoom
 from prolate.sources import open_source
 
 BUDGET = Budget(epsilon=1, delta=1e-6)
@@ -88,7 +89,7 @@ def test_they_do_where_nobody_looks_for_them(monkeypatch) -> None:
     def nothing(view, rows, center, spread, *, wide):
         return spread, np.zeros(wide.size, dtype=bool), np.zeros(wide.size)
 
-    monkeypatch.setattr(search, "with_far_values", nothing)
+    monkeypatch.setattr(learn, "with_far_values", nothing)
     no_first_look(monkeypatch)
     assert worst_column(far(5_000, 0), error_norm="relative") > 1.0
     assert worst_column(far(5_000, 0), error_norm="relative", center=0) > 1.0
@@ -101,7 +102,7 @@ def only_votes(monkeypatch) -> None:
         spread, reach = farthest.with_farthest(view, rows, center, spread)
         return spread, np.zeros(wide.size, dtype=bool), reach
 
-    monkeypatch.setattr(search, "with_far_values", voted)
+    monkeypatch.setattr(learn, "with_far_values", voted)
     no_first_look(monkeypatch)
     monkeypatch.setattr(farthest, "_MOST_LOOKS", 3)
 
@@ -109,7 +110,7 @@ def only_votes(monkeypatch) -> None:
 def nothing_is_tiny(monkeypatch) -> None:
     """Plant another: nor are columns of few tiny values taken for nearly constant ones."""
     only_votes(monkeypatch)
-    monkeypatch.setattr(search, "joined", lambda interval, rare: (interval, rare))
+    monkeypatch.setattr(learn, "joined", lambda interval, rare: (interval, rare))
 
 
 def topics(seed: int) -> np.ndarray:
@@ -129,7 +130,7 @@ def test_a_column_of_tiny_values_beside_nearly_constant_ones(monkeypatch) -> Non
     rows = np.where(rng.random((5_000, 30)) < 0.03, rng.exponential(size=(5_000, 30)), 0.0)
     rows[:, :5] += 1e-12 * rng.normal(size=(5_000, 5))
     assert worst_column(rows) < 0.07
-    monkeypatch.setattr(search, "joined", lambda interval, rare: (interval, rare))  # a fault
+    monkeypatch.setattr(learn, "joined", lambda interval, rare: (interval, rare))  # a fault
     assert worst_column(rows) > 0.1
 
 
@@ -177,7 +178,7 @@ def test_columns_beside_others_that_are_alike_are_not_scaled_as_if_tiny(monkeypa
 
 def test_columns_that_larger_ones_hide_do_not_spoil_these(monkeypatch) -> None:
     found = l2_error(counts, 5)
-    monkeypatch.setattr(search, "hidden_steps", lambda *known: known[2].step)  # a fault
+    monkeypatch.setattr(learn, "hidden_steps", lambda *known: known[2].step)  # a fault
     without = l2_error(counts, 5)
     print("error:", found, "without:", without)
     assert found < 0.6 * without
@@ -186,14 +187,14 @@ def test_columns_that_larger_ones_hide_do_not_spoil_these(monkeypatch) -> None:
 def center_off() -> float:
     """Return how far centers are from means, in spreads, of columns of two values."""
     rows = 10.0 + np.random.default_rng(0).integers(0, 2, size=(20_000, 10))
-    found = search.learn_shape(Curator(open_source(rows.astype(float)), Budget(rho=1 / 16), seed=0))
+    found = learn.learn_shape(Curator(open_source(rows.astype(float)), Budget(rho=1 / 16), seed=0))
     return float(np.sqrt(np.mean((found.center - rows.mean(axis=0)) ** 2))) / 0.5
 
 
 def test_columns_of_two_values_are_looked_at_around_their_means(monkeypatch) -> None:
     found = center_off()
     monkeypatch.setattr(zoom, "_FALLS", np.inf)  # a planted fault: around one of the values
-    monkeypatch.setattr(search, "_FARTHER", np.inf)
+    monkeypatch.setattr(learn, "_FARTHER", np.inf)
     without = center_off()
     print("off:", found, "without:", without)
     assert found < 0.3

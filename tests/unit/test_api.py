@@ -7,7 +7,7 @@ import pytest
 
 import prolate
 from prolate import Budget, BudgetError, InputError, Ledger, LedgerError, Release
-from prolate.estimators import allowance
+from prolate.estimators.clipping import allowance
 from prolate.terminal import print_release
 
 BUDGET = Budget(rho=0.5)

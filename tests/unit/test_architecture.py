@@ -51,30 +51,31 @@ class Row:
 
     rooms: tuple[str, ...]
     planned: tuple[str, ...]
-    libraries: frozenset[str]
+    libraries: frozenset[str] | None  # any, where the table does not say
 
     def holds(self, path: str) -> bool:
         top = path.split("/", maxsplit=1)[0] + ("/" if "/" in path else "")
         return any(fnmatch(top, room) for room in self.rooms + self.planned)
 
 
-def table(text: str) -> list[Row]:
+def table(text: str, first: str) -> list[Row]:
+    """Return the rows of the table whose first column is called `first`."""
     lines = iter(text.splitlines())
     for line in lines:
-        if line.startswith("| room |"):
+        if line.startswith(f"| {first} |"):
             break
     next(lines)
     rows = []
     for line in lines:
         if not line.startswith("|"):
             break
-        names, _, libraries = (cell.strip() for cell in line.strip("|").split("|"))
+        names, _, *libraries = (cell.strip() for cell in line.strip("|").split("|"))
         found = re.findall(r"`([^`]+)`( \(planned\))?", names)
         rows.append(
             Row(
                 rooms=tuple(name for name, planned in found if not planned),
                 planned=tuple(name for name, planned in found if planned),
-                libraries=frozenset(re.findall(r"`([^`]+)`", libraries)),
+                libraries=frozenset(re.findall(r"`([^`]+)`", libraries[0])) if libraries else None,
             )
         )
     return rows
@@ -108,53 +109,73 @@ def file_of(name: str, files: set[str]) -> str:
     return "__init__.py"
 
 
-def faults(rows: list[Row], modules: dict[str, str]) -> list[str]:
-    """Return a sentence for everything in `modules` that the table does not allow."""
+def faults(rows: list[Row], modules: dict[str, str], folder: str = "") -> list[str]:
+    """Return a sentence for everything in `modules` that the table of a folder does not allow."""
     found = []
     level = {
-        path: next((number for number, row in enumerate(rows) if row.holds(path)), None)
+        path: next((at for at, row in enumerate(rows) if row.holds(path[len(folder) :])), None)
         for path in modules
+        if path.startswith(folder)
     }
-    for path, source in modules.items():
-        own = level[path]
+    for path, own in level.items():
         if own is None:
             found.append(f"{path} is in no row of the table")
             continue
-        for name in sorted(set(imports(path, source))):
+        allowed = rows[own].libraries
+        for name in sorted(set(imports(path, modules[path]))):
             top = name.split(".")[0]
             if top == "prolate":
                 other = file_of(name, set(modules))
-                below = level[other]
+                below = level.get(other)
                 if below is not None and below > own:
                     found.append(f"{path} imports {name}, from {other} below it")
-            elif top not in sys.stdlib_module_names and top not in rows[own].libraries:
+            elif allowed is not None and top not in sys.stdlib_module_names | allowed:
                 found.append(f"{path} imports {top}, which its row does not list")
     return found
 
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    return table((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    return table((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), "room")
 
 
-def test_every_import_follows_the_table(rows: list[Row]) -> None:
-    modules = {
+@pytest.fixture(scope="module")
+def parts() -> list[Row]:
+    return table((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), "part")
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, str]:
+    return {
         path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8")
         for path in PACKAGE.rglob("*.py")
     }
+
+
+def test_every_import_follows_the_table(rows: list[Row], modules: dict[str, str]) -> None:
     assert "budget.py" in modules
     assert faults(rows, modules) == []
 
 
-def test_every_room_of_the_table_exists_unless_planned(rows: list[Row]) -> None:
-    def exists(room: str) -> bool:
-        return any(
-            path.is_file() for path in PACKAGE.glob(room + ("*.py" if room[-1] == "/" else ""))
-        )
+def test_estimators_import_by_their_own_table(parts: list[Row], modules: dict[str, str]) -> None:
+    assert "estimators/mean.py" in modules
+    assert faults(parts, modules, "estimators/") == []
 
+
+def exists(folder: Path, room: str) -> bool:
+    return any(path.is_file() for path in folder.glob(room + ("*.py" if room[-1] == "/" else "")))
+
+
+def test_every_room_of_the_table_exists_unless_planned(rows: list[Row]) -> None:
     assert len(rows) > 10
-    assert [room for row in rows for room in row.rooms if not exists(room)] == []
-    assert [room for row in rows for room in row.planned if exists(room)] == []
+    assert [room for row in rows for room in row.rooms if not exists(PACKAGE, room)] == []
+    assert [room for row in rows for room in row.planned if exists(PACKAGE, room)] == []
+
+
+def test_every_part_of_the_estimators_exists(parts: list[Row]) -> None:
+    assert len(parts) > 4
+    folder = PACKAGE / "estimators"
+    assert [part for row in parts for part in row.rooms if not exists(folder, part)] == []
 
 
 @pytest.mark.parametrize(
@@ -195,6 +216,23 @@ def test_the_check_sees_faults(rows: list[Row], path: str, source: str, fault: s
     else:
         assert len(found) == 1
         assert fault in found[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "fault"),
+    [
+        ("search/new.py", "from prolate.estimators.lengths.norms import Norms", None),
+        ("search/new.py", "from prolate.curator import Curator", None),
+        ("lengths/new.py", "from prolate.estimators.search import shape", "search/shape.py below"),
+        ("shares.py", "import prolate.estimators.mean", "estimators/mean.py below it"),
+        ("corner.py", "", "estimators/corner.py is in no row"),
+    ],
+)
+def test_the_check_sees_faults_of_estimators(
+    parts: list[Row], modules: dict[str, str], path: str, source: str, fault: str | None
+) -> None:
+    found = faults(parts, modules | {f"estimators/{path}": source}, "estimators/")
+    assert (not found) if fault is None else (len(found) == 1 and fault in found[0])
 
 
 def test_importing_prolate_is_light() -> None:

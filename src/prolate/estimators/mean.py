@@ -1,22 +1,25 @@
 """The private mean: no bounds, no center, no scale needed.
 
-1. Find each column's center and spread (`learn_shape`).
+1. Find each column's center and spread (`search/learn.py`).
 2. Divide deviations from the center by spread**(2 / (p + 2)): the best shape of noise for
-   an l_p error (PLAN, Lemma C.2), of spreads no smaller than is likely (`alike.py`).
-3. Measure how long the scaled rows are (`lengths.py`): this may show that spreads were too small.
-   So find a radius that is safe for any data, and one that is best if the rows are symmetric.
+   an l_p error (PLAN, Lemma C.2), of spreads no smaller than is likely (`search/alike.py`).
+3. Measure how long the scaled rows are: this may show that spreads were too small
+   (`clipping/first_look.py`). So find a radius that is safe for any data, and one that is best
+   if the rows are symmetric.
 4. A first mean of rows clipped between these two, and, around it, how the rows' direction goes
    with their length, so how far they are from symmetric.
 5. A second mean, around the first, clipped to the radius that is best for these rows. Where they
    are clearly skewed, what clipping likely takes is given back.
 
-Steps 3 to 5 are `clipped_mean.py`. Where rows are many, steps 1 to 4 see a random sample of them,
-and step 5 is one pass over all. A single column that is clearly skewed is clipped to an interval
-instead, longer on the side of its tail (`interval.py`), and so is one whose values are nearly all
-the same, as flags are (`rare_column.py`), with no first mean. Where most columns are nearly
-constant, as in baskets, rows are far from symmetric, and for these columns `rare_mean.py` takes
-the place of the steps from 3 on. And a few columns that reach much farther than the others are a
-table of their own, with a part of the budget (`heavy.py`).
+Steps 3 to 5 are `clipping/clipped_mean.py`. Where rows are many, steps 1 to 4 see a random sample
+of them, and step 5 is one pass over all.
+
+Three kinds of tables are summed otherwise. A single column that is clearly skewed is clipped to an
+interval instead, longer on the side of its tail (`lengths/interval.py`), and so is one whose values
+are nearly all the same, as flags are (`search/rare_column.py`), with no first mean. Where most
+columns are nearly constant, as in baskets, rows are far from symmetric, and for these columns
+`clipping/rare_mean.py` takes the place of the steps from 3 on. And a few columns that reach much
+farther than the others are a table of their own, with a part of the budget (`search/heavy.py`).
 """
 
 from __future__ import annotations
@@ -28,22 +31,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer, Searcher, Table
-from prolate.estimators.alike import likely_scale
-from prolate.estimators.allowance import SKEWED
-from prolate.estimators.clipped_mean import clipped_mean
+from prolate.estimators.clipping.allowance import SKEWED
+from prolate.estimators.clipping.clipped_mean import clipped_mean
+from prolate.estimators.clipping.first_look import with_first_look
+from prolate.estimators.clipping.fixed_clip import CLIPPED, fixed_clip_mean
+from prolate.estimators.clipping.rare_mean import UNSURE, rare_mean
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.first_mean import FirstMean, view_of
-from prolate.estimators.fixed_clip import CLIPPED, fixed_clip_mean
-from prolate.estimators.heavy import heavy_portion, joined
-from prolate.estimators.lengths import with_first_look
-from prolate.estimators.norms import Norms
+from prolate.estimators.lengths.norms import Norms
 from prolate.estimators.portion import Portion
-from prolate.estimators.rare_column import rare_column_mean
-from prolate.estimators.rare_mean import UNSURE, rare_mean
 from prolate.estimators.rotation import TurnedCurator, find_rotation
-from prolate.estimators.search import learn_shape
-from prolate.estimators.shape import Shape
+from prolate.estimators.search.alike import likely_scale
+from prolate.estimators.search.first_mean import FirstMean, view_of
+from prolate.estimators.search.heavy import heavy_portion, joined
+from prolate.estimators.search.learn import learn_shape
+from prolate.estimators.search.rare_column import rare_column_mean
+from prolate.estimators.search.shape import Shape
 from prolate.estimators.shrink import shrink
 from prolate.theory import optimal_scale
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.curator import Measurement, Table
-from prolate.estimators.shape import Shape
+from prolate.estimators.search.shape import Shape
+from prolate.estimators.search.spread import SMALLEST
 from prolate.estimators.shares import rows_changed
-from prolate.estimators.spread import SMALLEST
 from prolate.queries import ClippedSum, Products, Query, Turned
 
 __all__ = ["TurnedCurator", "find_rotation"]

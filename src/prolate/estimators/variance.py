@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.beyond import Beyond, lost_part, stretch_beyond
-from prolate.estimators.clipped_mean import clipped_mean
+from prolate.estimators.clipping.clipped_mean import clipped_mean
+from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.lengths import with_first_look
-from prolate.estimators.norms import measure_norms
-from prolate.estimators.rare_column import RareColumn, rare_column_variance
-from prolate.estimators.search import learn_shape
-from prolate.estimators.shape import Shape
+from prolate.estimators.lengths.beyond import Beyond, lost_part, stretch_beyond
+from prolate.estimators.lengths.norms import measure_norms
+from prolate.estimators.lengths.tail import find_tail
+from prolate.estimators.search.learn import learn_shape
+from prolate.estimators.search.rare_column import RareColumn, rare_column_variance
+from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share, rows_changed
-from prolate.estimators.tail import find_tail
 from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
 

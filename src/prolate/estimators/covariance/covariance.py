@@ -26,7 +26,7 @@ from prolate.curator import Curator
 from prolate.estimators.covariance.moment import Moment, Table, combine, gram_noise, measure_moment
 from prolate.estimators.covariance.spectrum import Spectrum, shrunk_spectrum
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.search import learn_shape
+from prolate.estimators.search.learn import learn_shape
 from prolate.queries import ClippedSum
 
 __all__ = ["covariance"]

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.norms import Norms
+from prolate.estimators.lengths.norms import Norms
 
 __all__ = ["Clip", "Lengths", "learn_lengths"]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.covariance.lengths import learn_lengths
-from prolate.estimators.norms import Norms, measure_norms
+from prolate.estimators.lengths.norms import Norms, measure_norms
 from prolate.estimators.rotation import TurnedCurator
 from prolate.estimators.shares import rows_changed
 from prolate.queries import Gram

@@ -31,14 +31,14 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.norms import Norms, fraction_radius
+from prolate.estimators.lengths.norms import Norms, fraction_radius
 from prolate.estimators.regression.line import Line, Moments, add_round, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.estimators.regression.search import Found, search
 from prolate.estimators.regression.slopes import attenuation, average, mean_square, true_slopes
 from prolate.estimators.regression.standard import Standard, longest_square
+from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import count_rows, rows_changed
-from prolate.estimators.spread import LARGEST
 from prolate.queries import ClippedSum, Gram
 
 __all__ = ["regression"]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.pooling import pooled_posterior
-from prolate.estimators.spread import LARGEST, SMALLEST
+from prolate.estimators.search.pooling import pooled_posterior
+from prolate.estimators.search.spread import LARGEST, SMALLEST
 from prolate.queries import Histogram, LinearGrid, MagnitudeGrid
 
 __all__ = ["Place", "place"]

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.norms import Norms
+from prolate.estimators.lengths.norms import Norms
 from prolate.estimators.regression.line import Moments, spread_of_noise
 
 __all__ = ["Slopes", "attenuation", "average", "mean_square", "true_slopes"]

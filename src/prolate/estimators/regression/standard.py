@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from prolate.estimators.regression.line import Line, Moments
 from prolate.estimators.regression.linear_fit import ClippedLine
-from prolate.estimators.spread import LARGEST
+from prolate.estimators.search.spread import LARGEST
 from prolate.queries import Gram, ResidualGram
 
 __all__ = ["Standard", "longest_square"]

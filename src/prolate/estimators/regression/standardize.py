@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
-from prolate.estimators.center import refine_center
-from prolate.estimators.deviations import deviations_together
-from prolate.estimators.floor import with_floor
-from prolate.estimators.locate import SCALES, Interval, locate
-from prolate.estimators.pooling import pooled_posterior
+from prolate.estimators.search.center import refine_center
+from prolate.estimators.search.deviations import deviations_together
+from prolate.estimators.search.floor import with_floor
+from prolate.estimators.search.locate import SCALES, Interval, locate
+from prolate.estimators.search.pooling import pooled_posterior
+from prolate.estimators.search.spread import LARGEST, SMALLEST, half_normal_fit
 from prolate.estimators.shares import pooled_share
-from prolate.estimators.spread import LARGEST, SMALLEST, half_normal_fit
 from prolate.queries import ClippedSum, Histogram, MagnitudeGrid
 
 __all__ = ["standardize"]

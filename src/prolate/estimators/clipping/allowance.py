@@ -1,0 +1,105 @@
+"""What clipping may have taken off a mean, beyond what is given back: an allowance for intervals.
+
+Skewed rows lose more or less than is foreseen, by how long the rows are that noise hides and by
+how far they point aside (`loss.py`). Of rows that are symmetric, the clipped ones are longer to
+one side by chance. And rows that are surely far out may be odd ones, by a single column, all on
+one side: as far as the tilt could be all theirs, and as power tails (`beyond.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.estimators.clipping.loss import Loss
+from prolate.estimators.lengths.beyond import MOST_STRETCH, PART, Beyond, lost_part, normal_loss
+
+__all__ = ["SKEWED", "Allowance", "allowance_of_mean"]
+
+Floats = NDArray[np.float64]
+
+SKEWED = (
+    "The rows may be skewed, and are too few for this budget to show what clipping takes from "
+    "their mean: its intervals are made wider by a guess, and may still be too narrow. More rows "
+    "or a larger budget would help, and quantiles are surer."
+)
+"""The warning where intervals rest on what was not seen."""
+
+_ALLOWED = 1.5  # times both: tails are heavier than they seem more often than lighter
+_KNOWN = 2.0  # times the bias that was extrapolated, in columns that show it themselves
+_FORESEEN = 0.4  # of what rows far out may lose beyond what is given back
+_OWN = 10.0  # times the tilt that columns show by themselves: far out, they alone make rows long
+_ODD = 0.5  # times the tilt that none shows, of rows that hardly tilt
+
+
+@dataclass(frozen=True, eq=False)
+class Allowance:
+    """What intervals of a mean allow for.
+
+    Attributes
+    ----------
+    clipping_std : float64 array of shape (d,)
+        For what clipping may have taken.
+    guessed : float64 array of shape (d,)
+        The part of it that rests on how skewed rows seem.
+    stretch : float
+        Of the sampling error, over what the scales promise.
+    """
+
+    clipping_std: Floats
+    guessed: Floats
+    stretch: float
+
+
+def allowance_of_mean(loss: Loss, *, bias: float, radius: float) -> Allowance:
+    """Return what to allow for in a mean of rows clipped to a radius.
+
+    Parameters
+    ----------
+    loss : Loss
+        What they lose by it.
+    bias : float
+        Length of the bias that is likely, in the data's unit.
+    radius : float
+    """
+    expected, spread = loss.expected, loss.spread
+    along = expected.along(spread, loss.scale)
+    odd = _odd(loss, along, radius)
+    skewed = np.maximum(_ALLOWED * bias * np.maximum(along, _KNOWN * loss.tilt.shown), odd)
+    chance = _ALLOWED * expected.unit * math.sqrt(expected.fluctuation_square(radius))
+    clipping_std = np.hypot(skewed, chance * spread / np.linalg.norm(spread))
+    guessed = np.maximum(bias * along, odd)
+    return Allowance(clipping_std, guessed, min(expected.stretch, MOST_STRETCH))
+
+
+def _odd(loss: Loss, along: Floats, radius: float) -> Floats:
+    """Return what to allow for rows far out, of which the tilt hardly says how skewed they are.
+
+    Where columns show a tilt, it is these. Else it is all of them, if rows are surely beyond the
+    radius. What normal rows lose beyond it they lose on both sides.
+    """
+    expected, tilt, scale, size = loss.expected, loss.tilt, loss.scale, loss.spread / loss.scale
+    beyond = Beyond.of(expected.norms, expected.rows)
+    noise = expected.noise * radius / expected.mean_factor(radius)
+    allowed = _FORESEEN if loss.foreseen else PART
+    most = lost_part(beyond, radius, noise, float(np.linalg.norm(size)), part=allowed)
+    odd = max(most - allowed * normal_loss(beyond, size**2, radius), 0.0)
+    if np.any(tilt.shown):
+        direction, times, part = tilt.shown, _OWN, 1.0
+    else:
+        direction, times, part = along, _ODD, _ODD if beyond.start >= radius else 0.0
+    worth = 1.0 / float(np.hypot.reduce(direction / scale))  # whose squares may vanish
+    theirs, shown = worth * _far_tilt(loss, radius), expected.unit * math.sqrt(tilt.square)
+    if part * theirs > times * shown:  # of tiny scales, both may vanish
+        part = times * shown / theirs
+    return np.asarray(part * worth * odd * direction)
+
+
+def _far_tilt(loss: Loss, radius: float) -> float:
+    """Return the tilted length of the rows beyond a radius, were all on one side."""
+    length, mass = loss.expected.lengths
+    weight = np.where(length > radius, np.maximum(loss.tilt.measured(length), 0.0), 0.0)
+    return float(mass @ (weight * length))

@@ -1,0 +1,142 @@
+"""How long the rows are: a first look, which may show that scales are too small, and others.
+
+Where some rows are far longer than the others, and hardly any are between them, columns hide
+values to speak of that none of the searches saw. In a table of few rows, noise hides these in each
+column, in the votes (`farthest.py`), and in a cheap count of long rows (`floor.py`); the histogram
+of lengths is several times as precise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Measurer
+from prolate.estimators.lengths.clumps import MAYBE, clump_edges, find_clumps
+from prolate.estimators.lengths.expected import Expected, expect
+from prolate.estimators.lengths.norms import (
+    CHEAP,
+    Norms,
+    finer_edges,
+    fraction_radius,
+    is_doubtful,
+    measure_norms,
+)
+from prolate.estimators.search.floor import with_common_floor
+from prolate.estimators.search.shape import Shape
+from prolate.estimators.shares import radius_share
+from prolate.theory import effective_columns
+
+__all__ = ["expected_lengths", "with_first_look"]
+
+Floats = NDArray[np.float64]
+
+_FEWEST = 2  # columns that may hide values: a single one has its sides counted
+_HIDDEN = (
+    "Columns are next to nothing in most rows, and noise hides in which of them a row is not: "
+    "intervals of columns that are small beside others may be too narrow. More rows, a larger "
+    "budget or bounds would help."
+)
+_MORE_LOOKS = 2  # at most, at how long rows are, ...
+_LEFT = 0.7  # ... that leave this part for the sum
+
+
+def with_first_look(
+    shape: Shape, weigh: Callable[[Shape], Floats], *, share: float
+) -> tuple[Shape, Norms | None]:
+    """Return the shape, its spreads raised if rows show that they are too small, and the lengths.
+
+    Parameters
+    ----------
+    shape : Shape
+    weigh : callable
+        Returns what deviations are divided by, given the shape.
+    share : float
+        Of mu**2, for a mean and all that it needs.
+    """
+    sample, scale = shape.sample, weigh(shape)
+    rows = shape.rows * sample.fraction
+    part = radius_share(sample, rows, effective_columns(shape.spread, scale))
+    norms = measure_norms(
+        sample, center=shape.center, scale=scale, spread=shape.spread, share=part * share, more=0
+    )
+    if not norms.apart:
+        return shape, norms
+    hidden = np.ones(scale.size, dtype=np.bool_) if shape.constant is None else ~shape.constant
+    if shape.first is not None:
+        hidden &= ~shape.first.rare
+    if np.count_nonzero(hidden) < _FEWEST:
+        return shape, norms
+    spread = with_common_floor(
+        sample, rows, shape.center, shape.spread, wide=hidden, part=norms.apart / rows
+    )
+    if np.array_equal(spread, shape.spread):
+        return shape, norms
+    noise = shape.center_noise
+    if noise is not None:
+        noise = np.where(spread > shape.spread, np.inf, noise)  # it was the bulk's
+    warnings = (*shape.warnings, _HIDDEN)
+    return replace(shape, spread=spread, center_noise=noise, warnings=warnings), None
+
+
+def expected_lengths(
+    curator: Measurer,
+    searched: Measurer,
+    shape: Shape,
+    scale: Floats,
+    *,
+    part: float,
+    for_radius: float,
+    share: float,
+    known: Norms | None,
+) -> tuple[Expected, float]:
+    """Return what to expect by how long rows are, and what is left of a share for the sums.
+
+    A part of the rows is searched. Rows far out that may well be noise are looked for again:
+    of rows about equally long, noise makes some once in a hundred times, which would double the
+    error. Clumps are looked for again in finer cells; and where it is cheap, so are all rows, if
+    they are in a few cells.
+    """
+    before = curator.remaining
+
+    def left() -> float:
+        return share - (before - curator.remaining)
+
+    def look(known: Norms | None = None, edges: Floats | None = None) -> Norms:
+        norms = measure_norms(
+            searched,
+            center=shape.center,
+            scale=scale,
+            spread=shape.spread,
+            share=for_radius,
+            known=known,
+            edges=edges,
+        )
+        return replace(norms, counts=norms.counts / part, noise=norms.noise / part)
+
+    def expected_of(norms: Norms) -> Expected:
+        return expect(curator, shape.rows, shape.spread, scale, norms, share=left(), clumped=True)
+
+    norms = look(known)
+    expected = expected_of(norms)
+    finer = finer_edges(norms, shape.rows)
+    if finer is not None and for_radius < CHEAP * left():
+        seen = max(norms.seen, fraction_radius(norms, 0.5, shape.rows))
+        norms = replace(look(edges=finer), seen=seen)
+        expected = expected_of(norms)
+    for _ in range(_MORE_LOOKS):
+        if left() - for_radius < _LEFT * share:
+            break
+        maybe = find_clumps(norms, expected.clipped, sure=MAYBE)
+        finer = clump_edges(norms, maybe)
+        if finer is not None:
+            norms = norms.refined(look(edges=finer))
+        elif np.any(maybe & ~expected.clumps) or is_doubtful(norms, expected.clipped):
+            norms = norms.averaged(look(edges=norms.edges))
+        else:
+            break
+        expected = expected_of(norms)
+    return expected, left()

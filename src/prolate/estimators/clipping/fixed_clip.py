@@ -1,0 +1,70 @@
+"""The private mean of rows of which a fixed part is clipped, as asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Measurer, Searcher
+from prolate.estimators.lengths.clip import clipped_sum
+from prolate.estimators.lengths.norms import fraction_radius, measure_norms
+from prolate.estimators.moments import MOMENTS, measure_variation
+from prolate.estimators.search.shape import Shape
+from prolate.estimators.shares import radii_apart, radius_share
+from prolate.theory import effective_columns
+
+__all__ = ["CLIPPED", "fixed_clip_mean"]
+
+Floats = NDArray[np.float64]
+
+CLIPPED = (
+    "A fixed part of the rows is clipped, and what that takes from the mean of skewed rows is not "
+    "measured: if they are skewed, its intervals may be too narrow. clip='auto' allows for it."
+)
+"""The warning that goes with every such mean."""
+
+
+def fixed_clip_mean(
+    curator: Measurer,
+    shape: Shape,
+    scale: Floats,
+    *,
+    share: float,
+    fraction: float,
+    sample: Searcher | None = None,
+) -> tuple[Floats, Floats, dict[str, Any]]:
+    """Return the mean, its noise, and what was found, for a share of mu**2.
+
+    How much columns vary is asked of the sample; how many rows are clipped, of all.
+    """
+    part = 1.0 if sample is None else sample.fraction
+    effective = effective_columns(shape.spread, scale)
+    for_radius = radius_share(curator, shape.rows, effective) * share
+    norms = measure_norms(
+        curator, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
+    )
+    radius = fraction_radius(norms, fraction, shape.rows)
+    for_variation = MOMENTS * share
+    rest = share - for_radius - for_variation
+    noise = radii_apart(curator.neighbors) / curator.mu_of(rest) / shape.rows * radius * scale
+    variation = measure_variation(
+        curator if sample is None else sample,
+        part * shape.rows,
+        shape.center,
+        shape.spread,
+        scale,
+        noise=noise / np.sqrt(part),
+        safe=radius,
+        share=for_variation,
+    )
+    rest = min(rest, curator.remaining)
+    total, noise = clipped_sum(curator, shape.center, scale, radius, share=rest, label="mean")
+    details = {
+        "hidden": norms.hidden,
+        "variation": variation.over_spread(1.0),
+        "radius": radius,
+        "clipped_fraction": fraction,
+    }
+    return shape.center + total / shape.rows, noise / shape.rows, details

@@ -1,0 +1,152 @@
+"""The mean of rows in which most columns are nearly constant, such as baskets.
+
+Such rows deviate to one side of the bulk. That has a price, and a prize.
+
+The prize: two rows that deviate to the same side in every column are never opposite each
+other. Clipped to norm C around the bulk, one row in another's place moves the sum by at
+most sqrt(2) C instead of 2 C, so half the budget gives the same noise (`OneSidedSum`). Where
+rows deviate to both sides, or one row more or less is to be hidden, they are clipped
+around a first mean instead.
+
+The price: clipping takes from their mean, more from some columns than from others
+(`gains.py`). A gain likely for each is undone; the doubt that is left is a bias that each
+radius has, beside its noise, and the radius of least expected error is taken.
+
+The first mean has the same noise in all such columns: the popular ones stand far out of
+it. The second is scaled by what the first one says. Each column's answer is their average,
+by what error is expected of each, shrunk (`shrink.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Measurer
+from prolate.estimators.clipping.gains import Gains, telling
+from prolate.estimators.lengths.clip import clipped_sum
+from prolate.estimators.search.first_mean import FirstMean, measure_lengths
+from prolate.estimators.search.shape import Shape
+from prolate.estimators.shrink import shrink
+from prolate.theory import RELATIVE
+
+__all__ = ["UNSURE", "rare_mean"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+UNSURE = (
+    "Most columns are nearly constant: what clipping takes from each is a guess, and small means "
+    "are pulled towards each other, so the intervals of some columns may be too narrow."
+)
+"""The warning that goes with every such mean."""
+
+_DIFFER = 0.5  # part of what clipping takes from a column by which that is in doubt
+_AT_LEAST = 0.1  # of what clipping takes from all rows alike
+_ALLOWED = 4.0  # times that, in intervals: what the gains leave is alike in many columns
+_NEARLY_RELATIVE = 0.1  # a p whose error nearly is the product of all errors
+_DROWNED = 3.0  # times more, where a column's mean is far below its noise
+_EVERY = slice(None)
+
+
+def rare_mean(
+    curator: Measurer,
+    shape: Shape,
+    first: FirstMean,
+    scale: Floats,
+    *,
+    share: float,
+    error_norm: float,
+) -> tuple[Floats, Floats, dict[str, Any]]:
+    """Return the mean, its noise before shrinking, and what was found, for a share of mu**2."""
+    rare, side = first.rare, first.side
+    bulk = np.where(rare, first.bulk, shape.center)
+    away = shape.center - bulk
+    center = shape.center if side is None else bulk
+    around = center - bulk
+    # Around its mean, a column that is half here and half there has no bulk to deviate from.
+    elsewhere = around**2 / np.maximum(around**2 + shape.spread**2, 1e-300)  # part of the rows
+    size = np.hypot(shape.spread, away)
+    gains = Gains(
+        part=np.where(rare, size / np.where(rare, first.step, 1.0), 1.0) ** 2,
+        weight=np.where(rare, size / scale, 0.0) ** 2,
+        one_sided=np.where(rare, np.maximum(1.0 - 2.0 * elsewhere, 0.0), 0.0),
+    )
+    norms, expected, share = measure_lengths(
+        curator,
+        shape.rows,
+        center,
+        np.hypot(shape.spread, away - around),
+        scale,
+        share=share,
+        one_sided=side is not None,
+    )
+
+    drowned = _DROWNED / (1.0 + (away / first.noise) ** 2)
+    doubted = _DIFFER * np.abs(away) * (1.0 + drowned)
+    before = _weight(first.noise, first.factor_doubt * away)
+    p = _NEARLY_RELATIVE if error_norm == RELATIVE else error_norm
+    known = before + np.where(rare, _weight(away, 0.0), 0.0)  # by shrinking
+
+    def bias(gain: Floats, even: float, of: Integers | slice = _EVERY) -> Floats:
+        # Other columns are around their centers: no more than what clipping takes off.
+        lost = 1.0 - gain - (1.0 - gains.one_sided[of]) * (1.0 - even)
+        lost = np.maximum(lost, _AT_LEAST * (1.0 - even))  # how one-sided it is, is in doubt
+        return np.where(rare[of], lost * doubted[of], max(1.0 - even, 0.0) * shape.spread[of])
+
+    some, stands = telling(np.abs(away) / first.noise)
+    some_gains, some_scale, some_known = gains.of(some), scale[some], known[some]
+
+    def error(radius: float) -> float:
+        even, most = expected.mean_factor(radius), expected.long_factor(radius)
+        noise = expected.noise * radius / even * some_scale
+        weight = some_known + _weight(noise, bias(some_gains.at(even, most), even, some))
+        return float(stands @ (1.0 / (np.sqrt(weight) * expected.unit)) ** p)
+
+    radius = float(min(norms.edges[: expected.cell + 1], key=error))
+    total, noise = clipped_sum(curator, center, scale, radius, share=share, label="mean", side=side)
+    even, most = expected.mean_factor(radius), expected.long_factor(radius)
+    usual = gains.at(even, most)
+    once = np.where(rare, first.value - bulk, 0.0)
+    moved = total / shape.rows + even * around  # from the bulk, or from the center
+    doubt = np.hypot(np.hypot(first.noise, noise / shape.rows / usual), bias(usual, even))
+    found = gains.likely(
+        even,
+        most,
+        once,
+        np.where(rare, moved, 0.0),
+        doubt,
+        factor_doubt=first.factor_doubt,
+    )
+    gain, unsure = found.second, found.unsure * np.where(rare, np.abs(away), 0.0)
+
+    earlier = np.where(rare, bulk + once / found.first, first.value)
+    noise = noise / shape.rows / gain
+    biased = bias(gain, even)
+    now = _weight(noise, biased)
+    weight = now / (_weight(first.noise, unsure) + now)  # of the second
+    value = (1.0 - weight) * earlier + weight * (bulk + moved / gain)
+    noise = np.hypot((1.0 - weight) * first.noise, weight * noise)
+    before_shrinking = value[rare]
+    shrunk = shrink((value - bulk)[rare], noise[rare], median=error_norm < 2.0)
+    value[rare] = bulk[rare] + shrunk
+    # The first mean is in doubt as the gains are, and shrinking may be wrong by what it moved.
+    allowed = np.hypot(biased, (1.0 - weight) * unsure)
+    allowed[rare] = np.hypot(_ALLOWED * allowed[rare], value[rare] - before_shrinking)
+    details = {
+        "radius": radius,
+        "safe_radius": expected.safe,
+        "mean_factor": even,
+        "clipped_fraction": norms.fraction_above(radius, shape.rows),
+        "shrunk_columns": int(np.count_nonzero(rare)),
+        "one_sided": side is not None,
+        "clipping_std": allowed,
+    }
+    return value, noise, details
+
+
+def _weight(noise: Floats, bias: Floats | float) -> Floats:
+    """Return the inverse of the mean squared error."""
+    return 1.0 / np.maximum(noise**2 + bias**2, 1e-300)

@@ -1,0 +1,205 @@
+"""How much the rows' direction goes with their length, measured once and at little cost.
+
+The *tilted* sum weighs each clipped row by its squared length, from -1 for short rows to 1 for
+long ones. What symmetric rows make of it is explained: by its noise, by the sampling of rows, and
+by a center that is off, around which rows seem tilted, too.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Measurer
+from prolate.estimators.lengths.clip import clipped_sum
+from prolate.estimators.lengths.expected import Expected, kept_parts
+from prolate.theory import effective_columns
+
+__all__ = ["Tilt", "clump_share", "measure_tilt", "tilt_share"]
+
+Floats = NDArray[np.float64]
+
+_FARTHEST, _APART = 100.0, 1.02  # of norms that are told apart, over the safe radius
+_BEYOND = 1.25  # clipping of the tilted sum, over the norm where its weight is full
+_CAUTION = 4.0  # the bias may be twice what is extrapolated
+_TELL = 3.0  # standard deviations of clumps on one side
+_SOME, _SURE = np.array([0.3, 0.5, 0.75, 1.0]), 300.0  # of what clumps may tilt; a logarithm
+_STEP = 1e-3  # of a length, for a slope
+_DOUBT = 0.5  # standard deviations of noise that count as tilt
+_CLEAR = 5.0  # of them, that noise alone never has
+_PART = 0.3  # of a sum's budget, over the effective number of columns, ...
+_LEAST, _MOST = 0.004, 0.06  # ... within these
+_SHOWN = 3.0  # standard deviations at which a column shows its own
+
+
+@dataclass(frozen=True)
+class Tilt:
+    """How much the rows' direction goes with their length.
+
+    Attributes
+    ----------
+    between : tuple of two float
+        Norms between which the tilted sum's weight rises from -1 to 1.
+    square : float
+        Squared l2 norm of the mean tilted row, without what noise and sampling explain.
+        In the same unit as the squares of `Expected`.
+    clear : bool
+        Whether that is surely more than nothing.
+    shown : float64 array of shape (d,)
+        Its direction, in the columns that clearly show it: of length 1, or 0.
+    row : float64 array of shape (d,)
+        The mean tilted row as measured, over `Expected.unit`.
+    row_noise : float
+        L2 norm of what symmetric rows make it: of its noise, their sampling, and their center.
+    radius : float
+        What the tilted rows are clipped to.
+    """
+
+    between: tuple[float, float]
+    square: float
+    clear: bool
+    shown: Floats
+    row: Floats
+    row_noise: float
+    radius: float
+
+    def measured(self, length: Floats) -> Floats:
+        """Return what rows of some lengths count for in the mean tilted row."""
+        low, high = self.between
+        weight = _weight(length / high, (low / high, 1.0))
+        return weight * np.minimum(1.0, self.radius / length)
+
+
+def tilt_share(effective: float) -> float:
+    """Return the part of a sum's budget for the tilted one."""
+    return float(min(max(_PART * effective**-0.75, _LEAST), _MOST))
+
+
+def clump_share(expected: Expected) -> float:
+    """Return the part of a sum's budget for a tilted one that tells whether clumps are one-sided.
+
+    Clipped at their length, they add that many lengths to a sum whose noise is about as long as
+    `Expected.clipped` of them.
+    """
+    rows = float(np.sum(expected.norms.counts[expected.clumps]))
+    return (_TELL * expected.clipped / max(rows, 1.0)) ** 2
+
+
+def measure_tilt(
+    curator: Measurer,
+    center: Floats,
+    spread: Floats,
+    scale: Floats,
+    expected: Expected,
+    *,
+    share: float,
+    rows: float,
+    off: Floats,
+) -> Tilt:
+    """Measure how direction goes with length, for a share of mu**2.
+
+    Parameters
+    ----------
+    curator : Measurer
+        Of all rows, or of a sample.
+    center, spread, scale : float64 arrays of shape (d,)
+    expected : Expected
+        Says how long rows are.
+    share : float
+    rows : float
+        How many the curator has.
+    off : float64 array of shape (d,)
+        Standard deviation of each column's center.
+    """
+    low, high = expected.norms.middle(expected.rows)
+    high = min(high, _FARTHEST * expected.safe)  # noise may put it anywhere
+    between = min(low, high / _APART), high
+    radius = min(expected.safe, _BEYOND * high)
+    total, noise = clipped_sum(
+        curator, center, scale, radius, share=share, label="tilt", tilt=between
+    )
+    unit = expected.unit * rows
+    total, noise = total / unit, noise / unit
+    sampled = _sampled(expected, between, radius) / rows
+    effective = effective_columns(spread, scale)
+    moved = float(np.sum((off / expected.unit * _moved(expected, between, effective)) ** 2))
+    explained = float(np.sum(noise**2)) + sampled + moved
+    doubt = float(np.sqrt(2.0 * np.sum(noise**4))) + moved * float(np.sqrt(2.0 / effective))
+    surplus = float(np.sum(total**2)) - explained
+    clear = max(_CAUTION * (surplus - doubt), 0.0)
+    likely = max(surplus, 0.0) + _DOUBT * doubt
+    one_sided = _one_sided(
+        expected,
+        between,
+        radius,
+        surplus=surplus,
+        doubt=doubt,
+        noise=math.sqrt(float(np.sum(noise**2)) / effective),
+    )
+    # Symmetric rows vary too: by as much in each column as their tilt, over the spreads.
+    own = np.hypot(noise, spread / np.linalg.norm(spread) * np.sqrt(sampled))
+    shown = np.where(np.abs(total) > _SHOWN * own, np.abs(total), 0.0)
+    length = float(np.linalg.norm(shown))
+    shown = shown / length if length > 0.0 else shown
+    return Tilt(
+        between=between,
+        square=max(likely, clear, one_sided),
+        clear=surplus > _CLEAR * doubt,
+        shown=shown,
+        row=total,
+        row_noise=float(np.sqrt(explained)),
+        radius=radius,
+    )
+
+
+def _sampled(expected: Expected, between: tuple[float, float], radius: float) -> float:
+    """Return the variance of symmetric rows' tilted ones, summed over the columns."""
+    length, mass = expected.lengths
+    weight = _weight(length, between) * kept_parts(radius, length)
+    return float(mass @ (expected.squares * weight**2))
+
+
+def _one_sided(
+    expected: Expected,
+    between: tuple[float, float],
+    radius: float,
+    *,
+    surplus: float,
+    doubt: float,
+    noise: float,
+) -> float:
+    """Return the square that is likely of clumps, which are on one side as often as on all.
+
+    By how likely what was measured is if they are, and tilt all rows by about as much as they
+    can, against what it is if they are not.
+    """
+    clumps = int(np.count_nonzero(expected.clumps))
+    if not clumps or not doubt > 0.0:
+        return 0.0
+    length, mass = (each[-clumps:] for each in expected.lengths)
+    weight = _weight(length, between) * kept_parts(radius, length)
+    most = float(mass @ (np.sqrt(expected.squares[-clumps:]) * weight)) ** 2
+    variance = doubt**2 + 4.0 * _SOME * most * noise**2
+    odds = 0.5 * (surplus / doubt) ** 2 - 0.5 * (surplus - _SOME * most) ** 2 / variance
+    times = float(np.mean(np.exp(np.minimum(odds, _SURE)) * doubt / np.sqrt(variance)))
+    return most * times / (1.0 + times)
+
+
+def _moved(expected: Expected, between: tuple[float, float], effective: float) -> float:
+    """Return what part of a small step of the center the mean tilted row moves by.
+
+    The step is taken off every row, and its part along the row off the row's length: with w the
+    weight, E w + E |y| w' / e of it for rows of e columns.
+    """
+    length, mass = expected.lengths
+    longer, shorter = (_weight(length * each, between) for each in (1.0 + _STEP, 1.0 - _STEP))
+    along = float(mass @ (longer - shorter)) / (2.0 * _STEP)
+    return float(mass @ _weight(length, between)) + along / effective
+
+
+def _weight(length: Floats, between: tuple[float, float]) -> Floats:
+    low, high = between[0] ** 2, between[1] ** 2
+    return np.asarray(np.clip((2.0 * length**2 - high - low) / (high - low), -1.0, 1.0))

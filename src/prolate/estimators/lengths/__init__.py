@@ -1,0 +1,1 @@
+"""How long rows are, privately, and what that tells: which radius is best, and what it cuts off."""

@@ -1,0 +1,252 @@
+"""What error to expect of a clipped mean, by its radius: the best radius, privately.
+
+If the rows are symmetric around their center, clipping only shortens them, and dividing by
+the mean factor E min(1, C / |y|) undoes that. What it costs is the noise, divided by the
+factor; the fluctuation of the factors over the rows; and a bias where direction goes with
+length (`loss.py`). The first two follow from the histogram of norms, and, for rows that its
+noise hides, from the curves that its counts make likely (`curves.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Measurer
+from prolate.estimators.lengths.clumps import find_clumps
+from prolate.estimators.lengths.curves import likely_curves, survival
+from prolate.estimators.lengths.norms import Norms, fraction_radius, safe_cell
+from prolate.estimators.shares import radii_apart
+from prolate.theory import effective_columns
+
+__all__ = ["Expected", "Radii", "expect", "kept_parts"]
+
+Floats = NDArray[np.float64]
+Radii = TypeVar("Radii", float, Floats)
+"""One radius, or an array of them."""
+
+_BESIDE, _NEAREST = 10.0, 0.01  # columns that are others than those; a length, for those inside
+_LIKELY = 1e-4  # of the likeliest curve
+_REACH = np.geomspace(1.0, 60.0, 60)  # of the lengths' tail, over its start
+_FACTOR = 0.9  # harder clipping gains little, and needs a better center
+_FARTHER = np.geomspace(1.0, 6.0, 24)  # safe radii that are tried where rows may be skewed
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What error to expect of a clipped mean, by its radius.
+
+    Attributes
+    ----------
+    norms : Norms
+    cell : int
+        The edge that is the safe radius, beyond which few rows are, surely.
+    rows, clipped : float
+        Number of rows, and how many of them are taken to be beyond the safe radius.
+    noise : float
+        Of a mean with radius 1, in units of a column's scale.
+    noise_square : float
+        Squared l2 norm of the noise of a mean with radius 1, over unit**2.
+    spread_square : float
+        Squared l2 norm of the columns' scales, over unit**2.
+    slope_square : float
+        How much longer rows are, squared and over unit**2, per squared scaled length: where
+        few columns rule, a long row is long in these.
+    unit : float
+        Keeps squares within the range of floats.
+    columns : float
+        About how many columns make rows long.
+    clumped : bool
+        Whether rows that are together far out are told from a tail (`clumps.py`).
+    """
+
+    norms: Norms
+    cell: int
+    rows: float
+    clipped: float
+    noise: float
+    noise_square: float
+    spread_square: float
+    slope_square: float
+    unit: float
+    columns: float
+    clumped: bool = False
+
+    @property
+    def safe(self) -> float:
+        """The safe radius."""
+        return float(self.norms.edges[self.cell])
+
+    @cached_property
+    def clumps(self) -> NDArray[np.bool_]:
+        """Which cells hold rows that are together far out."""
+        if not self.clumped:
+            return np.zeros(self.norms.counts.size, dtype=np.bool_)
+        return find_clumps(self.norms, self.clipped)
+
+    @cached_property
+    def tails(self) -> tuple[Floats, Floats, Floats]:
+        """Lengths that rows have, the part of each for every curve, and the curves' weights.
+
+        Of rows of many columns, a long one is usually long by one of them, beside the others,
+        which make up about the length that all rows have: curves tell of that one. The last
+        lengths are the clumps', which are counted as they are.
+        """
+        norms, rows, edges = self.norms, self.rows, self.norms.edges
+        others = fraction_radius(norms, 0.5, rows)
+        others *= math.sqrt(max(1.0 - _BESIDE / self.columns, 0.0))
+        beside = np.sqrt(np.maximum(edges**2 - others**2, (_NEAREST * edges) ** 2))
+        together = np.flatnonzero(self.clumps)
+        fewer = replace(norms, counts=np.where(self.clumps, 0.0, norms.counts))
+        found = likely_curves(beside, fewer.counts[1:], norms.noise, rows)
+        some = found.weight > _LIKELY * found.weight.max()
+        weight = found.weight[some] / found.weight[some].sum()
+        reach, end = _REACH, float(beside[min(found.start + 1, edges.size - 1)])
+        if found.lumpy:
+            reach = np.union1d(reach, end / found.reach)
+        part = found.part[some, np.newaxis]
+        left = part * survival(reach)[some]
+        tail = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
+        far = found.reach * np.append(np.sqrt(reach[:-1] * reach[1:]), reach[-1])
+        if found.lumpy:  # where in a cell its rows are is unknown: in the middle
+            far *= np.sqrt(end / found.reach)
+        far = np.sqrt(far**2 + others**2)
+        near = np.append(0.5 * edges[0], np.sqrt(edges[:-1] * edges[1:]))[: found.start + 1]
+        mass = -np.diff(fewer.falling)[: near.size]
+        mass = (1.0 - part) * mass / max(float(mass.sum()), 1e-300)
+        clumped = np.maximum(norms.counts[together], 0.0) / rows
+        mass = np.concatenate([mass, tail, np.tile(clumped, (len(tail), 1))], axis=1)
+        length = np.concatenate([near, far, np.sqrt(edges[together - 1] * edges[together])])
+        return length, mass / mass.sum(axis=1, keepdims=True), weight
+
+    @cached_property
+    def lengths(self) -> tuple[Floats, Floats]:
+        """Lengths that rows have, and the part of the rows that likely has each."""
+        length, mass, weight = self.tails
+        return length, weight @ mass
+
+    @cached_property
+    def squares(self) -> Floats:
+        """Squared l2 norm, over unit**2, of rows of each scaled length."""
+        length, mass = self.lengths
+        excess = length**2 - float(mass @ length**2)
+        return np.maximum(self.spread_square + self.slope_square * excess, 0.0)
+
+    def mean_factor(self, radius: Radii) -> Radii:
+        """Return E min(1, radius / |y|)."""
+        length, mass = self.lengths
+        factor: Radii = kept_parts(radius, length) @ mass
+        return factor
+
+    def factor_doubt(self, radius: float) -> float:
+        """Return the standard deviation of `mean_factor`, by the curves and the counts' noise."""
+        length, mass, weight = self.tails
+        factors = mass @ kept_parts(radius, length)
+        curves = float(weight @ (factors - weight @ factors) ** 2)
+        lost = 1.0 - kept_parts(radius, self.norms.edges)
+        noise = self.norms.noise / self.rows
+        return float(np.sqrt(curves + noise**2 * (lost @ lost)))
+
+    def long_factor(self, radius: float) -> float:
+        """Return E |y|**2 min(1, radius / |y|) / E |y|**2."""
+        length, mass = self.lengths
+        square = mass * length**2
+        return float(square @ np.minimum(1.0, radius / length) / square.sum())
+
+    @property
+    def stretch(self) -> float:
+        """The rows' root mean square length, over what their scales promise; at least 1."""
+        length, mass = self.lengths
+        return max(1.0, float(np.sqrt(mass @ length**2)) / self.norms.typical)
+
+    def along(self, spread: Floats, scale: Floats) -> Floats:
+        """Return how a bias of length 1 is shared by columns that are equally skewed."""
+        part = spread / self.unit * (spread / scale / self.norms.typical) ** 2
+        return np.asarray(part / np.linalg.norm(part))
+
+    def off_square(self, off: Floats, spread: Floats, scale: Floats) -> float:
+        """Return the squared length, along a row, of a center that is `off` in each column.
+
+        Over `unit` squared; of a row's length, columns have the parts that their squares have.
+        """
+        length = (spread / scale) ** 2
+        return float(np.sum((off / self.unit * length / np.sum(length)) ** 2))
+
+    def cut(self, radius: Radii) -> Radii:
+        """Return what clipping takes off a small step of the center, along the row.
+
+        It takes nothing across, where rows within the radius keep all of a step and others
+        radius / |y| of it: E min(1, radius / |y|) in all directions together, less this part
+        of it.
+        """
+        length, mass = self.lengths
+        kept = kept_parts(radius, length)
+        outside: Radii = (kept * (kept < 1.0)) @ mass
+        return outside / self.mean_factor(radius)
+
+    def fluctuation_square(self, radius: Radii) -> Radii:
+        """Return the squared l2 norm of what clipping symmetric rows adds, over unit**2."""
+        length, mass = self.lengths
+        factor = np.expand_dims(self.mean_factor(radius), -1)
+        off = 1.0 - kept_parts(radius, length) / factor
+        square: Radii = off**2 @ (mass * self.squares)
+        return square / self.rows
+
+    def best_radius(self, bias_square: Callable[[Floats], Floats] | None = None) -> float:
+        """Return the radius of least expected error, given the bias that each has, if any."""
+        tried = self.norms.edges[: self.cell + 1]
+        tried = tried[self.mean_factor(tried) > _FACTOR]
+        if bias_square is not None:
+            tried = np.append(tried, self.safe * _FARTHER)
+        if not tried.size:
+            return self.safe
+        error = self.noise_square * (tried / self.mean_factor(tried)) ** 2
+        error += self.fluctuation_square(tried)
+        if bias_square is not None:
+            error += bias_square(tried)
+        return float(tried[np.argmin(error)])
+
+
+def kept_parts(radius: float | Floats, length: Floats) -> Any:
+    """Return min(1, radius / length) for each length, along the last axis."""
+    return np.minimum(1.0, np.divide.outer(radius, length))
+
+
+def expect(
+    curator: Measurer,
+    rows: float,
+    spread: Floats,
+    scale: Floats,
+    norms: Norms,
+    *,
+    share: float,
+    one_sided: bool = False,
+    clumped: bool = False,
+) -> Expected:
+    """Return what error to expect of a mean with a share of mu**2."""
+    unit = float(np.max(np.abs(spread)))
+    per_radius = radii_apart(curator.neighbors, one_sided=one_sided) / curator.mu_of(share)
+    clipped = per_radius * np.sqrt(effective_columns(spread, scale))
+    square = (spread / scale) ** 2
+    square = square / np.max(square)
+    expected = Expected(
+        norms,
+        safe_cell(norms, clipped),
+        rows=rows,
+        clipped=clipped,
+        noise=per_radius / rows,
+        noise_square=float(np.sum((per_radius / rows * scale / unit) ** 2)),
+        spread_square=float(np.sum((spread / unit) ** 2)),
+        slope_square=float(np.sum((square * scale / unit) ** 2) / np.sum(square**2)),
+        unit=unit,
+        columns=float(np.sum(square)) ** 2 / float(np.sum(square**2)),
+        clumped=clumped,
+    )
+    farthest = int(np.max(np.flatnonzero(expected.clumps), initial=0))
+    return replace(expected, cell=max(expected.cell, farthest))

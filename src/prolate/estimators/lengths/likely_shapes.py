@@ -1,0 +1,248 @@
+"""What few values may be like: shapes and scales, and how likely noisy counts make each.
+
+Where thousands of values are counted, a tail goes on as a curve (`curves.py`). Of a dozen, counts
+show hardly more than how large they are, so all of them are taken to follow one of some shapes:
+alike (a lump), Weibull, log-normal or Pareto, at any of many scales. On both sides of a bulk they
+likely have the same one, though not as many; if the counts clearly say otherwise, each its own.
+
+Of k values none is likely farther out than all but one in k are, so shapes end there: what is
+beyond is a guess that an interval allows for, and nothing that is given back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.estimators.lengths.curves import how_many
+from prolate.estimators.lengths.interval import Tail
+
+__all__ = ["STEPS", "few_values"]
+
+Floats = NDArray[np.float64]
+
+STEPS = 4
+"""Scales in an octave."""
+
+_FAR = 40  # octaves to either side of a scale at which shapes are known
+_REACH = np.exp2(np.arange(-_FAR * STEPS, _FAR * STEPS + 1) / STEPS)
+_WEIBULL = ((0.5, 0.05), (0.7, 0.12), (1.0, 0.25), (1.5, 0.2), (2.2, 0.12), (4.0, 0.1), (8.0, 0.1))
+_LOG_NORMAL = ((0.25, 0.08), (0.5, 0.12), (1.0, 0.12), (1.5, 0.03), (2.0, 0.005))
+_PARETO = ((1.5, 0.005), (2.0, 0.01), (3.0, 0.03), (5.0, 0.04))
+_LUMP = 0.3
+_ROUGH = 0.15  # of the values in a cell: no shape is quite right
+_OWN = 6.0  # logarithm of how much likelier two shapes must be than one
+_WRONG = 0.5  # of what is lost
+_USUAL = 1.25  # standard deviations, over mean absolute ones, of normal errors
+
+
+@dataclass(frozen=True, eq=False)
+class _Shapes:
+    """Shapes of scale 1, at each of `_REACH`; one row for each."""
+
+    odds: Floats
+    left: Floats  # part of the values that are farther out
+    lost: Floats  # E (r - b)_+
+    square: Floats  # E (r - b)_+**2
+
+
+@dataclass(frozen=True, eq=False)
+class _Models:
+    """A row for each shape and scale, and a column for each edge or distance."""
+
+    odds: Floats
+    cells: Floats
+    left: Floats
+    lost: Floats
+    square: Floats
+    guessed: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """What the counts of one side say of each model.
+
+    By how much likelier it is than none, as a logarithm; how likely there are any values; how
+    many then, and how unsure that is.
+    """
+
+    log: Floats
+    any: Floats
+    many: Floats
+    unsure: Floats
+
+
+def few_values(
+    edges: Floats,
+    counts: tuple[Floats, Floats],
+    noise: float,
+    rows: float,
+    *,
+    scales: tuple[float, float],
+    apart: float,
+    known: tuple[Floats, Floats, float] | None = None,
+) -> tuple[Tail, Tail]:
+    """Return what clipping takes off on each of two sides, at distance 0 and at the edges.
+
+    Parameters
+    ----------
+    edges : float64 array of shape (m,)
+        Distances from the bulk; each over the first is a power of 2**(1 / `STEPS`).
+    counts : pair of float64 arrays of shape (m,)
+        Noisy counts of either side's rows between the edges, and beyond the last.
+    noise : float
+        Standard deviation of each.
+    rows : float
+        Number of all rows.
+    scales : two floats
+        Of the values, at least and at most; also such powers times the first edge.
+    apart : float
+        About how many rows are not at the bulk.
+    known : float64 arrays of shapes (c + 1,) and (c,) and a float, optional
+        Edges that are some of `edges`, counts of both sides together between these, and their
+        noise.
+    """
+    models = _models(edges, scales, max(apart, 1.0))
+    sides = [_side(models.cells, each, noise, rows) for each in counts]
+    prior = np.log(models.odds)
+    fits = _Known(models.cells, edges, *known) if known is not None else None
+    expected = [side.any * side.many for side in sides]
+    same = prior + sides[0].log + sides[1].log
+    own = [prior + side.log for side in sides]
+    if fits is not None:
+        same = same + fits.log(fits.each(expected[0] + expected[1]))
+        means = [fits.mean(_weights(same) * each) for each in expected]
+        own[0] = own[0] + fits.log(fits.each(expected[0]) + means[1])
+        own[1] = own[1] + fits.log(fits.each(expected[1]) + means[0])
+        own[1] = own[1] - fits.log(means[0] + means[1])  # told of both sides, and counted once
+    gain = np.logaddexp.reduce(own[0]) + np.logaddexp.reduce(own[1]) - np.logaddexp.reduce(same)
+    logs = own if gain > _OWN else [same, same]
+    low, high = (
+        _answer(edges, models, _weights(log), side, rows)
+        for log, side in zip(logs, sides, strict=True)
+    )
+    return low, high
+
+
+class _Known:
+    """How likely counts of both sides together are."""
+
+    def __init__(
+        self, cells: Floats, edges: Floats, ends: Floats, counts: Floats, noise: float
+    ) -> None:
+        start = np.searchsorted(edges, ends * 2.0 ** (-0.5 / STEPS))
+        sums = np.pad(np.cumsum(cells, axis=1), ((0, 0), (1, 0)))
+        self.cells = sums[:, start[1:]] - sums[:, start[:-1]]
+        self.counts, self.noise = counts, noise
+
+    def each(self, many: Floats) -> Floats:
+        """Return the counts to expect of so many rows, for each model that they may follow."""
+        return np.asarray(many[:, np.newaxis] * self.cells)
+
+    def mean(self, many: Floats) -> Floats:
+        """Return the counts to expect, if so many rows follow each model."""
+        return np.asarray(many @ self.cells)
+
+    def log(self, expected: Floats) -> Floats:
+        """Return the logarithm of the likelihood."""
+        return np.asarray(-0.5 * np.sum((self.counts - expected) ** 2, axis=-1) / self.noise**2)
+
+
+def _side(cells: Floats, counts: Floats, noise: float, rows: float) -> _Side:
+    many, unsure = how_many(cells, counts, noise, rows)
+    likely = many[:, np.newaxis] * cells
+    variance = noise**2 + likely + (_ROUGH * likely) ** 2
+    log = -0.5 * np.sum((counts - likely) ** 2 / variance + np.log(variance), axis=1)
+    log += 0.5 * np.sum((counts / noise) ** 2 + np.log(noise**2))
+    # Any number of rows is as likely as twice as many, and none as likely as any.
+    log += np.log(np.minimum(unsure / many, 1.0) * np.sqrt(2.0 * np.pi) / np.log(max(rows, 10.0)))
+    some = 1.0 / (1.0 + np.exp(-np.clip(log, -500.0, 500.0)))
+    return _Side(np.logaddexp(0.0, log), some, many, unsure)
+
+
+def _answer(edges: Floats, models: _Models, weight: Floats, side: _Side, rows: float) -> Tail:
+    part, unsure = side.many / rows, side.unsure / rows
+    likely, nothing = weight * side.any, float(weight @ (1.0 - side.any))
+    reach = np.append(0.0, edges)
+
+    def expected(each: Floats) -> tuple[Floats, Floats]:
+        """Return what is lost, by what that is for each model, and its variance.
+
+        Heavy tails are seldom right, but then wrong by much: usual errors do not tell squares.
+        """
+        lost = (likely * part) @ each
+        off = np.hypot(part[:, np.newaxis] * each - lost, unsure[:, np.newaxis] * each / _USUAL)
+        off = nothing * lost + likely @ off
+        return lost, (_USUAL * off) ** 2 + (_WRONG * lost) ** 2
+
+    lost, doubt = expected(models.lost)
+    lost_square, doubt_square = expected(models.square + 2.0 * reach * models.lost)
+    square = (likely * part) @ models.square
+    return Tail(
+        reach=reach,
+        lost=lost,
+        doubt=doubt + square / rows,
+        beyond=(likely * part) @ models.left,
+        mean=float(lost[0]),
+        square=float(square[0]),
+        guessed=(likely * part) @ models.guessed,
+        lost_square=lost_square,
+        doubt_square=doubt_square,
+    )
+
+
+def _weights(log: Floats) -> Floats:
+    weight = np.exp(log - log.max())
+    return np.asarray(weight / weight.sum())
+
+
+def _models(edges: Floats, scales: tuple[float, float], apart: float) -> _Models:
+    """Return shapes at all scales, which end where one of so many values is likely beyond."""
+    shapes, endless = _shapes(1.0 / apart), _shapes(0.0)
+    low, high = (round(STEPS * float(np.log2(scale / edges[0]))) for scale in scales)
+    scale = edges[0] * np.exp2(np.arange(low, high + 1) / STEPS)
+    place = np.round(STEPS * np.log2(edges / edges[0])).astype(np.int64)
+    where = np.clip(place - np.arange(low, high + 1)[:, np.newaxis] + _FAR * STEPS, 1, None)
+    where = np.pad(where, ((0, 0), (1, 0)))  # 0 is as good as nearest
+    where = np.minimum(where, _REACH.size - 1)
+
+    def at(table: Floats, power: int) -> Floats:
+        found = table[:, where] * scale[:, np.newaxis] ** power
+        return np.asarray(found.reshape(-1, where.shape[1]))
+
+    left, lost = at(shapes.left, 0), at(shapes.lost, 1)
+    return _Models(
+        np.repeat(shapes.odds / scale.size, scale.size),
+        np.append(left[:, 1:-1] - left[:, 2:], left[:, -1:], axis=1),
+        left,
+        lost,
+        at(shapes.square, 2),
+        at(endless.lost, 1) - lost,
+    )
+
+
+@lru_cache(maxsize=8)
+def _shapes(beyond: float) -> _Shapes:
+    """Return the shapes, without the farthest part."""
+    from scipy.special import ndtr
+
+    fine = np.exp2(np.arange(-8 * _FAR, 8 * _FAR + 1) / 8.0)
+    left = [np.exp(-np.minimum(fine**bend, 700.0)) for bend, _ in _WEIBULL]
+    left += [ndtr(-np.log(fine) / spread) for spread, _ in _LOG_NORMAL]
+    left += [np.maximum(fine, 1.0) ** -power for power, _ in _PARETO]
+    left += [np.where(fine <= 1.0, 1.0, 0.0)]
+    odds = np.array([odd for _, odd in (*_WEIBULL, *_LOG_NORMAL, *_PARETO)] + [_LUMP])
+    stay = np.maximum(np.array(left) - beyond, 0.0)
+    lost = _integral(stay, fine)
+    square = 2.0 * _integral(lost, fine)
+    some = slice(None, None, 8 // STEPS)
+    return _Shapes(odds / odds.sum(), stay[:, some], lost[:, some], square[:, some])
+
+
+def _integral(values: Floats, at: Floats) -> Floats:
+    """Return the integrals from each place on to the last."""
+    steps = 0.5 * (values[:, 1:] + values[:, :-1]) * np.diff(at)
+    return np.pad(np.cumsum(steps[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))

@@ -1,0 +1,114 @@
+"""How far squared deviations reach: where to clip them, what that takes, how much they vary.
+
+The histogram of norms shows the tail as far as its noise allows. Beyond, it is taken to be
+a power's, as far as it is seen; and never shorter than that of normal rows, whose squares
+are worked out from the private scales.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.estimators.lengths.norms import Norms, fraction_radius, safe_cell
+
+__all__ = ["Tail", "find_tail"]
+
+Floats = NDArray[np.float64]
+
+_VALUES, _FEWEST = 1 << 21, 1 << 10  # normal numbers, and rows of them
+_USUAL = 0.05  # part of the rows beyond the radius from which the tail is extrapolated
+_SEEN = 3.0  # standard deviations of noise that a count must exceed
+_MANY = 6.0  # the same, of rows beyond the radius
+_POWERS = (1.5, 20.0)  # of the tail
+_NORMAL_TAIL = 2.0  # a squared normal number is beyond x about as often as e**(-x / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Tail:
+    """Where to clip, and what it does.
+
+    Attributes
+    ----------
+    radius : float
+        In scaled units.
+    lost : float64 array of shape (d,)
+        About how much clipping takes off the mean of the scaled rows.
+    stretch : float
+        The rows' root mean square length over that of normal rows.
+    """
+
+    radius: float
+    lost: Floats
+    stretch: float
+
+
+def find_tail(norms: Norms, size: Floats, clipped: float, rows: float) -> Tail:
+    """Return where to clip squares so that about `clipped` of `rows` rows are.
+
+    Parameters
+    ----------
+    norms : Norms
+        Of the scaled squares around their size.
+    size : float64 array of shape (d,)
+        Private variances, over the scale.
+    clipped : float
+        How many rows may be clipped: what they lose is then about as large as the noise.
+    rows : float
+        Number of rows.
+    """
+    part = min(clipped / rows, 0.5)
+    normal = _normal_rows(size)
+    length = np.sort(np.linalg.norm(normal, axis=1))
+    thin = _NORMAL_TAIL * float(size.max())
+    known = max(part, 10.0 / length.size)
+    radius = float(np.quantile(length, 1.0 - known)) + thin * math.log(known / part)
+    excess = thin
+
+    usual, above = fraction_radius(norms, _USUAL, rows), norms.above / rows
+    noise = norms.noise / rows * np.sqrt(np.arange(above.size, 0, -1))
+    sure = np.flatnonzero((above > _SEEN * noise) & (above < 0.6 * _USUAL) & (norms.edges > usual))
+    power = math.inf
+    if sure.size:
+        far, seen = float(norms.edges[sure[-1]]), float(above[sure[-1]])
+        power = float(np.clip(math.log(_USUAL / seen) / math.log(far / usual), *_POWERS))
+        reached = usual * (_USUAL / part) ** (1.0 / power)
+        if reached > radius:
+            radius, excess = reached, reached / (max(power, 2.0) - 1.0)
+    radius = min(radius, float(norms.edges[-1]))
+    cell = int(np.searchsorted(norms.edges, radius))
+    if norms.above[cell] > clipped + _MANY * norms.noise * math.sqrt(norms.edges.size - cell):
+        safe = float(norms.edges[safe_cell(norms, clipped)])  # the tail begins far beyond most rows
+        radius, excess = max(radius, safe), max(excess, safe)
+    far_rows = normal[np.linalg.norm(normal, axis=1) >= np.quantile(length, 0.99)]
+    direction = np.abs(far_rows).mean(axis=0) / np.linalg.norm(far_rows, axis=1).mean()
+    return Tail(radius, part * excess * direction, _stretch(norms, length, radius, part, excess))
+
+
+def _normal_rows(size: Floats) -> Floats:
+    """Return squares of normal rows around their size: public but for the private scales."""
+    count = max(_VALUES // size.size, _FEWEST)
+    draw = _squares if count * size.size <= _VALUES else _squares.__wrapped__  # too many to keep
+    return np.asarray(draw(count, size.size) * size)
+
+
+@lru_cache(maxsize=1)  # drawing them takes longer than a pass over a million rows
+def _squares(count: int, d: int) -> Floats:
+    found = np.asarray(np.random.default_rng(0).standard_normal((count, d)) ** 2 - 1.0)
+    found.flags.writeable = False
+    return found
+
+
+def _stretch(norms: Norms, length: Floats, radius: float, part: float, excess: float) -> float:
+    """Return the root mean square length over that of normal rows."""
+    edges = norms.edges
+    inside = int(np.searchsorted(edges, radius, side="right"))
+    middle = np.concatenate([[0.5 * edges[0]], np.sqrt(edges[:-1] * edges[1:])])[:inside]
+    mass = np.maximum(norms.counts[:inside], 0.0)
+    mass = (1.0 - part) * mass / max(float(mass.sum()), 1.0)
+    square = float(mass @ middle**2) + part * (radius**2 + 2.0 * radius * excess)
+    return max(1.0, math.sqrt(square / float(np.mean(length**2))))

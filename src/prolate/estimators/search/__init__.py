@@ -1,0 +1,1 @@
+"""What must be known of the rows before they are summed: where they are, and how spread."""

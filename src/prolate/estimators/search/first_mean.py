@@ -1,0 +1,150 @@
+"""A first mean of rows in which some columns are nearly constant, and what it needs.
+
+It has the same noise in all such columns, so those of the popular values stand far out of
+it. `learn.py` learns their spreads from it, and `rare_mean.py` makes it part of the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Measurer, Table
+from prolate.estimators.columns import SomeColumns
+from prolate.estimators.lengths.clip import clipped_sum
+from prolate.estimators.lengths.expected import Expected, expect
+from prolate.estimators.lengths.norms import Norms, measure_norms, safe_cell
+from prolate.estimators.shares import radius_share
+from prolate.theory import effective_columns
+
+__all__ = ["FirstMean", "are_mostly", "first_mean", "measure_lengths", "view_of"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_FEWEST = 4  # columns of rare values that show what they have in common
+_FEWER = 0.3  # of the rows that a safe radius leaves out
+_PRECISE, _MOST = 10.0, 0.02  # share of the norms, over the usual one, and the most
+
+
+@dataclass(frozen=True, eq=False)
+class FirstMean:
+    """A first mean, in which columns of rare values have one noise.
+
+    Attributes
+    ----------
+    value, noise : float64 arrays of shape (d,)
+        The mean, and the standard deviation of its noise.
+    bulk, step : float64 arrays of shape (d,)
+        The bulk's value of columns of rare values, NaN for others, and how far rare values
+        are from it.
+    side : float64 array of shape (d,), optional
+        To which side of the bulk the rare values are, 1 or -1, where that is so in all of
+        these columns; then the others, of any side, have no part in the first mean.
+    apart : float
+        Root mean square distance from the bulk, over rows and columns of rare values.
+    factor_doubt : float
+        By what part of themselves all means may be off, since what clipping leaves is in doubt.
+    """
+
+    value: Floats
+    noise: Floats
+    bulk: Floats
+    step: Floats
+    side: Floats | None
+    apart: float
+    factor_doubt: float = 0.0
+
+    @property
+    def rare(self) -> NDArray[np.bool_]:
+        """Which columns are of rare values."""
+        return ~np.isnan(self.bulk)
+
+    @property
+    def mostly_rare(self) -> bool:
+        """Whether more than half of the columns are of rare values, and enough to learn from."""
+        return are_mostly(self.rare)
+
+    def far(self, rows: float, scale: Floats) -> tuple[float, float]:
+        """Return how many of so many rows have a rare value, about, and how long these are."""
+        rare = self.rare
+        part = np.minimum((self.apart / self.step[rare]) ** 2, 1.0)
+        length = float(np.max(self.step[rare] / scale[rare]))
+        return rows * float(np.sum(part)), length
+
+    def of(self, index: Integers) -> FirstMean:
+        """Return that of some columns."""
+        side = None if self.side is None else self.side[index]
+        value, noise = self.value[index], self.noise[index]
+        return replace(
+            self, value=value, noise=noise, bulk=self.bulk[index], step=self.step[index], side=side
+        )
+
+
+def are_mostly(rare: NDArray[np.bool_]) -> bool:
+    """Return whether more than half of the columns are `rare`, and enough to learn from."""
+    return bool(np.mean(rare) > 0.5 and np.count_nonzero(rare) >= _FEWEST)
+
+
+def first_mean(
+    curator: Table,
+    rows: float,
+    center: Floats,
+    spread: Floats,
+    *,
+    bulk: Floats,
+    step: Floats,
+    apart: float,
+    side: Floats | None,
+    share: float,
+) -> FirstMean:
+    """Return a first mean, scaled by `spread`, for a share of mu**2."""
+    index = np.arange(bulk.size) if side is None else np.flatnonzero(~np.isnan(bulk))
+    view, middle, scale = view_of(curator, index), center[index], spread[index]
+    norms, expected, share = measure_lengths(
+        view, rows, middle, scale, scale, share=share, one_sided=side is not None
+    )
+    few = _FEWER * expected.clipped
+    expected = replace(expected, cell=safe_cell(norms, few), clipped=few)
+    radius = expected.safe
+    total, std = clipped_sum(
+        view,
+        middle,
+        scale,
+        radius,
+        share=share,
+        label="first mean",
+        side=None if side is None else side[index],
+    )
+    kept = rows * expected.mean_factor(radius)
+    value, noise = center.copy(), spread.copy()
+    value[index], noise[index] = middle + total / kept, std / kept
+    doubt = expected.factor_doubt(radius) / expected.mean_factor(radius)
+    return FirstMean(value, noise, bulk, step, side, apart, doubt)
+
+
+def view_of(curator: Table, index: Integers) -> Measurer:
+    """Return a curator of the columns `index`, in order: of all of them, the curator itself."""
+    return curator if index.size == curator.dimension else SomeColumns(curator, index)
+
+
+def measure_lengths(
+    curator: Measurer,
+    rows: float,
+    center: Floats,
+    spread: Floats,
+    scale: Floats,
+    *,
+    share: float,
+    one_sided: bool,
+) -> tuple[Norms, Expected, float]:
+    """Measure how long the scaled rows are, what to expect, and the share that is left."""
+    effective = effective_columns(spread, scale)
+    part = radius_share(curator, rows, effective)
+    for_norms = max(part, min(_PRECISE * part, _MOST)) * share
+    norms = measure_norms(curator, center=center, scale=scale, spread=spread, share=for_norms)
+    share = min(share - for_norms, curator.remaining)
+    expected = expect(curator, rows, spread, scale, norms, share=share, one_sided=one_sided)
+    return norms, expected, share

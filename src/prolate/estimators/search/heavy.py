@@ -1,0 +1,99 @@
+"""Heavy columns: a few whose values reach so much farther than others' that rows are long by them.
+
+One such column among others, as incomes are, is clipped with them where rows of the others end,
+and loses most of its mean; its own far values are worth a wide interval, the others' are not. Two
+sums, each for a part of the budget, are as precise as one: noise goes with the radius, and the
+squares of both radii add up to that of rows of all columns. So heavy columns are a table of their
+own (`Portion`), which is searched anew.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Table
+from prolate.estimators.estimate import Estimate
+from prolate.estimators.portion import Portion
+from prolate.estimators.search.shape import Shape
+
+__all__ = ["heavy_columns", "heavy_portion", "joined"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+_MOST = 3  # columns, or a quarter of all, or one
+_RAISED, _ALIKE = 2.5, 1.6  # times as spread as their bulk; others that are not
+_FARTHER = 4.0  # spreads
+_REACH = 12.0  # spreads that their values are summed within, about
+_LEAST_PART, _MOST_PART = 0.02, 0.5  # of the budget
+
+
+def heavy_columns(raised: Floats, reach: Floats, *, wide: Bools) -> Bools:
+    """Return which columns are heavy, if the others are not at all.
+
+    Parameters
+    ----------
+    raised : float64 array of shape (d,)
+        How many times as spread columns are as their bulk.
+    reach : float64 array of shape (d,)
+        How far values were seen, in spreads. Those at two places are seen hardly farther than
+        spreads say.
+    wide : bool array of shape (d,)
+        Which columns' bulk is not a single value.
+
+    Examples
+    --------
+    >>> wide, reach = np.ones(3, dtype=bool), np.full(3, 8.0)
+    >>> heavy_columns(np.array([1.0, 7.0, 1.3]), reach, wide=wide).tolist()
+    [False, True, False]
+    >>> heavy_columns(np.array([2.0, 7.0, 3.0]), reach, wide=wide).tolist()
+    [False, False, False]
+    """
+    heavy = wide & (raised > _RAISED)
+    most = min(_MOST, max(heavy.size // 4, 1))
+    alike = np.all(raised[wide & ~heavy] < _ALIKE)
+    if np.count_nonzero(heavy) > most or not alike or not np.all(reach[heavy] > _FARTHER):
+        return np.zeros(heavy.size, dtype=np.bool_)
+    return heavy
+
+
+def heavy_portion(table: Table, shape: Shape, error_norm: float) -> Portion | None:
+    """Return the heavy columns with about the part of the budget that makes both errors least.
+
+    None if there are none, or if so little is at stake that it would not pay for their search.
+    """
+    heavy = shape.heavy
+    if heavy is None or not heavy.any():
+        return None
+    size = np.where(heavy, _REACH, 1.0) * (shape.spread / np.max(shape.spread))
+    needs = size ** (2.0 * error_norm / (error_norm + 2.0))
+    part = min(float(np.sum(needs[heavy]) / np.sum(needs)), _MOST_PART)
+    if part < _LEAST_PART:
+        return None
+    index = np.flatnonzero(heavy)
+    return Portion.of(table, index, part * table.remaining, sample=shape.sample)
+
+
+def joined(index: Integers, theirs: Estimate, others: Estimate) -> Estimate:
+    """Return the estimate of all columns, by that of the columns `index` and that of the others."""
+
+    def both(one: Floats, other: Floats) -> Floats:
+        found = np.empty(one.size + other.size)
+        heavy = np.isin(np.arange(found.size), index)
+        found[heavy], found[~heavy] = one, other
+        return found
+
+    def if_known(one: Floats | None, other: Floats | None) -> Floats | None:
+        return None if one is None or other is None else both(one, other)
+
+    return Estimate(
+        value=both(theirs.value, others.value),
+        noise_std=if_known(theirs.noise_std, others.noise_std),
+        sampling_std=if_known(theirs.sampling_std, others.sampling_std),
+        clipping_std=if_known(theirs.clipping_std, others.clipping_std),
+        rows=others.rows,
+        warnings=tuple(dict.fromkeys((*others.warnings, *theirs.warnings))),
+        details={**others.details, "heavy_columns": index.size},
+    )

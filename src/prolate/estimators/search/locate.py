@@ -1,0 +1,159 @@
+"""Where each column's values are, privately: no bounds, no scale given.
+
+First `find_magnitudes` finds an interval around 0 that holds the bulk of the values. Then
+histograms of equal cells zoom in (`zoom.py`; of few rows for the budget `likely_zoom.py`).
+
+A run counts only if it stands out of the noise over all runs that were tried, so a
+column is never lost to noise: where the noise is too large, its interval stays wide.
+Everything after a measurement is arithmetic on its noisy counts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Searcher
+from prolate.estimators.columns import SomeColumns
+from prolate.estimators.search.likely_zoom import NOISIEST, NOISY, zoom_likely
+from prolate.estimators.search.magnitudes import BULK, find_magnitudes
+from prolate.estimators.search.zoom import ENOUGH, Zoom
+from prolate.estimators.shares import rows_changed, significance
+from prolate.queries import Histogram
+
+__all__ = ["SCALES", "Interval", "locate"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+SCALES = 3.1
+"""Half the width of an interval, in standard deviations of a normal column."""
+
+_CELLS = 512
+_RUN = 0.8  # where noise allows no run so long: this part of the longest it allows
+_FEWER = 0.75  # of the columns, or fewer, are measured without the others
+_BITS = 27  # of zoom: centers up to a few million spreads away are found
+_LOST = 1e-6  # probability that noise alone makes any cell or run stand out
+_MOST_CELLS = 1 << 24  # of all histograms of one measurement together
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """Where values are, per column.
+
+    Attributes
+    ----------
+    center, half : float64 arrays of shape (d,)
+        Most values are in center -+ half, about `SCALES` standard deviations.
+    narrow : bool array of shape (d,)
+        Whether the bulk is a single value, as far as the search could see.
+    found : bool
+        Whether any magnitude stood out of the noise at all.
+    farthest : float64 array of shape (d,)
+        How far from 0 values were seen.
+    least_spread : float64 array of shape (d,)
+        How spread they are at least, by the rows that are surely outside.
+    """
+
+    center: Floats
+    half: Floats
+    narrow: NDArray[np.bool_]
+    found: bool
+    farthest: Floats
+    least_spread: Floats
+
+    def at(self, center: Floats, index: Integers) -> Interval:
+        """Return the intervals of some columns, around other centers."""
+        half, narrow, farthest = self.half[index], self.narrow[index], self.farthest[index]
+        return Interval(center[index], half, narrow, self.found, farthest, self.least_spread[index])
+
+
+def locate(
+    curator: Searcher,
+    rows: float,
+    *,
+    magnitude_share: float,
+    share: float,
+    most_levels: int | None = None,
+    lost: float = _LOST,
+) -> Interval:
+    """Find each column's center and bulk.
+
+    Parameters
+    ----------
+    curator : Searcher
+        Bounds on all columns that leave 0 out save the search for magnitudes, which sees what is
+        mostly zero.
+    rows : float
+        Number of rows, or a private estimate of it.
+    magnitude_share, share : float
+        Shares of mu**2 for `find_magnitudes` and for each histogram.
+    most_levels : int, optional
+        At most so many histograms.
+    lost : float
+        Probability that noise alone makes any run of cells stand out.
+
+    Returns
+    -------
+    Interval
+    """
+    d = curator.dimension
+    lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
+    around_zero = (lower <= 0.0) & (upper >= 0.0)
+    found = bool(np.all(np.isfinite(lower) & np.isfinite(upper) & ~around_zero))
+    farthest = np.maximum(np.abs(lower), np.abs(upper))
+    constant = np.zeros(d, dtype=np.bool_)
+    widest, bounds = (lower, upper), (lower, upper)
+    if not found:
+        size = find_magnitudes(curator, rows, share=magnitude_share)
+        found, constant = size.found, size.zero & around_zero
+        farthest = np.minimum(size.farthest, farthest)
+        widest = np.clip(-size.widest, lower, upper), np.clip(size.widest, lower, upper)
+        lower, upper = np.clip(-size.largest, lower, upper), np.clip(size.largest, lower, upper)
+        lower, upper = np.where(constant, 0.0, lower), np.where(constant, 0.0, upper)
+    bounded = (lower == bounds[0], upper == bounds[1])
+    noise = math.sqrt(rows_changed(curator.neighbors) * d) / curator.mu_of(share)
+    if NOISY * rows < noise < NOISIEST * rows:
+        likely = zoom_likely(
+            curator, rows, lower, upper, bounded=bounded, share=share, most_levels=most_levels
+        )
+        nowhere = np.zeros(d)
+        return Interval(likely.center, likely.half, likely.narrow, found, farthest, nowhere)
+    clear = _clear_run(noise, d, rows, lost)
+    cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
+    enough = min(ENOUGH, max(2, round(_RUN * clear)))
+
+    zoom = Zoom(
+        lower,
+        upper,
+        rows,
+        enough=enough,
+        lost=lost,
+        bounded=bounded,
+        widest=widest,
+    )
+    levels = math.ceil(_BITS / math.log2(cells / 3))
+    for level in range(levels if most_levels is None else min(levels, most_levels)):
+        index = np.flatnonzero(~zoom.done)
+        if not index.size:
+            break
+        # Columns that are done are left out where they are many: for the same noise, fewer
+        # columns cost less.
+        if index.size > _FEWER * d:
+            index = np.arange(d)
+        view = curator if index.size == d else SomeColumns(curator, index)
+        grid = zoom.grid(index, cells)
+        measured = view.measure(
+            Histogram(grid), share=share * index.size / d, label=f"location {level + 1}"
+        )
+        zoom.look(index, grid, measured.values, measured.std)
+    zoom.finish()
+    return Interval(zoom.center, zoom.half, zoom.narrow, found, farthest, zoom.least_spread)
+
+
+def _clear_run(noise: float, columns: int, rows: float, lost: float) -> float:
+    """Return how many cells a run may have whose `BULK` still stands out of the noise."""
+    return (BULK * rows / (noise * significance(columns * 1000, lost))) ** 2

@@ -1,0 +1,243 @@
+"""The mean of one column whose values are nearly all the same, as flags or amounts are.
+
+A column like that has no spread to go by. Histograms of a few large cells, each more precise than
+the one before, show that some values are elsewhere, and about how far; one of finer cells, on
+which sides. What clipping takes off follows from the curves or shapes that the counts make likely,
+and the budget that is left is spent on a sum clipped to the interval of least noise and doubt.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Measurer, Searcher, Table
+from prolate.estimators.lengths.interval import Clipped, Tail, clipped_to_interval, fit_tail
+from prolate.estimators.lengths.likely_shapes import STEPS, few_values
+from prolate.estimators.search.deviations import Seen, bulk_reach, deviations_of_one
+from prolate.estimators.search.locate import Interval
+from prolate.estimators.shares import few_share, length_share, radii_apart, rows_changed
+from prolate.queries import ClippedSum, EdgesGrid, Histogram, NormHistogram
+
+__all__ = ["RareColumn", "gap_of_one", "rare_column", "rare_column_mean", "rare_column_variance"]
+
+Floats = NDArray[np.float64]
+
+_BELOW, _ABOVE, _MOST = 1, 2, 24  # octaves around those where values are seen; of these
+_FEW = 100.0  # times the noise of a count
+# Where gaps may begin: spreads, octaves from each other, and how many; standard deviations.
+_NEAREST, _APART, _GAPS, _SURELY = 16.0, 4, 10, 4.0
+_PRESENT = 0.05  # of the rows, at least
+_LEAST = 0.1  # of a mean square: part that is no mean
+
+
+@dataclass(frozen=True, eq=False)
+class RareColumn:
+    """What the values of a column are like that are not at its bulk.
+
+    Attributes
+    ----------
+    center : float64 array of shape (1,)
+        Of the bulk.
+    rows : float
+        Number of all rows.
+    low, high : Tail
+        Of both sides, in the data's unit.
+    present : float
+        About what part of the rows has a value.
+    """
+
+    center: Floats
+    rows: float
+    low: Tail
+    high: Tail
+    present: float
+
+    @property
+    def mean(self) -> Floats:
+        """About the mean of the values: what a missing one counts as."""
+        return self.center + (self.high.mean - self.low.mean) / self.present
+
+    @property
+    def square(self) -> float:
+        """About their mean squared deviation from the bulk."""
+        return (self.low.square + self.high.square) / self.present
+
+
+def gap_of_one(view: Searcher, rows: float, center: Floats, spread: Floats) -> float:
+    """Return how far out a gap is in the values of a single column, in spreads; 0 if none is seen.
+
+    Beyond it are more values than within a factor of 16 before it.
+    """
+    edges = _NEAREST * np.exp2(_APART * np.arange(_GAPS))
+    query = NormHistogram(center, 1.0 / spread, edges)
+    measured = view.measure(query, share=length_share(view, rows), label="long rows")
+    counts = measured.values[:-1]
+    beyond = (rows - np.cumsum(counts))[1:]
+    noise = measured.std * np.sqrt(np.arange(2, counts.size + 1))
+    gaps = np.flatnonzero((beyond > _SURELY * noise) & (beyond > counts[1:]))
+    return float(edges[gaps[0]]) if gaps.size else 0.0
+
+
+def rare_column(
+    curator: Table, sample: Table, interval: Interval, *, rows: float
+) -> RareColumn | float:
+    """Return what the values of the only column are like that are not at its bulk.
+
+    Or, if none are seen, how many in a row of large cells noise may hide.
+
+    Parameters
+    ----------
+    curator, sample : Table
+        Of all rows, and of those that are searched.
+    interval : Interval
+        Of the bulk.
+    rows : float
+        Number of all rows.
+    """
+    found = deviations_of_one(sample, interval)
+    if not found.rows > 0.0:
+        return found.least / sample.fraction
+    apart = found.rows / sample.fraction
+    share = few_share(curator, apart) * curator.remaining
+    noise = np.sqrt(rows_changed(curator.neighbors)) / curator.mu_of(share)
+    few = apart < _FEW * noise
+    edges = _edges(found, 1 if few else STEPS)
+    grid = EdgesGrid(interval.center[:, np.newaxis] + np.concatenate([-edges[::-1], edges]))
+    sides = curator.measure(Histogram(grid), share=share, label="sides")
+    noise = float(np.max(sides.std))
+    counts = sides.values[: edges.size][::-1], sides.values[edges.size + 1 :]
+    if few:
+        known = _together(found, edges) if sample is curator else None
+        scales = float(edges[0]), found.high
+        tails = few_values(edges, counts, noise, rows, scales=scales, apart=apart, known=known)
+    else:
+        ends, inside = np.append(0.0, edges), np.zeros(1)
+        low, high = (
+            fit_tail(ends, np.append(inside, each), noise, rows, apart=apart) for each in counts
+        )
+        tails = low, high
+    bulk, rooms = bulk_reach(interval), (np.inf, np.inf)
+    if curator.bounds is not None:
+        lower, upper = curator.bounds
+        rooms = float(interval.center[0] - lower[0]), float(upper[0] - interval.center[0])
+    low, high = (_within(tail, bulk, room) for tail, room in zip(tails, rooms, strict=True))
+    present = float(np.clip(np.sum(sides.values) / rows, _PRESENT, 1.0))
+    return RareColumn(interval.center, rows, low, high, present)
+
+
+def _edges(found: Seen, steps: int) -> Floats:
+    """Return the edges of cells, so many in an octave, where rows were seen and next to there."""
+    octaves = round(float(np.log2(found.high / found.low)))
+    first = max(octaves - _MOST, 0) - _BELOW
+    places = np.arange(steps * first, steps * (octaves + _ABOVE) + 1) / steps
+    return np.asarray(found.low * np.exp2(places))
+
+
+def _together(found: Seen, edges: Floats) -> tuple[Floats, Floats, float]:
+    """Return what the large cells among some edges showed of both sides."""
+    at = np.flatnonzero((found.edges > 0.9 * edges[0]) & (found.edges < 1.1 * edges[-1]))
+    return found.edges[at], found.counts[at[0] : at[-1]], found.noise
+
+
+def _within(tail: Tail, bulk: float, room: float) -> Tail:
+    """Return it with distances of at least those of the bulk, which is never clipped.
+
+    And with none farther than there is room, by public bounds: there nothing is lost.
+    """
+    inside = np.where(tail.reach < room, 1.0, 0.0)
+    return replace(
+        tail,
+        reach=np.minimum(np.maximum(tail.reach, bulk), max(room, bulk)),
+        lost=inside * tail.lost,
+        doubt=inside * tail.doubt,
+        beyond=inside * tail.beyond,
+        guessed=inside * tail.guessed,
+        lost_square=inside * tail.lost_square,
+        doubt_square=inside * tail.doubt_square,
+    )
+
+
+def _mean(curator: Measurer, column: RareColumn, *, share: float) -> Clipped:
+    return clipped_to_interval(
+        curator,
+        column.center,
+        np.ones(1),
+        column.low,
+        column.high,
+        rows=column.rows,
+        missing=column.mean,
+        share=share,
+    )
+
+
+def rare_column_mean(
+    curator: Measurer, column: RareColumn, spread: Floats
+) -> tuple[Floats, Floats, dict[str, Any]]:
+    """Return the mean, its noise, and what was found, with all of the budget that is left.
+
+    `spread` is what errors are stated in (`mean.py`).
+    """
+    found = _mean(curator, column, share=curator.remaining)
+    off = float(found.value[0] - column.center[0])
+    std = np.sqrt(max(column.square - off**2, _LEAST * column.square))
+    details = {
+        "variation": std / spread,
+        "clipping_std": np.hypot(found.doubt, found.guessed),
+        "guessed": found.guessed,
+        "radius": 0.5 * (found.left + found.right),
+        "clipped_fraction": found.fraction,
+    }
+    return found.value, found.noise_std, details
+
+
+def rare_column_variance(
+    curator: Measurer, column: RareColumn, *, mean_share: float
+) -> tuple[Floats, Floats, Floats, dict[str, Any]]:
+    """Return the variance, its noise, what clipping may take, and what was found.
+
+    The mean squared deviation from the bulk, less the squared deviation of the mean, which a
+    part of the budget is for. Squares are all on one side, and so is what they lose, which is
+    given back.
+    """
+    rows, sides = column.rows, (column.low, column.high)
+    mean = _mean(curator, column, share=mean_share * curator.remaining)
+    share, m = curator.remaining, min(side.reach.size for side in sides)
+    reach = column.low.reach[-m:]
+    lost, doubt, guessed = (
+        np.sum([getattr(side, name)[-m:] for side in sides], axis=0)
+        for name in ("lost_square", "doubt_square", "guessed")
+    )
+    # As in `clipped_to_interval`: from the middle, or from what they are about.
+    known = curator.neighbors == "replace"
+    around = 0.5 * reach**2 if known else np.full(m, column.square)
+    radius = np.maximum(reach**2 - around, around)
+    per_radius = radii_apart(curator.neighbors) / curator.mu_of(share) / rows
+    best = int(np.argmin((per_radius * radius) ** 2 + doubt))
+    middle = around[best : best + 1]
+    query = ClippedSum(
+        middle,
+        np.ones(1),
+        float(radius[best]),
+        upper=None if known else reach[best : best + 1] ** 2,
+        about=column.center,
+        missing=column.square - middle,
+    )
+    measured = curator.measure(query, share=share, label="variance")
+    square = middle + query.unit * measured.values / rows + lost[best]
+    off = mean.value - column.center
+    noise_std = np.hypot(query.unit * measured.std / rows, 2.0 * off * mean.noise_std)
+    clipping = np.sqrt(doubt[best]) + 2.0 * np.abs(off) * mean.doubt
+    details = {
+        "radius": float(reach[best] ** 2),
+        "clipped_fraction": float(sum(side.beyond[-m:][best] for side in sides)),
+        "mean": mean.value.tolist(),
+        # Fourth powers are at most the square of the radius times squares.
+        "stretch": float(reach[best]) / math.sqrt(max(float(square[0]), _LEAST * column.square)),
+    }
+    clipping = clipping + 2.0 * guessed[best] * reach[best]
+    return square - off**2 + mean.noise_std**2, noise_std, clipping, details

@@ -1,0 +1,79 @@
+"""What is known of the rows before they are summed: where they are, and how spread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Table
+from prolate.estimators.search.first_mean import FirstMean
+from prolate.estimators.search.rare_column import RareColumn
+from prolate.estimators.shares import Shares
+
+__all__ = ["Shape"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What the searches found.
+
+    Attributes
+    ----------
+    rows : float
+        Their number, or a private estimate of it.
+    sample : Table
+        Of the rows that were searched: all of them, or a random sample.
+    center, spread : float64 arrays of shape (d,)
+        Of every column.
+    roughness : float
+        Noise of the centers over the spreads, root mean square.
+    shares : Shares
+    warnings : tuple of str
+    first : FirstMean, optional
+        Taken where there are such columns.
+    center_noise : float64 array of shape (d,), optional
+        Of the centers, where they are private means of the searched rows.
+    constant : bool array of shape (d,), optional
+        Which columns showed a single value, and no other.
+    rare : RareColumn, optional
+        What the values of a single column are like that are nearly all the same.
+    heavy : bool array of shape (d,), optional
+        Which columns are a few that reach much farther than the others (`heavy.py`).
+    """
+
+    rows: float
+    sample: Table
+    center: Floats
+    spread: Floats
+    roughness: float
+    shares: Shares
+    warnings: tuple[str, ...] = ()
+    first: FirstMean | None = None
+    center_noise: Floats | None = None
+    constant: NDArray[np.bool_] | None = None
+    rare: RareColumn | None = None
+    heavy: NDArray[np.bool_] | None = None
+
+    @property
+    def center_off(self) -> Floats:
+        """Standard deviation of the centers, at most the spreads."""
+        noise = self.roughness * self.spread if self.center_noise is None else self.center_noise
+        return np.minimum(noise, self.spread)
+
+    def of(self, index: Integers) -> Shape:
+        """Return that of some columns, none of which are heavy."""
+        first = None if self.first is None else self.first.of(index)
+        return replace(
+            self,
+            center=self.center[index],
+            spread=self.spread[index],
+            first=None if first is None or not first.rare.any() else first,
+            center_noise=None if self.center_noise is None else self.center_noise[index],
+            constant=None if self.constant is None else self.constant[index],
+            heavy=None,
+        )

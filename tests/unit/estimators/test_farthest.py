@@ -1,0 +1,77 @@
+"""Rows tell in which column they are farthest out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from prolate import Budget
+from prolate.curator import Curator
+from prolate.estimators.search.farthest import own_steps, with_farthest
+from prolate.sources import open_source
+
+N = 4_000
+rng = np.random.default_rng(0)
+
+
+def curator_of(rows: np.ndarray, mu: float = 3.0) -> Curator:
+    return Curator(open_source(rows), Budget(mu=mu), seed=0)
+
+
+@pytest.mark.parametrize("far", [30.0, 1e3, 1e9])
+def test_a_spread_is_raised_where_a_tenth_of_the_rows_is_far_out(far):
+    rows = rng.normal(size=(N, 6))
+    rows[: N // 10, 2] += far
+    rows[N // 10 : N // 5, 4] -= far / 5.0  # not hidden by the other
+    raised, _ = with_farthest(curator_of(rows), N, np.zeros(6), np.ones(6))
+    true = rows.std(axis=0)
+    assert np.all(raised[[0, 1, 3, 5]] == 1.0)
+    assert np.all((raised > 0.4 * true) & (raised < 2.0 * true))
+
+
+@pytest.mark.parametrize("columns", [1, 3, 50])
+def test_a_spread_that_is_right_stays(columns):
+    for draw in (rng.normal, rng.laplace):
+        rows = draw(size=(N, columns))
+        spread = rows.std(axis=0)
+        raised, _ = with_farthest(curator_of(rows), N, np.zeros(columns), spread)
+        assert np.all(raised <= 1.2 * spread)
+
+
+def test_the_largest_numbers_have_the_largest_spread():
+    rows = rng.normal(size=(N, 2))
+    rows[::5, 0] = 1e308
+    raised, _ = with_farthest(curator_of(rows), N, np.zeros(2), np.full(2, 1e130))
+    assert np.all(np.isfinite(raised))
+    assert raised[0] > 1e139
+
+
+def test_rare_values_of_each_column_have_their_own_size():
+    """Also where one column hides the others in a third of the rows, and some are alike."""
+    size = np.array([1.0, 1e4, 1.0, 30.0, 1e-3, 1.0])
+    rare = rng.random((N, 6)) < np.array([0.1, 0.3, 0.3, 0.1, 0.3, 0.0])
+    rows = np.where(rare, size, 0.0)
+    half = np.full(6, 1e-9)
+    found, own, spread = own_steps(curator_of(rows), N, np.zeros(6), half, np.full(6, 1e4))
+    assert found[:5] == pytest.approx(size[:5], rel=1.0)
+    assert found[5] == 1e4  # nothing was seen of it
+    assert own.tolist() == [True] * 5 + [False]
+    true = np.sqrt(np.mean(rows**2, axis=0))
+    assert np.all((spread <= 1.5 * true)[:5] & (spread > 0.3 * true)[:5])  # where farthest
+    assert spread[5] == 0.0
+
+
+def test_one_column_is_not_looked_at_as_precisely_as_many():
+    rows = np.where(rng.random((N, 3)) < 0.1, np.exp(rng.normal(size=(N, 3))), 0.0)
+    noise = []
+    for columns in (1, 3):
+        curator, half = curator_of(rows[:, :columns]), np.full(columns, 1e-9)
+        own_steps(curator, N, np.zeros(columns), half, np.full(columns, 2.0))
+        noise.append(curator.receipt[0].mu)
+    assert noise[1] > 2.0 * noise[0]
+
+
+def test_what_is_within_the_bulk_is_not_rare():
+    rows = np.where(rng.random((N, 2)) < 0.2, [100.0, 5.0], 1e-8)
+    found, _, _ = own_steps(curator_of(rows), N, np.zeros(2), np.full(2, 1e-8), np.full(2, 100.0))
+    assert found == pytest.approx([100.0, 5.0], rel=0.5)

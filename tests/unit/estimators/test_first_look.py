@@ -1,0 +1,233 @@
+"""How long rows are: told apart beyond the last edge, and what a gap before them says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import prolate
+from prolate import Budget
+from prolate.curator import Curator
+from prolate.estimators.clipping.first_look import with_first_look
+from prolate.estimators.lengths.norms import Norms, finer_edges, measure_norms, safe_cell
+from prolate.estimators.lengths.tail import find_tail
+from prolate.estimators.search.floor import with_common_floor
+from prolate.estimators.search.learn import learn_shape
+from prolate.estimators.search.shape import Shape
+from prolate.sources import open_source
+
+N = 20_000
+rng = np.random.default_rng(0)
+
+
+def curator_of(rows: np.ndarray, mu: float = 1.0, seed: int = 0) -> Curator:
+    return Curator(open_source(rows), Budget(mu=mu), seed=seed)
+
+
+def norms_of(rows: np.ndarray, **options: float) -> Norms:
+    one = np.ones(rows.shape[1])
+    return measure_norms(
+        curator_of(rows), center=0.0 * one, scale=one, spread=one, share=0.1, **options
+    )
+
+
+def lengthened(part: float, times: float) -> np.ndarray:
+    return rng.standard_normal((N, 4)) * np.where(rng.random((N, 1)) < part, times, 1.0)
+
+
+def test_rows_beyond_the_last_edge_are_told_apart_and_the_others_stay_so() -> None:
+    rows = lengthened(0.05, 300.0)
+    true = np.linalg.norm(rows, axis=1)
+    norms = norms_of(rows)
+    assert norms.seen == pytest.approx(80.0)
+    assert np.all(np.diff(norms.edges) > 0.0)
+    off = norms.above - np.sum(true[:, np.newaxis] > norms.edges, axis=0)
+    assert np.all(np.abs(off) < 7.0 * norms.noise * np.sqrt(np.arange(off.size, 0, -1)))
+    assert np.count_nonzero(norms.edges < 10.0) > 20  # the many, too
+    assert np.count_nonzero((norms.edges > 100.0) & (norms.edges < 1500.0)) > 2
+
+
+@pytest.mark.parametrize("times", [100.0, 1e5])
+def test_where_most_rows_are_beyond_edges_are_larger(times) -> None:
+    norms = norms_of(times * rng.standard_normal((N, 4)))
+    assert norms.typical > 2.0
+    assert not norms.hidden
+    middle = float(np.interp(-0.5 * N, -norms.above, norms.edges))
+    assert middle == pytest.approx(1.83 * times, rel=0.3)
+
+
+def test_no_more_looks_than_are_allowed() -> None:
+    curator = curator_of(1e30 * rng.standard_normal((N, 4)))
+    one = np.ones(4)
+    options = {"center": 0.0 * one, "scale": one, "spread": one, "share": 0.01}
+    first = measure_norms(curator, **options, more=0)
+    assert first.hidden
+    assert len(curator.receipt) == 1
+    measure_norms(curator, **options, known=first)
+    assert len(curator.receipt) == 4
+
+
+def test_rows_are_apart_where_hardly_any_are_between() -> None:
+    near = norms_of(rng.standard_normal((N, 4)), more=0)
+    tailed = norms_of(rng.standard_t(1.5, (N, 4)), more=0)
+    apart = norms_of(lengthened(0.05, 1_000.0), more=0)
+    assert near.apart == 0.0
+    assert tailed.hidden
+    assert tailed.apart == 0.0
+    assert apart.apart == pytest.approx(0.05 * N, rel=0.1)
+
+
+def test_rows_that_the_scales_promise_are_not_apart() -> None:
+    """Two rows in a thousand are far out, and their column's spread allows for that."""
+    count, one = 100_000, np.ones(4)
+    rows = 1e-3 * rng.standard_normal((count, 4))
+    rows[rng.random(count) < 0.002, 0] = 1.0
+    options = {"center": 0.0 * one, "share": 0.1, "more": 0}
+    for spread, apart in ((rows.std(axis=0), False), (1e-3 * one, True)):
+        norms = measure_norms(curator_of(rows), scale=spread, spread=spread, **options)
+        assert (norms.apart > 0.0) == apart
+
+
+def test_squares_of_a_tail_that_begins_far_out_are_not_clipped_as_normal_ones() -> None:
+    """A twentieth of the rows is thirty times as long, and no edge between counts so few."""
+    edges = 4.5 * np.array([0.25, 0.5, 1.0, 1.5, 2.5, 4.5, 12.0, 40.0])
+    counts = np.array([12_000.0, 5_000, 2_000, 0, 0, 0, 0, 1_000, 0])
+    tail = find_tail(Norms(edges, counts, 10.0, 4.5), np.ones(20), 40.0, 20_000.0)
+    assert tail.radius == edges[-1]
+    few = np.array([12_000.0, 6_000, 1_950, 40, 10, 0, 0, 0, 0])
+    normal = find_tail(Norms(edges, few, 10.0, 4.5), np.ones(20), 40.0, 20_000.0)
+    assert normal.radius < 20.0
+
+
+def norms_of_lengths(length: np.ndarray, typical: float) -> Norms:
+    """Return what a look at rows of these lengths shows, nearly without noise."""
+    edges = norms_of(np.zeros((2, 1))).edges * typical  # of scales that promise a length of 1
+    counts = np.histogram(length, np.concatenate([[0.0], edges, [np.inf]]))[0]
+    return Norms(edges, counts.astype(float), 0.1, typical)
+
+
+def test_finer_edges_where_all_rows_are_in_a_few_cells() -> None:
+    length = 40.0 + 2.0 * rng.standard_normal(N)  # of many columns, twice as long as promised
+    norms = norms_of_lengths(length, 20.0)
+    finer = finer_edges(norms, N)
+    assert finer is not None
+    low, high = np.quantile(length, [0.1, 0.9])
+    assert np.count_nonzero((norms.edges > low) & (norms.edges < high)) < 3
+    assert np.count_nonzero((finer > low) & (finer < high)) > 5
+    # Nothing is gained where they are as long as promised, or not about equally long.
+    for other in (0.5 * length, np.full(N, 21.0), np.exp(3.0 + rng.standard_normal(N))):
+        norms = norms_of_lengths(other, 20.0)
+        assert finer_edges(norms, N) is None
+
+
+def test_doubt_about_rows_beyond_an_edge_counts_from_there() -> None:
+    edges = np.array([1.0, 40.0, 80.0, 160.0])
+    norms = Norms(edges, np.array([9_000.0, 0.0, 300.0, 60.0, 0.0]), 10.0, 1.0)
+    assert edges[safe_cell(norms, 5.0)] == 80.0
+    seen = Norms(norms.edges, norms.counts, 10.0, 1.0, seen=40.0)
+    assert edges[safe_cell(seen, 5.0)] == 160.0
+
+
+# A first look, and the floor that it may show.
+
+
+def few_rows(seed: int) -> np.ndarray:
+    """Some hundred rows of four columns: noise hides the few values in each of them."""
+    draw = np.random.default_rng(seed)
+    tiny = 1e-9 * draw.standard_normal((600, 4))
+    return np.where(draw.random((600, 4)) < 0.06, draw.exponential(1.0, (600, 4)), tiny)
+
+
+def root(shape: Shape) -> np.ndarray:
+    return np.sqrt(shape.spread)
+
+
+def raised(seed: int) -> np.ndarray:
+    """Return spreads over the true ones after a first look at rows that are all tiny so far."""
+    rows = few_rows(seed)
+    curator = curator_of(rows, seed=seed)
+    found = learn_shape(curator)
+    tiny = Shape(found.rows, curator, np.zeros(4), np.full(4, 1e-9), 0.0, found.shares)
+    after, norms = with_first_look(tiny, root, share=curator.remaining)
+    assert norms is None
+    assert "noise hides in which" in after.warnings[-1]
+    return after.spread / rows.std(axis=0)
+
+
+def test_a_first_look_gives_columns_a_floor() -> None:
+    found = np.array([raised(seed) for seed in range(20)])
+    print("spreads over the true ones:", np.quantile(found, [0.0, 0.1, 0.5, 0.9, 1.0]))
+    assert np.mean(found > 0.05) > 0.9
+    assert np.mean(found < 20.0) > 0.9
+
+
+def test_constant_columns_have_none_and_others_keep_what_was_seen() -> None:
+    rows = few_rows(0)
+    curator = curator_of(rows)
+    shares = learn_shape(curator).shares
+    shape = Shape(600.0, curator, np.zeros(4), np.full(4, 1e-9), 0.0, shares)
+    every = replace(shape, constant=np.array([True, True, True, False]))
+    after, norms = with_first_look(every, root, share=0.5)
+    assert after is every
+    assert norms is not None
+    assert norms.apart > 0.0
+    right = Shape(600.0, curator, np.zeros(4), rows.std(axis=0), 0.0, shares)
+    after, norms = with_first_look(right, root, share=0.5)
+    assert after is right
+    assert norms is not None
+
+
+def test_counts_that_would_be_too_dear_are_not_made() -> None:
+    curator = curator_of(few_rows(1), mu=0.05)
+    spread = np.full(4, 1e-9)
+    wide = np.ones(4, dtype=bool)
+    after = with_common_floor(curator, 600.0, np.zeros(4), spread, wide=wide, part=0.1)
+    assert np.array_equal(after, spread)
+    assert {one.label for one in curator.receipt} == {"farthest columns"}
+
+
+def test_small_tables_of_tiny_values_are_lost_without_the_look(monkeypatch) -> None:
+    """A planted fault."""
+
+    def errors() -> np.ndarray:
+        found = []
+        for seed in range(12):
+            draw = np.random.default_rng(seed)
+            tiny = 1e-11 * draw.standard_normal((1_000, 7))
+            rows = np.where(draw.random(tiny.shape) < 0.03, draw.gamma(2.0, 0.5, tiny.shape), tiny)
+            made = prolate.mean(rows, budget=Budget(rho=0.125), seed=seed)
+            found.append(np.linalg.norm(made.estimate - rows.mean(axis=0)))
+        return np.array(found)
+
+    with_look = errors()
+    monkeypatch.setattr(Norms, "apart", 0.0)
+    without = errors()
+    print("errors:", np.round(with_look, 3), "without:", np.round(without, 3))
+    assert np.quantile(with_look, 0.8) < 0.05
+    assert np.quantile(without, 0.8) > 0.07
+
+
+def test_a_dear_first_look_leaves_a_variance_its_budget(monkeypatch) -> None:
+    """The mean's share is one of what is left after the look, not of what was left before."""
+    variances = import_module("prolate.estimators.variance")
+    look = variances.with_first_look
+
+    def dear(shape, weigh, *, share):
+        found = look(shape, weigh, share=share)
+        measure_norms(
+            shape.sample,
+            center=shape.center,
+            scale=shape.spread,
+            spread=shape.spread,
+            share=0.8 * shape.sample.remaining,
+            more=0,
+        )
+        return found
+
+    monkeypatch.setattr(variances, "with_first_look", dear)
+    release = prolate.variance(lengthened(0.0, 1.0), budget=Budget(mu=2.0), seed=0)
+    share = {one.label: one.share for one in release.receipt}
+    assert share["variance"] > share["mean"]

@@ -1,0 +1,19 @@
+"""What a first mean of nearly constant columns says of itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from prolate.estimators.search.first_mean import FirstMean
+
+
+def test_it_knows_how_many_rows_are_far_out():
+    """Flags of 3 and of 9 % of the rows, of which the second is scaled most."""
+    part, step = np.array([0.03, 0.09, 0.0]), np.array([1.0, 1.0, 0.0])
+    bulk = np.array([0.0, 0.0, np.nan])
+    apart = float(np.sqrt(np.mean(part[:2])))  # root mean square, over rows and columns
+    first = FirstMean(part, np.full(3, 1e-3), bulk, step, None, apart)
+    rows, length = first.far(1000.0, np.array([0.5, 0.1, 1.0]))
+    assert rows == pytest.approx(120.0)
+    assert length == pytest.approx(10.0)

@@ -1,0 +1,106 @@
+"""How far rare values are, of columns that larger ones hide."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from prolate.estimators.search.rare import RareValues, hidden_steps, likely_steps, own_spread
+
+SEEN = 8
+STEP = np.geomspace(1.0, 1e-4, 40)
+OWN = np.arange(40) < SEEN
+SO_FAR = np.where(OWN, STEP, 1.0)
+NOISE = np.full(40, 1e-9)
+
+
+def square(part: np.ndarray, step: np.ndarray) -> float:
+    return float(part @ step**2)
+
+
+def test_alike_parts_tell_steps():
+    part = np.full(40, 0.2)
+    found = likely_steps(part * STEP, NOISE, SO_FAR, OWN, square(part, STEP))
+    assert found == pytest.approx(STEP, rel=0.5)
+
+
+def test_alike_steps_stay():
+    """All squares are not explained by the columns that are seen; or steps do not differ."""
+    part = np.geomspace(0.4, 1e-4, 40)
+    step = np.ones(40)
+    found = likely_steps(part, NOISE, step, OWN, square(part, step))
+    assert found == pytest.approx(step, rel=0.3)
+    hidden = likely_steps(0.2 * STEP, NOISE, SO_FAR, OWN, 2.5 * square(np.full(40, 0.2), STEP))
+    np.testing.assert_array_equal(hidden, SO_FAR)
+
+
+def test_what_is_seen_stays():
+    part = np.full(40, 0.2)
+    found = likely_steps(part * STEP, NOISE, SO_FAR, OWN, square(part, STEP))
+    np.testing.assert_array_equal(found[:SEEN], STEP[:SEEN])
+
+
+@pytest.mark.parametrize("shown", [0, 1, 2])
+def test_few_columns_tell_nothing(shown):
+    noise = np.where(np.arange(40) < shown, 1e-9, 1.0)
+    found = likely_steps(0.2 * STEP, noise, SO_FAR, OWN, square(np.full(40, 0.2), STEP))
+    np.testing.assert_array_equal(found, SO_FAR)
+
+
+def test_no_step_is_larger_than_before_or_nearer_than_the_mean():
+    noise = np.full(40, 1e-3)
+    found = likely_steps(0.2 * STEP, noise, SO_FAR, OWN, 0.2 * square(np.full(40, 0.2), STEP))
+    assert np.all(found <= SO_FAR)
+    assert np.all(found >= np.minimum(np.maximum(0.2 * STEP, 1e-4), SO_FAR))
+    nothing = likely_steps(np.zeros(3), np.ones(3), np.zeros(3), np.zeros(3, bool), 0.0)
+    assert not nothing.any()
+
+
+def shown(visible: np.ndarray, part: float = 0.2) -> RareValues:
+    """Return what is known of columns whose rare rows are seen in so large a part."""
+    return RareValues(
+        0.1 * np.ones(40), OWN | True, np.sqrt(visible * part) * 0.1, mixed=True, common=1.0
+    )
+
+
+def test_columns_whose_rows_are_mostly_hidden_are_farther_out():
+    visible = np.where(OWN, 0.05, 0.5)
+    found = hidden_steps(0.02 * np.ones(40), NOISE, shown(visible), 1.0)
+    assert found[OWN] == pytest.approx(np.sqrt(0.1), rel=1e-9)  # of .1, and of 1
+    np.testing.assert_array_equal(found[~OWN], 0.1)
+
+
+def test_means_that_noise_hides_say_nothing_of_hidden_rows():
+    noise = np.where(OWN, 0.02, 1e-9)
+    found = hidden_steps(0.02 * np.ones(40), noise, shown(np.full(40, 0.05)), 1.0)
+    np.testing.assert_array_equal(found[OWN], 0.1)
+    assert np.all(found[~OWN] > 0.3)
+
+
+def test_steps_that_no_row_told_apart_stay():
+    values = RareValues(np.full(40, 0.5), OWN | True, np.zeros(40))
+    np.testing.assert_array_equal(hidden_steps(np.full(40, 0.1), NOISE, values, 1.0), 0.5)
+
+
+def flags_of_both_signs(n: int = 20_000) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    part = np.geomspace(0.3, 0.03, 12)
+    return np.where(rng.random((n, 12)) < part, rng.choice([-1.0, 1.0], (n, 12)), 0.0)
+
+
+def test_spreads_of_values_on_both_sides_are_shared_out():
+    rows = flags_of_both_signs()
+    square, noise = float(np.mean(np.sum(rows**2, axis=1))), np.full(12, 1e-3)
+    found = own_spread(rows.mean(axis=0), noise, np.ones(12), np.ones(12), both_sides=square)
+    assert np.sqrt(np.mean(found**2)) == pytest.approx(np.sqrt(np.mean(rows.var(axis=0))), rel=0.1)
+    unknown = own_spread(rows.mean(axis=0), noise, np.ones(12), np.ones(12))
+    assert np.all(unknown < 0.3 * rows.std(axis=0))
+
+
+def test_spreads_of_values_on_one_side_stay():
+    rows = np.abs(flags_of_both_signs())
+    square, noise = float(np.mean(np.sum(rows**2, axis=1))), np.full(12, 1e-3)
+    known = own_spread(rows.mean(axis=0), noise, np.ones(12), np.ones(12))
+    assert known == pytest.approx(rows.std(axis=0), rel=0.05)
+    found = own_spread(rows.mean(axis=0), noise, np.ones(12), np.ones(12), both_sides=square)
+    np.testing.assert_array_equal(found, known)
