@@ -14,7 +14,9 @@ import scipy.sparse
 
 import prolate
 from prolate.errors import InputError
-from prolate.sources import Source, open_source
+from prolate.noise import NumberedBits, SeededBits
+from prolate.queries import Count
+from prolate.sources import PARTS, Source, Thinning, kept, open_source
 
 
 def rows_of(source: Source) -> np.ndarray:
@@ -294,3 +296,40 @@ def test_importing_sources_and_reading_arrays_loads_nothing_heavy() -> None:
         env={**os.environ, "PYTHONPATH": path},
     )
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_a_sample_is_the_same_in_any_memory_order(monkeypatch, dtype, threads) -> None:
+    monkeypatch.setenv("PROLATE_NUM_THREADS", threads)
+    monkeypatch.setattr(kept, "_PIECE", 64)
+    monkeypatch.setattr(kept, "_CHOICES", 50)
+    rows = np.random.default_rng(0).normal(size=(333, 5)).astype(dtype)
+    keep = Thinning(NumberedBits.from_bits(SeededBits(0)), PARTS // 3)
+    expected = rows[keep(0, 333)]
+    seen: list[int] = []
+    for array in (rows, np.asfortranarray(rows), np.ma.array(rows), np.repeat(rows, 2, 1)[:, ::2]):
+        sample = open_source(array).thinned(keep, seen.append)
+        assert sample.n_rows == len(expected)
+        found = np.concatenate(list(sample.blocks()))
+        assert found.dtype == dtype
+        assert np.array_equal(found, expected)
+        assert sample.columns == open_source(rows).columns
+        assert seen.pop() == 333
+
+
+def test_a_sample_may_be_empty() -> None:
+    keep = Thinning(NumberedBits.from_bits(SeededBits(0)), 0)
+    sample = open_source(np.ones((20, 3))).thinned(keep)
+    assert sample.n_rows == 0
+    assert sample.collect(Count(3), 1).tolist() == [0]
+
+
+def test_a_sample_of_a_sample(monkeypatch) -> None:
+    monkeypatch.setattr(kept, "_CHOICES", 50)
+    rows = np.arange(600.0).reshape(300, 2)
+    first = Thinning(NumberedBits.from_bits(SeededBits(0)), PARTS // 2)
+    then = Thinning(NumberedBits.from_bits(SeededBits(1)), PARTS // 2)
+    once = rows[first(0, 300)]
+    sample = open_source(rows).thinned(first).thinned(then)
+    assert np.array_equal(np.concatenate(list(sample.blocks())), once[then(0, len(once))])

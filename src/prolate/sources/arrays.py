@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ArraySource", "as_array", "check_numbers", "plain"]
 
-_LARGER = 8  # times a block, from which a sample is copied: fewer and longer copies
+_LARGER = 8  # times a block: a sample's blocks, and those from which one is copied
 
 
 class ArraySource(Source):
@@ -80,7 +80,22 @@ class ArraySource(Source):
         """Return the rows that `keep` chooses."""
         larger = copy.copy(self)
         larger.rows_per_block *= _LARGER
-        return super(ArraySource, larger).thinned(keep, progress)
+        array = self._array
+        if self._index is not None or self.labels or not _are_plain_rows(array):
+            return super(ArraySource, larger).thinned(keep, progress)
+        from prolate.sources.kept import chosen_rows
+
+        larger._array = chosen_rows(plain(array), keep)
+        larger.n_rows = larger._array.shape[0]
+        if progress is not None:
+            progress(array.shape[0])
+        return larger
+
+
+def _are_plain_rows(array: NDArray[np.generic]) -> bool:
+    """Return whether an array holds floats as compiled code reads them, row by row."""
+    floats = array.dtype in (np.float32, np.float64) and array.dtype.isnative
+    return floats and array.flags.c_contiguous and not isinstance(array, np.ma.MaskedArray)
 
 
 def plain(rows: NDArray[np.generic]) -> Block:

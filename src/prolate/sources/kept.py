@@ -9,15 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.noise import NumberedBits
+from prolate.parallel import in_threads
 from prolate.sources.source import Block, Source
+from prolate.sources.threads import thread_count
 
-__all__ = ["PARTS", "KeptRows", "Leading", "Thinning"]
+__all__ = ["PARTS", "KeptRows", "Leading", "Thinning", "chosen_rows"]
 
 PARTS = 1 << 16
 """Probabilities of keeping a row are multiples of one over this."""
 
 _AT_ONCE = 1 << 25  # bytes of memory: NumPy asks for large pages, which come in a third of the time
 _CHOICES = 1 << 16  # rows that are chosen at once
+_PIECE = 1 << 20  # cells that a thread copies at a time
 
 
 @dataclass(frozen=True)
@@ -116,3 +119,32 @@ class KeptRows(Source):
     def blocks(self) -> Iterator[Block]:
         """Yield the kept rows."""
         yield from self._blocks
+
+
+def chosen_rows(rows: Block, keep: Thinning) -> Block:
+    """Return a copy of the rows of an array that `keep` chooses, made by all threads.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+        In C order.
+    keep : Thinning
+
+    Returns
+    -------
+    array of shape (m, d)
+        Of the same dtype. In one piece of memory, which takes two thirds of the time of many.
+    """
+    count, d = rows.shape
+    starts = range(0, count, _CHOICES)
+    found = [start + np.flatnonzero(keep(start, min(_CHOICES, count - start))) for start in starts]
+    chosen = np.concatenate([np.empty(0, dtype=np.intp), *found])
+    copies, step = np.empty((chosen.size, d), rows.dtype), max(_PIECE // d, 1)
+
+    def copy(start: int) -> None:
+        here = slice(start, start + step)
+        np.take(rows, chosen[here], axis=0, out=copies[here], mode="clip")
+
+    parts = range(0, chosen.size, step)
+    in_threads(copy, parts, thread_count() if len(parts) > 1 else 1)
+    return copies

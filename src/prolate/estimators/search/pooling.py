@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _ROUNDS = 20
+_SETTLED = 1e-3  # columns: where no candidate's number changes by more, the rounds end
 _ENOUGH = 512  # columns that show a prior
 _AT_ONCE = 1 << 12  # columns: their working copies stay small
 _FAR, _FAR_PART = 7, 0.05  # smoothing has a wide part, for columns unlike the others
@@ -77,10 +78,14 @@ def _prior(log_likelihood: Floats, place: Integers, size: int, width: int) -> tu
     likelihood = _likelihood(log_likelihood)
     prior = np.full(place.shape, 1.0 / size)
     smoothing = _smoothing(place.shape[1], width)
+    before = np.zeros(size)
     for _ in range(_ROUNDS):
         posterior = _normalized(likelihood * prior)
-        counts = np.bincount(place.ravel(), posterior.ravel(), minlength=size)
-        together = _smooth(counts.astype(np.float64), width)
+        counts = np.bincount(place.ravel(), posterior.ravel(), minlength=size).astype(np.float64)
+        together = _smooth(counts, width)
+        if np.max(np.abs(counts - before)) < _SETTLED:
+            break
+        before = counts
         others = np.maximum(together[place] - posterior @ smoothing, 0.0)
         prior = others / max(len(place) - 1, 1) + _SURPRISE / size
     return together, posterior

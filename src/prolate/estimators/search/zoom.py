@@ -221,6 +221,8 @@ def _shorth(
         most = mass[np.arange(d), best]
         good = (length == 0) & (most >= bulk * present) & (most >= stands_out * math.sqrt(run))
         start[good], length[good] = best[good], run
+        if np.all(length > 0):
+            break
     return start, length
 
 
