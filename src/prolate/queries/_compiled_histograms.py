@@ -45,10 +45,12 @@ def _cell(x: Any, one: float, two: Any, last: int, shift: Any) -> Any:
     if shift is None:
         place = np.floor((np.float64(x) - one) / two)
         place = place if place == place else 0.0  # noqa: PLR0124
-        cell = np.int32(min(max(place, -1.0), last - 1.0) + 1.0)
-    else:
-        pattern = np.float64(abs(x - one)).view(np.int64)
-        cell = np.int32(min(max((pattern >> shift) - two, 0), last))
+        # One instruction each, which `max` and `min` are not.
+        place = place if place > -1.0 else -1.0  # noqa: FURB136
+        place = place if place < last - 1.0 else last - 1.0  # noqa: FURB136
+        return np.int32(place + 1.0 if x - x == 0.0 else -1.0)
+    pattern = np.float64(abs(x - one)).view(np.int64)
+    cell = np.int32(min(max((pattern >> shift) - two, 0), last))
     return cell if x - x == 0.0 else np.int32(-1)
 
 

@@ -159,15 +159,14 @@ def _standing_out(counts: Floats, noise: Floats, *, lost: float = _LOST) -> Bool
     """
     seen = np.zeros(counts.shape, dtype=np.bool_)
     limit = significance(counts.size * len(_RUNS), lost) * noise[:, np.newaxis]
+    steps = np.zeros((counts.shape[0], counts.shape[1] + 1))
+    np.cumsum(counts, axis=1, out=steps[:, 1:])
     for run in _RUNS:
-        found = _sums(counts, run) > limit * np.sqrt(run)
-        found &= _sums(seen, run) == 0
+        found = steps[:, run:] - steps[:, :-run] > limit * np.sqrt(run)
+        if not found.any():
+            continue
+        for k in range(run):
+            found &= ~seen[:, k : k + found.shape[1]]
         for k in range(run):
             seen[:, k : k + found.shape[1]] |= found
     return seen
-
-
-def _sums(values: Floats | Bools, run: int) -> Floats:
-    """Return the sums of so many neighbors, along the last axis."""
-    sums = np.pad(np.cumsum(values, axis=1, dtype=np.float64), ((0, 0), (1, 0)))
-    return np.asarray(sums[:, run:] - sums[:, :-run])

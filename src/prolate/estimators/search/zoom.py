@@ -215,14 +215,15 @@ def _shorth(
     stands_out = significance(d * cells * len(lengths), lost) * noise
     start = np.zeros(d, dtype=np.int64)
     length = np.zeros(d, dtype=np.int64)
+    left, wanted = np.arange(d), bulk * present
     for run in lengths:
-        mass = steps[:, run:] - steps[:, :-run]
-        best = np.argmax(mass, axis=1)
-        most = mass[np.arange(d), best]
-        good = (length == 0) & (most >= bulk * present) & (most >= stands_out * math.sqrt(run))
-        start[good], length[good] = best[good], run
-        if np.all(length > 0):
+        if not left.size:
             break
+        mass = steps[:, run:] - steps[:, :-run]
+        best, most = np.argmax(mass, axis=1), mass.max(axis=1)
+        good = (most >= wanted[left]) & (most >= stands_out * math.sqrt(run))
+        start[left[good]], length[left[good]] = best[good], run
+        left, steps = left[~good], steps[~good]
     return start, length
 
 
