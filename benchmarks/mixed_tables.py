@@ -1,10 +1,12 @@
 """How near `prolate.mean` comes to the oracle on tables of mixed columns, made up and real.
 
-    python benchmarks/mixed_tables.py [--tables 400] [--runs 3] [--data FOLDER] [--plan]
+    python benchmarks/mixed_tables.py [--tables 400] [--runs 3] [--ruled] [--data FOLDER] [--plan]
 
 Made-up tables have 2 to 40 columns of twenty kinds: normal and skewed ones, amounts that are
 0 in part of the rows, flags, counts, few values with gaps, values in two places far apart,
-years, integers up to a million. `--data` is a folder of Parquet files, each a table.
+years, integers up to a million. With `--ruled`, the first is one of amounts, or a normal one, in
+a unit that makes it a thousand times as large as all others together, as cents beside ages are.
+`--data` is a folder of Parquet files, each a table.
 
 An error is over that of the best fixed clip with known centers, scales and the whole budget:
 of l2 errors (`error_norm=2`), and of errors relative to the columns' spreads (`"relative"`).
@@ -96,6 +98,17 @@ def made_up(seed: int) -> tuple[np.ndarray, float]:
     return rows, rho
 
 
+def ruled(seed: int) -> tuple[np.ndarray, float]:
+    """Return a table of alike columns beside a much larger one, and a rho."""
+    rows, rho = made_up(seed)
+    rows = rows / np.where(varies(rows), rows.std(axis=0), 1.0)
+    rng = np.random.default_rng([8, seed])
+    kind = ["lognormal", "money", "zeros", "heavy zeros", "normal"][seed % 5]
+    amounts = column(rng, len(rows), kind)
+    rows[:, 0] = 1000.0 * rows.shape[1] * amounts / amounts.std()
+    return rows, rho
+
+
 def varies(rows: np.ndarray) -> np.ndarray:
     """Return which columns vary by more than rounding."""
     return rows.std(axis=0) > 1e-9 * np.abs(rows).max(axis=0)
@@ -140,8 +153,8 @@ def one_table(
     """Return a name and its `ratios`; None for a table in which nothing varies."""
     table, *asked = job
     warnings.simplefilter("ignore")
-    if isinstance(table, int):
-        rows, rho = made_up(table)
+    if isinstance(table, int) or table.isdecimal():
+        rows, rho = made_up(table) if isinstance(table, int) else ruled(int(table))
         if not varies(rows).any():
             return None
         name = f"made up {table} ({rows.shape[0]} x {rows.shape[1]})"
@@ -158,18 +171,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=int, default=400)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--ruled", action="store_true", help="instead of the made-up tables")
     parser.add_argument("--data", type=Path, help="a folder of Parquet files")
     parser.add_argument("--plan", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    groups: dict[str, list[int | str]] = {"made up": list(range(options.tables))}
+    tables = range(options.tables)
+    groups: dict[str, list[int | str]] = {"made up": list(tables)}
+    if options.ruled:
+        groups = {"ruled": [str(table) for table in tables]}
     if options.data is not None:
         paths = sorted(options.data.glob("*.parquet"))
         groups["real"] = [f"{path}@{rho}" for path in paths for rho in (1, 0.25, 0.0625)]
     with ProcessPoolExecutor(options.jobs) as pool:
-        for group, tables in groups.items():
+        for group, members in groups.items():
             for norm in (2.0, "relative"):
-                jobs = [(table, norm, options.runs, "auto") for table in tables]
+                jobs = [(table, norm, options.runs, "auto") for table in members]
                 found = [one for one in pool.map(one_table, jobs, chunksize=4) if one]
                 medians = np.array([np.median(ratio) for _, ratio, _ in found])
                 worst = np.array([ratio.max() for _, ratio, _ in found])

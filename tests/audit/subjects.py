@@ -48,6 +48,7 @@ CORRELATED = _RNG.standard_normal((1000, 4)) @ _TURN.T
 FEW = _RNG.standard_normal((150, 6))
 INCOMES = np.random.default_rng(6).standard_normal((3_000, 4))
 INCOMES[:, 1] = 0.5 * np.exp(2.0 * np.random.default_rng(7).standard_normal(3_000))
+IN_CENTS = INCOMES * [1.0, 1e5, 1.0, 1.0]
 GROUP = (
     np.random.default_rng(8).standard_normal((1_000, 4)) + 10.0 * (np.arange(1_000) < 25)[:, None]
 )
@@ -205,6 +206,11 @@ SUBJECTS: dict[str, Subject] = {
     "mean, one column of mostly zeros": Subject(_mean, RARE),
     "mean, a heavy column": Subject(_mean, INCOMES),
     "mean, a heavy column, of a sample": Subject(of_a_sample(_mean), INCOMES),
+    "mean, a column that rules": Subject(_mean, TYPICAL * [1.0, 1e4, 1.0]),
+    "mean, a column that rules, of a sample": Subject(
+        of_a_sample(_mean), TYPICAL * [1.0, 1e4, 1.0]
+    ),
+    "mean, a heavy column that rules": Subject(_mean, IN_CENTS),
     "mean, a group of rows": Subject(_mean, GROUP),
     "mean, baskets": Subject(_mean, BASKETS, slow=True),
     "mean, sparse baskets": Subject(_mean, BASKETS, form=sparse.csr_array, slow=True),

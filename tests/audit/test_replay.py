@@ -63,7 +63,7 @@ def test_replay(name, relation, monkeypatch) -> None:
 def test_a_heavy_column_is_a_table_of_its_own_in_its_replay(relation, monkeypatch) -> None:
     """Else the subject would say nothing of that."""
     tape = taped("mean, a heavy column", relation, "corners", monkeypatch)
-    assert tape.release.details["heavy_columns"] == 1
+    assert tape.release.details["columns_apart"] == 1
 
 
 @pytest.mark.long

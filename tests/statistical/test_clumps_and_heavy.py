@@ -1,4 +1,4 @@
-"""Groups of rows far out, and single columns of heavy tails: neither is clipped as noise is.
+"""Groups of rows far out, columns of heavy tails, and one that rules: not clipped as noise is.
 
 Errors are over that of the best fixed clip around the true mean: medians of twelve seeds. Four
 other dozens gave 1.2 to 1.65 for groups and 1.0 to 1.25 for heavy columns, and with the planted
@@ -11,7 +11,7 @@ import prolate
 from prolate import Budget
 from prolate.estimators.clipping import first_look
 from prolate.estimators.lengths import expected
-from prolate.estimators.search import learn
+from prolate.estimators.search import apart, learn
 
 RUNS = 12
 
@@ -74,3 +74,20 @@ def test_it_is_clipped_with_the_others(monkeypatch) -> None:
         learn, "heavy_columns", lambda raised, *_, **__: np.zeros(raised.size, dtype=bool)
     )
     assert ratio(incomes, 0.5) > 2.0
+
+
+def test_a_skewed_column_that_rules_is_summed_by_itself(monkeypatch) -> None:
+    """Of amounts in cents beside other columns; four times two hundred seeds gave .5 to .7."""
+
+    def error(seed: int) -> float:
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(2_000, 20))
+        rows[:, 0] = 1e4 * np.exp(rng.normal(size=2_000))
+        made = prolate.mean(rows, budget=Budget(rho=0.25), seed=seed)
+        return float(np.linalg.norm(made.estimate - rows.mean(axis=0)))
+
+    found = np.median([error(seed) for seed in range(200)])
+    monkeypatch.setattr(apart, "_RULES", 2.0)  # a planted fault: none does
+    without = np.median([error(seed) for seed in range(200)])
+    print("error:", found, "without:", without)
+    assert found < 0.87 * without

@@ -142,7 +142,8 @@ def mean(
         towards the columns' usual value (`prolate.estimators.shrink`); `noise_std` is the
         noise before that, and ``details["shrunk_columns"]`` says how many they are. One to
         three columns of heavy tails among others that have none are summed by themselves, with
-        a part of the budget: ``details["heavy_columns"]``.
+        a part of the budget, and so is one that is so large that nearly all of the error is
+        its own: ``details["columns_apart"]``.
 
     Raises
     ------

@@ -19,7 +19,8 @@ interval instead, longer on the side of its tail (`lengths/interval.py`), and so
 are nearly all the same, as flags are (`search/rare_column.py`), with no first mean. Where most
 columns are nearly constant, as in baskets, rows are far from symmetric, and for these columns
 `clipping/rare_mean.py` takes the place of the steps from 3 on. And a few columns that reach much
-farther than the others are a table of their own, with a part of the budget (`search/heavy.py`).
+farther than the others, or one that is much larger than all of them, are a table of their own,
+with a part of the budget (`search/apart.py`).
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ from prolate.estimators.lengths.norms import Norms
 from prolate.estimators.portion import Portion
 from prolate.estimators.rotation import TurnedCurator, find_rotation
 from prolate.estimators.search.alike import likely_scale
+from prolate.estimators.search.apart import are_heavy, joined, portion_apart, shape_of
 from prolate.estimators.search.first_mean import FirstMean, view_of
-from prolate.estimators.search.heavy import heavy_portion, joined
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
@@ -99,13 +100,16 @@ def mean(
         return _turned_mean(turned, shape, clip)
     if shape.rare is not None and clip == "auto":
         return _stated(shape, *rare_column_mean(curator, shape.rare, shape.spread))
-    apart = heavy_portion(curator, shape, error_norm) if clip == "auto" else None
+    apart = portion_apart(curator, shape, error_norm) if clip == "auto" else None
     if apart is not None:
-        theirs = mean(apart, error_norm=error_norm, rows=shape.rows)
-        index = np.setdiff1d(np.arange(shape.spread.size), apart.index)
-        rest = Portion.of(curator, index, 1.0, sample=shape.sample)
-        shape = replace(shape.of(index), sample=rest.sampled())
-        return joined(apart.index, theirs, _mean_of(rest, shape, error_norm=error_norm))
+        if are_heavy(shape, apart.index):  # what is known of them may be of their bulk alone
+            theirs = mean(apart, error_norm=error_norm, rows=shape.rows)
+        else:
+            theirs = _mean_of(apart, shape_of(apart, shape), error_norm=error_norm)
+        others = np.setdiff1d(np.arange(shape.spread.size), apart.index)
+        rest = Portion.of(curator, others, 1.0, sample=shape.sample)
+        found = _mean_of(rest, shape_of(rest, shape), error_norm=error_norm)
+        return joined(apart.index, theirs, found)
     return _mean_of(curator, shape, error_norm=error_norm, clip=clip, scale=scale)
 
 
@@ -117,7 +121,7 @@ def _mean_of(
     clip: Clip = "auto",
     scale: Floats | None = None,
 ) -> Estimate:
-    """Return the mean of columns of a shape, none of which are heavy."""
+    """Return the mean of columns of a shape, none of which are a table of their own."""
     first = shape.first
     if first is not None and first.mostly_rare and clip == "auto":
         value, noise_std, details = _mostly_rare_mean(curator, shape, first, error_norm)

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from prolate.curator import Table
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.search.apart import heavy_columns
 from prolate.estimators.search.center import refine_center
 from prolate.estimators.search.farthest import with_farthest
 from prolate.estimators.search.first_mean import are_mostly, first_mean
 from prolate.estimators.search.floor import with_far_values
-from prolate.estimators.search.heavy import heavy_columns
 from prolate.estimators.search.locate import SCALES, Interval, locate
 from prolate.estimators.search.magnitudes import find_magnitudes
 from prolate.estimators.search.rare import (

@@ -43,7 +43,8 @@ class Shape:
     rare : RareColumn, optional
         What the values of a single column are like that are nearly all the same.
     heavy : bool array of shape (d,), optional
-        Which columns are a few that reach much farther than the others (`heavy.py`).
+        Which columns are a few that reach much farther than the others (`apart.py`), if they
+        were looked for.
     """
 
     rows: float

@@ -1,13 +1,19 @@
-"""Heavy columns: a few whose values reach so much farther than others' that rows are long by them.
+"""Columns that are a table of their own: a few that reach much farther, or one that rules.
 
-One such column among others, as incomes are, is clipped with them where rows of the others end,
+A heavy column among others, as incomes are, is clipped with them where rows of the others end,
 and loses most of its mean; its own far values are worth a wide interval, the others' are not. Two
 sums, each for a part of the budget, are as precise as one: noise goes with the radius, and the
 squares of both radii add up to that of rows of all columns. So heavy columns are a table of their
 own (`Portion`), which is searched anew.
+
+So is a column whose unit makes it so large that nearly all of the error is its own, as that of an
+income in cents beside ages is: alone, none of the budget for it goes to others, and a single column
+that is skewed is clipped to an interval. What the search has found of it is kept.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +23,7 @@ from prolate.estimators.estimate import Estimate
 from prolate.estimators.portion import Portion
 from prolate.estimators.search.shape import Shape
 
-__all__ = ["heavy_columns", "heavy_portion", "joined"]
+__all__ = ["are_heavy", "heavy_columns", "joined", "portion_apart", "shape_of"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -28,6 +34,7 @@ _RAISED, _ALIKE = 2.5, 1.6  # times as spread as their bulk; others that are not
 _FARTHER = 4.0  # spreads
 _REACH = 12.0  # spreads that their values are summed within, about
 _LEAST_PART, _MOST_PART = 0.02, 0.5  # of the budget
+_RULES, _RULED = 0.9, 0.01  # parts of what all columns need: one's that rules; others', at least
 
 
 def heavy_columns(raised: Floats, reach: Floats, *, wide: Bools) -> Bools:
@@ -59,21 +66,39 @@ def heavy_columns(raised: Floats, reach: Floats, *, wide: Bools) -> Bools:
     return heavy
 
 
-def heavy_portion(table: Table, shape: Shape, error_norm: float) -> Portion | None:
-    """Return the heavy columns with about the part of the budget that makes both errors least.
+def portion_apart(table: Table, shape: Shape, error_norm: float) -> Portion | None:
+    """Return the column that rules, or the heavy ones, with the part of the budget they need.
 
-    None if there are none, or if so little is at stake that it would not pay for their search.
+    That makes the errors of both tables together least, about. None if there are none, or if so
+    little is at stake that it would not pay for their search.
     """
-    heavy = shape.heavy
-    if heavy is None or not heavy.any():
+    if shape.heavy is None or shape.spread.size == 1:
         return None
-    size = np.where(heavy, _REACH, 1.0) * (shape.spread / np.max(shape.spread))
-    needs = size ** (2.0 * error_norm / (error_norm + 2.0))
-    part = min(float(np.sum(needs[heavy]) / np.sum(needs)), _MOST_PART)
+    apart, most = _needs(shape.spread, error_norm) > _RULES, 1.0 - _RULED
+    size = shape.spread
+    if not apart.any():
+        apart, most = shape.heavy, _MOST_PART
+        size = np.where(apart, _REACH, 1.0) * size
+    part = min(float(np.sum(_needs(size, error_norm)[apart])), most)
     if part < _LEAST_PART:
         return None
-    index = np.flatnonzero(heavy)
-    return Portion.of(table, index, part * table.remaining, sample=shape.sample)
+    return Portion.of(table, np.flatnonzero(apart), part * table.remaining, sample=shape.sample)
+
+
+def _needs(size: Floats, error_norm: float) -> Floats:
+    """Return the parts of mu**2 that make the l_p error least, of columns summed one by one."""
+    needs = (size / np.max(size)) ** (2.0 * error_norm / (error_norm + 2.0))
+    return np.asarray(needs / np.sum(needs))
+
+
+def are_heavy(shape: Shape, index: Integers) -> bool:
+    """Return whether any of some columns are heavy."""
+    return shape.heavy is not None and bool(shape.heavy[index].any())
+
+
+def shape_of(portion: Portion, shape: Shape) -> Shape:
+    """Return what is known of the columns of a portion, of which more may be asked."""
+    return replace(shape.of(portion.index), sample=portion.sampled())
 
 
 def joined(index: Integers, theirs: Estimate, others: Estimate) -> Estimate:
@@ -95,5 +120,5 @@ def joined(index: Integers, theirs: Estimate, others: Estimate) -> Estimate:
         clipping_std=if_known(theirs.clipping_std, others.clipping_std),
         rows=others.rows,
         warnings=tuple(dict.fromkeys((*others.warnings, *theirs.warnings))),
-        details={**others.details, "heavy_columns": index.size},
+        details={**others.details, "columns_apart": index.size},
     )

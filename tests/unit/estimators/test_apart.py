@@ -1,6 +1,7 @@
-"""A few columns that reach much farther than the others are a table of their own."""
+"""A few columns that reach much farther than the others, or one that rules, are by themselves."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,11 +12,12 @@ from prolate.curator import Curator
 from prolate.estimators import mean
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.portion import Portion
-from prolate.estimators.search.heavy import heavy_columns, heavy_portion, joined
+from prolate.estimators.search.apart import heavy_columns, joined, portion_apart
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import plan_shares
 from prolate.queries import ClippedSum, Count
 from prolate.sources import open_source
+from prolate.theory import RELATIVE
 
 ROWS = np.random.default_rng(0).normal(size=(2_000, 4))
 ALL = np.ones(4, dtype=bool)
@@ -44,7 +46,7 @@ def test_their_part_of_the_budget_is_what_their_sums_need() -> None:
 
     def portion(spread, heavy) -> Portion | None:
         shape = Shape(2_000.0, curator, np.zeros(4), spread, 0.1, plan_shares(curator, 2_000.0))
-        return heavy_portion(curator, replace(shape, heavy=heavy), 2.0)
+        return portion_apart(curator, replace(shape, heavy=heavy), 2.0)
 
     alike = portion(np.ones(4), heavy)
     small = portion(np.where(heavy, 0.05, 1.0), heavy)
@@ -55,6 +57,58 @@ def test_their_part_of_the_budget_is_what_their_sums_need() -> None:
     assert portion(np.where(heavy, 1e-4, 1.0), heavy) is None
     assert portion(np.ones(4), ~ALL) is None
     assert portion(np.ones(4), None) is None
+
+
+def test_a_column_that_rules_has_nearly_all_of_the_budget() -> None:
+    curator, none = curator_of(), ~ALL
+
+    def portion(spread, heavy, norm=2.0) -> Portion | None:
+        shape = Shape(2_000.0, curator, np.zeros(4), spread, 0.1, plan_shares(curator, 2_000.0))
+        return portion_apart(curator, replace(shape, heavy=heavy), norm)
+
+    large = np.array([1.0, 60.0, 1.0, 1.0])
+    found = portion(large, none)
+    assert found is not None
+    assert found.index.tolist() == [1]
+    assert found.part == pytest.approx(60 / 63)
+    assert portion(1e9 * large, none).part == pytest.approx(found.part)
+    assert portion(np.array([1.0, 1e12, 1.0, 1.0]), none).part == pytest.approx(0.99)
+    assert portion(np.minimum(large, 20.0), none) is None
+    assert portion(np.array([60.0, 60.0, 1.0, 1.0]), none) is None
+    assert portion(large, none, norm=RELATIVE) is None
+    assert portion(large, None) is None  # what is public was not searched
+    heavy = np.array([True, False, False, False])
+    assert portion(large, heavy).index.tolist() == [1]
+    assert portion(np.minimum(large, 20.0), heavy).index.tolist() == [0]
+
+
+def test_a_single_column_is_no_table_apart() -> None:
+    curator = curator_of(ROWS[:, :1])
+    shares = plan_shares(curator, 2_000.0)
+    shape = Shape(2_000.0, curator, np.zeros(1), np.ones(1), 0.1, shares, heavy=np.ones(1, bool))
+    assert portion_apart(curator, shape, 2.0) is None
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("which", ["normal", "log-normal", "zeros", "flags"])
+def test_a_column_that_rules_is_summed_by_itself(neighbors, which) -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(6_000, 5)) + 3.0
+    rows[:, 2] = (
+        1e5
+        * {
+            "normal": rng.normal(size=6_000),
+            "log-normal": rng.lognormal(size=6_000),
+            "zeros": np.where(rng.random(6_000) < 0.6, 0.0, rng.exponential(size=6_000)),
+            "flags": rng.random(6_000) < 0.2,
+        }[which]
+    )
+    found = prolate.mean(rows, budget=Budget(rho=0.5), neighbors=neighbors, seed=2)
+    assert found.details["columns_apart"] == 1
+    off = np.abs(found.estimate - rows.mean(axis=0))
+    assert np.all(off < 5.0 * np.hypot(found.noise_std, found.clipping_std))
+    assert off[2] < 0.1 * rows[:, 2].std()
+    assert sum(Fraction(measurement.share) for measurement in found.receipt) <= 1
 
 
 def test_a_portion_asks_its_columns_for_its_part_of_the_budget() -> None:
@@ -128,7 +182,7 @@ def test_estimates_are_joined_in_the_columns_order() -> None:
     assert found.sampling_std is None
     assert found.rows == 11.0
     assert found.warnings == ("b", "a")
-    assert found.details == {"radius": 2.0, "heavy_columns": 1}
+    assert found.details == {"radius": 2.0, "columns_apart": 1}
 
 
 def incomes(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -144,7 +198,7 @@ def incomes(n: int, d: int, seed: int = 0) -> np.ndarray:
 def test_all_of_the_budget_is_spent_and_no_more(neighbors, n) -> None:
     curator = Curator(open_source(incomes(n, 30)), Budget(rho=1.0), seed=1, neighbors=neighbors)
     found = mean(curator)
-    assert found.details["heavy_columns"] == 1
+    assert found.details["columns_apart"] == 1
     assert 0.0 <= curator.remaining < 1e-9
     assert sum(measured.share for measured in curator.receipt) <= 1.0 + 1e-12
     labels = [measured.label for measured in curator.receipt]
