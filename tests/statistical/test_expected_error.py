@@ -42,6 +42,7 @@ def measured(n, spread, middle, budget, runs, p=2.0, **options) -> float:
         (6000, zipf(40, 2), 10.0, 0.5, 30, {"error_norm": 1}),
         (4000, zipf(40, 1), 5.0, 0.5, 20, {"neighbors": "add-remove"}),
         (3000, np.ones(5), 1e6, 0.5, 80, {}),
+        (8000, np.array([17.0, 14.0, 2.0, 900.0]), 0.0, 0.5, 150, {}),
         (3000, np.ones(20), 10.0, 0.5, 30, {"method": "plan"}),
         (3000, np.ones(20), 10.0, 0.5, 30, {"clip": 0.2}),
     ],

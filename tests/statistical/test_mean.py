@@ -148,11 +148,11 @@ def test_add_remove_has_half_the_noise_of_replace():
 
 def test_noise_follows_the_shape_that_is_best_for_the_norm():
     """Noise of a column is proportional to scale ** (2 / (p + 2)) (PLAN, Lemma C.2)."""
-    sigma = np.array([1.0, 100.0])
+    sigma = np.array([1.0, 5.0])  # a column that is much larger would be summed by itself
     rows = np.random.default_rng(0).normal(0, sigma, size=(50000, 2))
     for p in (1, 2, 4):
         release = prolate.mean(rows, budget=Budget(rho=0.5), error_norm=p, seed=1)
-        slope = np.log(release.noise_std[1] / release.noise_std[0]) / np.log(100)
+        slope = np.log(release.noise_std[1] / release.noise_std[0]) / np.log(5)
         assert slope == pytest.approx(2 / (p + 2), abs=0.05)
 
 

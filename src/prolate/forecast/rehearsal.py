@@ -4,16 +4,19 @@ Each rehearsal runs the estimator itself, under a real curator, on `ImaginedRows
 measurement is the answer, one number per column or several, and the estimate depends on each
 linearly; so the estimator is run again with the same answers, but for the noise of the last
 one. The estimates tell what it would be without that noise, and how the noise enters each
-column, so the expectation over it is exact: few rehearsals are enough. The fluctuations of
-the imagined rows are drawn as a Latin square for the same reason.
+column, so the expectation over it is exact: few rehearsals are enough. Where some columns are
+a table of their own, each table's last measurement is the answer for its columns. The
+fluctuations of the imagined rows are drawn as a Latin square for the same reason.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +25,14 @@ from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Measurement
 from prolate.estimators import Estimate
 from prolate.forecast.imagined import ImaginedRows
-from prolate.queries import Query
+from prolate.queries import Query, Selected
 from prolate.sources.threads import one_blas_thread
 from prolate.theory import RELATIVE
 
 __all__ = ["Expectation", "length", "moment", "power", "rehearse"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Estimator = Callable[[Curator], Estimate]
 Bounds = tuple[Floats, Floats]
 
@@ -63,6 +67,18 @@ class Expectation:
     radius: float | None = None
     clipped: float | None = None
     warnings: tuple[str, ...] = ()
+
+
+class _Taped(Curator):
+    """A curator that keeps what each sum was before its noise, and of which columns."""
+
+    tape: list[tuple[Floats, Integers | None]]
+
+    def measure(self, query: Query, *, share: float, label: str) -> Measurement:
+        found = super().measure(query, share=share, label=label)
+        exact = cast("ImaginedRows", self._rows.source).answer.astype(np.float64)
+        self.tape.append((exact, query.index if isinstance(query, Selected) else None))
+        return found
 
 
 class _Again(Curator):
@@ -109,24 +125,13 @@ def rehearse(
     off, noise, estimates, shares = [], [], [], []
     for run, fluctuation in enumerate(_latin(runs, spread.size)):
         rows = ImaginedRows(n, center, spread, fluctuation, run)
-        curator = Curator(rows, budget, neighbors=neighbors, bounds=bounds, seed=run)
-        estimates.append(_run(estimator, curator))
+        options: dict[str, Any] = {"neighbors": neighbors, "bounds": bounds, "seed": run}
+        curator = _Taped(rows, budget, **options)
+        found, without, std = _once(estimator, curator, partial(_Again, rows, budget, **options))
+        estimates.append(found)
         shares.append(_by_purpose(curator.receipt))
-        *before, last = curator.receipt
-        exact = rows.answer.astype(np.float64)
-        drawn = last.values - exact
-        other = -np.copysign(last.std, drawn)  # far from what was drawn
-        # From one noise to the other: a column's first numbers, its second ones, and so on.
-        values = [estimates[-1].value]
-        for part in range(spread.size, drawn.size + 1, spread.size):
-            noise_now = np.concatenate([other[:part], drawn[part:]])
-            again = _Again(rows, budget, neighbors=neighbors, bounds=bounds, seed=run)
-            again.script = iter([*before, replace(last, values=exact + noise_now)])
-            values.append(_run(estimator, again).value)
-        per_step = -np.diff(values, axis=0).ravel() / (drawn - other)
-        per_column = (-1, spread.size)
-        off.append(values[-1] - center - np.sum((per_step * other).reshape(per_column), axis=0))
-        noise.append(np.linalg.norm((per_step * last.std).reshape(per_column), axis=0))
+        off.append(without - center)
+        noise.append(std)
     lengths = [power(*each, spread, error_norm) for each in zip(off, noise, strict=True)]
     said = Counter(text for estimate in estimates for text in estimate.warnings)
     squares = np.array([moment(*each, 2.0) for each in zip(off, noise, strict=True)])
@@ -138,6 +143,42 @@ def rehearse(
         clipped=_median(e.details.get("clipped_fraction") for e in estimates),
         warnings=tuple(text for text, times in said.items() if times > len(estimates) // 2),
     )
+
+
+def _once(
+    estimator: Estimator, curator: _Taped, again: Callable[[], _Again]
+) -> tuple[Estimate, Floats, Floats]:
+    """Return an estimate, what it would be without the noise of its last sums, and that noise."""
+    curator.tape = []
+    found, receipt = _run(estimator, curator), curator.receipt
+    without, squares = found.value.copy(), np.zeros(found.value.size)
+    for place in _last(receipt, found):
+        last, (exact, index) = receipt[place], curator.tape[place]
+        index = np.arange(without.size) if index is None else index
+        drawn = last.values - exact
+        other = -np.copysign(last.std, drawn)  # far from what was drawn
+        # From one noise to the other: a column's first numbers, its second ones, and so on.
+        before = found.value[index]
+        for start in range(0, drawn.size, index.size):
+            stop = start + index.size
+            values = exact + np.concatenate([other[:stop], drawn[stop:]])
+            other_time = again()
+            script = (*receipt[:place], replace(last, values=values), *receipt[place + 1 :])
+            other_time.script = iter(script)
+            after = _run(estimator, other_time).value[index]
+            per_step = (before - after) / (drawn - other)[start:stop]
+            without[index] -= per_step * drawn[start:stop]
+            squares[index] += (per_step * last.std) ** 2
+            before = after
+    return found, without, np.sqrt(squares)
+
+
+def _last(receipt: Sequence[Measurement], found: Estimate) -> list[int]:
+    """Return the places of the measurements that are answers: the last, or each table's."""
+    places = range(len(receipt))
+    if not found.details.get("columns_apart"):
+        return [places[-1]]
+    return [place for place in places if receipt[place].label == receipt[-1].label]
 
 
 def _run(estimator: Estimator, curator: Curator) -> Estimate:
