@@ -60,10 +60,17 @@ def test_replay(name, relation, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
-def test_a_heavy_column_is_a_table_of_its_own_in_its_replay(relation, monkeypatch) -> None:
-    """Else the subject would say nothing of that."""
-    tape = taped("mean, a heavy column", relation, "corners", monkeypatch)
-    assert tape.release.details["columns_apart"] == 1
+@pytest.mark.parametrize(
+    "name",
+    ["mean, a heavy column", "mean, a column that rules", "mean, a heavy column that rules"],
+)
+def test_columns_are_a_table_of_their_own_in_their_replays(name, relation, monkeypatch) -> None:
+    """Else the subject would say nothing of that.
+
+    Noise hides a heavy column in one tape of twenty: in all of eight once in 10**10.
+    """
+    tapes = (taped(name, relation, "corners", monkeypatch) for _ in range(8))
+    assert any(tape.release.details.get("columns_apart") == 1 for tape in tapes)
 
 
 @pytest.mark.long
