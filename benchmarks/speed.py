@@ -1,14 +1,15 @@
 """How long a private mean takes beside what it is compared with, on this machine.
 
     python benchmarks/speed.py [--only TEXT] [--runs 7] [--short] [--large] [--json FILE]
-        [--plan FOLDER] [--growth FILE.png]
+        [--shape N D] [--plan FOLDER] [--growth FILE.png]
 
 Ratios of medians of interleaved runs in one process: whole private means (center, scale and
 radius found privately) over NumPy's, SciPy's or Arrow's own sums of the same rows. `--short`
 takes small shapes and processor time, which other work on the machine hardly changes, and
-fails if a ratio is three times in a row more than twice what `USUAL` says; `--large` adds a
-million columns; `--plan` times PLAN's published code, found in that folder; `--growth` draws
-time against rows and columns. opendp and diffprivlib are timed if they are installed.
+fails if a ratio is three times in a row more than twice what `USUAL` says; `--shape` (as often
+as you like) takes other shapes of dense rows; `--large` adds a million columns; `--plan` times
+PLAN's published code, found in that folder; `--growth` draws time against rows and columns.
+opendp and diffprivlib are timed if they are installed.
 """
 
 from __future__ import annotations
@@ -325,6 +326,7 @@ def dense_lines(options: argparse.Namespace) -> Iterator[Row]:
     small = options.short
     shapes = [(100_000, 100), (300_000, 16)] if small else [(10**6, 100), (5 * 10**6, 16)]
     shapes += [] if small else [(60_000, 1500)]
+    shapes = [tuple(shape) for shape in options.shape] or shapes
     for n, d in shapes:
         for dtype in ("float64",) if small else ("float64", "float32"):
             yield dense(n, d, dtype, options.runs)
@@ -457,6 +459,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="dense|sparse|parquet|tables|...")
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--shape", nargs=2, type=int, action="append", default=[], metavar="N")
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--json", type=Path)
