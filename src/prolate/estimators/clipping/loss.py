@@ -34,7 +34,8 @@ Floats = NDArray[np.float64]
 _WRONG, _FEW = 0.5, 4.0  # of what is lost: rows of a few columns are not quite like that, ...
 _VERY_WRONG = 1.5  # ... and of many still less
 _USUAL, _POWER = 0.54, 1.2  # tilt of rows that lose just that, over the most; as a power of it, ...
-_LEAST, _MOST = 0.8, 2.5  # ... others lose more or less: if more than that, it is not known
+_LEAST, _MOST = 0.8, 2.5  # ... others lose more or less: if more than that, it is not known, ...
+_FARTHEST = 4.0  # ... but may be as much as this
 _LEAST_GAIN = 1e-6  # of the tilted weight: rows that all seem equally long show nothing
 
 
@@ -91,7 +92,7 @@ class Loss:
             excess[:, -clumps:] += 1.0
         first = mass * excess
         gain = np.maximum(first @ self.tilt.measured(length), _LEAST_GAIN)
-        slope = (self.times if self.foreseen else 1.0) / gain
+        slope = (min(self.times, _FARTHEST) if self.tilt.clear else 1.0) / gain
         if self._tilted > 0.0:  # no row points aside by more than its length
             most = mass @ length
             if self.foreseen and not clumps:  # in root mean square
@@ -110,8 +111,12 @@ class Loss:
 
     @cached_property
     def _wrong(self) -> float:
-        """How wrong what is lost may be, over it: the more, the more columns make rows long."""
-        return min(_WRONG * math.sqrt(max(self.expected.columns / _FEW, 1.0)), _VERY_WRONG)
+        """How wrong what is lost may be, over it.
+
+        The more, the more columns make rows long, and the more of it only the longest rows lose.
+        """
+        wrong = min(_WRONG * math.sqrt(max(self.expected.columns / _FEW, 1.0)), _VERY_WRONG)
+        return wrong * max(self.times, 1.0)
 
     def _slopes(self, radius: Radii) -> tuple[Radii, Radii]:
         """Return what is lost, over the mean tilted row, and its variance."""
