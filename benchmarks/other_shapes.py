@@ -15,8 +15,8 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 import numpy as np
-from accuracy import Setting, fixed_clip, one_run, zipf
-from many_shapes import ROOM, report
+from accuracy import Setting, zipf
+from many_shapes import ROOM, of_setting, report
 
 
 def of(draw):
@@ -163,13 +163,9 @@ def setting(number: int) -> Setting:
     return Setting(label, n, rho, tuple(sigma), center=center, draw=standard)
 
 
-def measure(number: int, runs: int) -> tuple[str, str, float, float]:
-    """Return shape, setting, and the median and the largest error over the best clip's."""
-    found = setting(number)
-    _, best = fixed_clip(found)
-    errors = np.array([one_run(found, run, "auto") for run in range(runs)]) / best
-    shape = list(OTHERS)[number % len(OTHERS)]
-    return shape, found.name, float(np.median(errors)), float(errors.max())
+def measure(number: int, runs: int) -> tuple[str, str, float, float, float]:
+    """Return the shape, and what its setting gave."""
+    return list(OTHERS)[number % len(OTHERS)], *of_setting(setting(number), runs)
 
 
 def main() -> None:
