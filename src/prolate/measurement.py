@@ -81,6 +81,8 @@ class Measurement:
         Share of mu**2 of the budget, and the mu that it makes.
     sensitivity : float
         l2 sensitivity, same units.
+    each : float64 array of shape (size,), optional
+        Standard deviation of every value's noise, where they differ; `std` is the largest then.
     """
 
     values: NDArray[np.float64]
@@ -90,3 +92,9 @@ class Measurement:
     share: float
     mu: float
     sensitivity: float
+    each: NDArray[np.float64] | None = None
+
+    @property
+    def noise(self) -> NDArray[np.float64] | float:
+        """Standard deviation of every value's noise."""
+        return self.std if self.each is None else self.each

@@ -49,7 +49,7 @@ def test_what_skewed_rows_of_many_columns_lose_is_not_underrated(monkeypatch):
     # A planted fault: lengths in few cells, and tails as those of few columns.
     monkeypatch.setattr(first_look, "CHEAP", 0.0)
     monkeypatch.setattr(expected, "_BESIDE", np.inf)
-    monkeypatch.setattr(loss, "_VERY_WRONG", 0.5)
+    monkeypatch.setattr(loss.Loss, "_wrong", 0.3)
     without = ratios(rows)
     print("over the best:", found.round(2), "without:", without.round(2))
     assert found.max() < 1.3

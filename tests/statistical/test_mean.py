@@ -196,9 +196,9 @@ def test_what_is_public_need_not_be_searched():
     """Few rows, many columns: the search is dear, and public help saves it."""
     sigma = zipf(256, 1)
     rows = np.random.default_rng(0).normal(7.0, sigma, size=(3000, 256))
-    alone = error(rows, rho=0.25)
-    center = error(rows, rho=0.25, center=np.full(256, 7.0))
-    both = error(rows, rho=0.25, center=7.0, scale=sigma)
+    alone = error(rows, 15, rho=0.25)
+    center = error(rows, 15, rho=0.25, center=np.full(256, 7.0))
+    both = error(rows, 15, rho=0.25, center=7.0, scale=sigma)
     print(f"alone {alone:.3f}, center {center:.3f}, center and scale {both:.3f}")
     assert both < 0.97 * alone
     assert center < 1.1 * alone
@@ -317,8 +317,9 @@ def test_bounds_help_with_binary_columns_too(d):
     """Rare ones at the edge of the bounds once made the scales of their columns vanish."""
     rng = np.random.default_rng(0)
     rows = (rng.random((4096, d)) < np.where(np.arange(d) < d // 4, 0.5, 0.01)).astype(float)
-    bounded = error(rows, rho=1, norm=1, bounds=(0, 1))
-    alone = error(rows, rho=1, norm=1)
+    runs = 40 if d == 8 else 7
+    bounded = error(rows, runs, rho=1, norm=1, bounds=(0, 1))
+    alone = error(rows, runs, rho=1, norm=1)
     print(f"bounds {bounded:.4g}, alone {alone:.4g}")
     assert bounded < 1.5 * alone
 

@@ -119,9 +119,9 @@ def topics(seed: int) -> np.ndarray:
 
 
 def test_shares_that_are_mostly_next_to_nothing(monkeypatch) -> None:
-    assert worst_column(topics(0)) < 0.07
+    assert np.mean([worst_column(topics(k)) for k in range(4)]) < 0.065
     only_votes(monkeypatch)
-    assert worst_column(topics(0)) > 0.085
+    assert np.mean([worst_column(topics(k)) for k in range(4)]) > 0.075
 
 
 def test_a_column_of_tiny_values_beside_nearly_constant_ones(monkeypatch) -> None:

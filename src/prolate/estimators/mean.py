@@ -93,9 +93,11 @@ def mean(
         Their number, or a private estimate of it, if that is known.
     """
     shape = learn_shape(curator, center=center, scale=scale, rows=rows)
+    curator = curator if shape.table is None else shape.table
     if clip != "auto":
         shape = replace(shape, warnings=(*shape.warnings, CLIPPED))
-    turned = find_rotation(curator, shape) if rotate and error_norm == 2.0 else None
+    rotate = rotate and error_norm == 2.0 and shape.part is None
+    turned = find_rotation(curator, shape) if rotate else None
     if turned is not None:
         return _turned_mean(turned, shape, clip)
     if shape.rare is not None and clip == "auto":
@@ -215,7 +217,9 @@ def _mostly_rare_mean(
 def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, Any]) -> Estimate:
     """Return the estimate with its errors; skewed rows vary more than their bulk."""
     variation = details.pop("variation", details.get("stretch", 1.0))
-    sampling_std = variation * shape.spread / np.sqrt(shape.rows)
+    sampling_std = variation * shape.spread / np.sqrt(shape.present)
+    if shape.absent is not None:
+        noise_std = np.where(shape.absent, np.inf, noise_std)
     clipping_std = details.pop("clipping_std", None)
     guessed = details.pop("guessed", np.zeros_like(value))
     # Where rows are few, it is said already, and that they are skewed is not known.

@@ -105,5 +105,5 @@ def measure_variation(
     query = ClippedSum(size, size / weight, radius, about=center)
     measured = curator.measure(query, share=share, label="variation")
     unit = query.unit / size / rows
-    doubt = np.where(size == spread**2, unit * measured.std, np.inf)
+    doubt = np.where(size == spread**2, unit * measured.noise, np.inf)
     return Variation(1.0 + unit * measured.values, doubt)

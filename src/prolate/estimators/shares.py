@@ -25,6 +25,7 @@ __all__ = [
     "long_share",
     "plan_shares",
     "pooled_share",
+    "present_share",
     "radii_apart",
     "radius_share",
     "rows_changed",
@@ -38,6 +39,7 @@ _MAGNITUDE = (0.05, 0.04)
 _LOCATION = (0.05, 0.04)
 _CENTER = (0.05, 0.03)
 _SCALE = (0.04, 0.03)
+_COUNT, _ROUGH_COUNT = (0.01, 0.02), (0.05, 0.002)  # of the values that are there
 _RARE = (0.002, 0.05)  # of a histogram over rows, not columns
 _LEAST = 0.0004
 # The same for the histogram of norms; less is enough where one of its cells is noisy by no
@@ -149,6 +151,12 @@ def pooled_share(curator: Searcher, rows: float) -> float:
     """Return the share for a histogram of all columns together."""
     one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
     return curator.remaining * _share(one_row, *_POOLED)
+
+
+def present_share(curator: Searcher, rows: float, *, roughly: bool = False) -> float:
+    """Return the share for counting the values of each column that are there."""
+    one_row = math.sqrt(curator.dimension) / (curator.mu_of(1.0) * max(rows, 1.0))
+    return curator.remaining * _share(one_row, *(_ROUGH_COUNT if roughly else _COUNT))
 
 
 def length_share(curator: Searcher, rows: float) -> float:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator
+from prolate.curator import Table
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.estimate import Estimate
@@ -49,17 +49,18 @@ _FAR = (
 )
 
 
-def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
+def variance(curator: Table, *, error_norm: float = 2.0) -> Estimate:
     """Return the private variance (divided by n) of every column.
 
     Parameters
     ----------
-    curator : Curator
+    curator : Table
         All of its remaining budget is spent.
     error_norm : float
         The p of the l_p error of the variances that is to be small.
     """
     shape = learn_shape(curator)
+    curator = curator if shape.table is None else shape.table
     if shape.rare is not None and _SQUARABLE[0] < shape.spread[0] < _SQUARABLE[1]:
         return _of_rare_column(curator, shape, shape.rare)
     rows = shape.rows
@@ -90,7 +91,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     query = ClippedSum(size, scale, tail.radius, about=mean)
     measured = curator.measure(query, share=share, label="variance")
     value = size + query.unit * measured.values / rows - mean_noise**2
-    noise_std = query.unit * measured.std / rows
+    noise_std = query.unit * measured.noise / rows
 
     # Squares are long on one side only, so what may be beyond the radius is lost.
     beyond = Beyond.of(norms, rows)
@@ -100,13 +101,15 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     seen = float(np.linalg.norm(tail.lost))
     clipping_std = (max(1.0, unseen / seen) if seen > 0.0 else 1.0) * tail.lost * scale
     stretch = max(tail.stretch, stretch_beyond(beyond, tail.radius, normal))
-    sampling_std = _NORMAL * size * stretch / np.sqrt(rows)
+    sampling_std = _NORMAL * size * stretch / np.sqrt(shape.present)
     unsure = stretch > _HEAVY or np.any(clipping_std > _UNSURE * np.hypot(noise_std, sampling_std))
     warnings = (*shape.warnings, _WARNING) if unsure else shape.warnings
     far = shape.spread > _SQUARABLE[1]
     if far.any():
         noise_std = np.where(far, np.inf, noise_std)
         warnings = (*warnings, _FAR)
+    if shape.absent is not None:
+        noise_std = np.where(shape.absent, np.inf, noise_std)
     return Estimate(
         value=np.maximum(value, 0.0),
         noise_std=noise_std,
@@ -124,13 +127,13 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     )
 
 
-def _of_rare_column(curator: Curator, shape: Shape, column: RareColumn) -> Estimate:
+def _of_rare_column(curator: Table, shape: Shape, column: RareColumn) -> Estimate:
     """Return the variance of a single column whose values are nearly all the same."""
     value, noise_std, clipping_std, details = rare_column_variance(
         curator, column, mean_share=_MEAN_SHARE
     )
     value = np.maximum(value, 0.0)
-    sampling_std = value * details["stretch"] / np.sqrt(shape.rows)
+    sampling_std = value * details["stretch"] / np.sqrt(shape.present)
     unsure = np.any(clipping_std > _UNSURE * np.hypot(noise_std, sampling_std))
     return Estimate(
         value=value,

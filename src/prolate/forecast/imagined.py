@@ -135,7 +135,10 @@ class ImaginedRows(Source):
         if isinstance(query, Count):
             return np.array([float(self._n)])
         if isinstance(query, Histogram):
-            return self._histogram(query.grid)
+            counts = self._histogram(query.grid)
+            if query.missing:
+                counts = np.pad(counts.reshape(-1, query.grid.size), ((0, 0), (0, 1))).ravel()
+            return counts
         if isinstance(query, PooledHistogram):
             return np.asarray(self._histogram(query.grid).reshape(-1, query.size).sum(axis=0))
         if isinstance(query, NormHistogram) and query.about is None:

@@ -22,7 +22,8 @@ __all__ = ["Histogram", "KeyHistogram"]
 class Histogram(Query):
     """One histogram per column; a value that is not finite is in no cell.
 
-    The vector is the histograms one after the other; `shape` is (d, cells).
+    The vector is the histograms one after the other; `shape` is (d, cells). With `missing`, each
+    has one cell more, the last, for values that are not finite.
 
     Sensitivity. In each column a row adds 1 to at most one cell. Replacing a row lowers
     at most one cell per column by 1 and raises at most one by 1: the squared distance is
@@ -31,6 +32,7 @@ class Histogram(Query):
     """
 
     grid: Grid
+    missing: bool = False
 
     @property
     def columns(self) -> int:
@@ -45,12 +47,12 @@ class Histogram(Query):
     @property
     def shape(self) -> tuple[int, int]:
         """(d, cells)."""
-        return self.grid.columns, self.grid.size
+        return self.grid.columns, self.grid.size + self.missing
 
     @property
     def size(self) -> int:
         """Number of cells in all."""
-        return self.grid.columns * self.grid.size
+        return self.grid.columns * (self.grid.size + self.missing)
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """2 d for replace, d for add-remove."""
@@ -58,16 +60,34 @@ class Histogram(Query):
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""
-        self.grid.add(rows, total.reshape(self.shape))
+        found = self._cells(total)
+        self.grid.add(rows, found)
+        self._finish(found, len(rows), total)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Count the rows."""
-        sparse.tally(rows, self.grid.cell, total.reshape(self.shape))
+        found = self._cells(total)
+        sparse.tally(rows, self.grid.cell, found)
+        self._finish(found, rows.shape[0], total)
         return True
+
+    def _cells(self, total: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where values that are there are counted."""
+        if self.missing:
+            return np.zeros((self.grid.columns, self.grid.size), dtype=np.int64)
+        return total.reshape(self.shape)
+
+    def _finish(self, found: NDArray[np.int64], rows: int, total: NDArray[np.int64]) -> None:
+        """Add what was counted: of so many rows, those that are in no cell are missing."""
+        if self.missing:
+            table = total.reshape(self.shape)
+            table[:, :-1] += found
+            table[:, -1] += rows - found.sum(axis=1)
 
     def describe(self) -> str:
         """Return one line for the receipt."""
-        return f"histogram: {self.grid.describe()}"
+        missing = ", and missing values" if self.missing else ""
+        return f"histogram: {self.grid.describe()}{missing}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from prolate import Budget
 from prolate.estimators.lengths import curves, interval
 from prolate.estimators.lengths.curves import how_many
 from prolate.estimators.lengths.interval import fit_tail
+from prolate.estimators.search import magnitudes
 
 EDGES = interval._EDGES
 N = 20_000
@@ -107,8 +108,8 @@ def test_cells_where_a_curve_has_no_rows_do_not_say_how_many_follow_it(monkeypat
     assert varies() > 40.0
 
 
-def labels(values: np.ndarray, **options) -> list[str]:
-    release = prolate.mean(values.reshape(-1, 1), budget=Budget(rho=0.5), seed=1, **options)
+def labels(values: np.ndarray, seed: int = 1, **options) -> list[str]:
+    release = prolate.mean(values.reshape(-1, 1), budget=Budget(rho=0.5), seed=seed, **options)
     return [measurement.label for measurement in release.receipt]
 
 
@@ -135,7 +136,11 @@ def test_missing_values_count_as_the_center(monkeypatch):
         return abs(release.estimate[0] - true) / 2.0
 
     assert off() < 0.15
-    query = interval.ClippedSum  # the same test fails for this fault
+    # The same test fails for this fault, if what is there is not counted.
+    none = None, np.zeros(1, dtype=bool)
+    monkeypatch.setattr(magnitudes, "find_present", lambda *_: none)
+    assert off() < 0.15
+    query = interval.ClippedSum
     fault = partial(query, missing=np.zeros(1))
     monkeypatch.setattr(interval, "ClippedSum", lambda *args, **_: fault(*args))
     assert off() > 0.5
@@ -145,8 +150,9 @@ def test_values_that_are_farther_out_than_is_counted_are_clipped_as_others_are()
     """One in fifty is a thousand times as far out: the last cell would be all of the tail."""
     rng = np.random.default_rng(5)
     values = rng.exponential(1.0, N) * np.where(rng.random(N) < 0.02, 1000.0, 1.0)
-    assert "tilt" in labels(values)
-    assert "sides" not in labels(values)
+    found = [labels(values, seed) for seed in range(10)]
+    assert sum("tilt" in each for each in found) >= 6
+    assert not any({"tilt", "sides"} <= set(each) for each in found)
 
 
 def test_where_rows_are_many_a_tail_is_counted_far_out(monkeypatch):

@@ -264,15 +264,21 @@ def test_cells_stand_out_alone_in_runs_and_beside_others() -> None:
     assert np.mean([seen[[*range(290), *range(314, 600)]].any() for seen in found]) < 0.1
 
 
+AT = (20, 21)
+
+
 @pytest.mark.parametrize("bulk", [0.0, 1.0])
 def test_a_bulk_at_a_bound_takes_one_look(bulk, monkeypatch) -> None:
     """Values at a bound are what the first window leaves outside."""
     rows = np.abs(bulk - (np.random.default_rng(0).random((8000, 40)) < 0.02))
 
-    def looks() -> int:
-        made = prolate.mean(20.0 + rows, budget=prolate.Budget(rho=0.5), seed=1, bounds=(20, 21))
-        assert np.max(np.abs(made.estimate - 20.0 - rows.mean(axis=0))) < 0.01
-        return sum(step.label.startswith("location") for step in made.receipt)
+    def looks() -> float:
+        found = []
+        for seed in range(5):  # noise may hide one of the columns' bulk, which is looked for then
+            made = prolate.mean(20.0 + rows, budget=prolate.Budget(rho=0.5), seed=seed, bounds=AT)
+            assert np.max(np.abs(made.estimate - 20.0 - rows.mean(axis=0))) < 0.01
+            found.append(sum(step.label.startswith("location") for step in made.receipt))
+        return float(np.median(found))
 
     assert looks() == 1
     monkeypatch.setattr(zoom, "_SURE", np.inf)

@@ -34,7 +34,7 @@ def clipped_sum(
     else:
         query = OneSidedSum(center, scale, radius, side)
     measured = curator.measure(query, share=share, label=label)
-    return query.unit * measured.values, query.unit * measured.std
+    return query.unit * measured.values, query.unit * measured.noise
 
 
 def rounding_std(scale: Floats, radius: float) -> Floats:

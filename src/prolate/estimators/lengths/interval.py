@@ -138,7 +138,7 @@ def clipped_to_interval(
     value = middle + query.unit * measured.values / rows + (high.lost[b] - low.lost[a]) * spread
     return Clipped(
         value,
-        query.unit * measured.std / rows,
+        query.unit * measured.noise / rows,
         np.hypot(np.sqrt(doubt[a, b]) * spread, rounding_std(spread, reach)),
         np.hypot(low.guessed[a], high.guessed[b]) * spread,
         left,

@@ -47,7 +47,7 @@ def refine_center(
     reach = _CUT * spread
     query = ClippedSum(center, spread, radius, lower=center - reach, upper=center + reach)
     measured = curator.measure(query, share=share, label="center")
-    moved, noise = query.unit * measured.values / rows, query.unit * measured.std / rows
+    moved, noise = query.unit * measured.values / rows, query.unit * measured.noise / rows
     if crowded:
         explained = float(np.sum((noise / spread) ** 2))
         moved *= max(0.0, 1.0 - explained / float(np.sum((moved / spread) ** 2)))

@@ -14,8 +14,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Table
+from prolate.curator import Searcher, Table
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.present import MISSING, find_present, present_table
 from prolate.estimators.search.apart import heavy_columns
 from prolate.estimators.search.center import refine_center
 from prolate.estimators.search.farthest import with_farthest
@@ -76,29 +77,59 @@ def learn_shape(
     sample = curator.sampled(sample_rows(curator), rows)
     few = rows * sample.fraction
     shares = plan_shares(sample, few)
+    interval = _interval(sample, few, shares, center, scale)
+    table = present_table(curator, rows, interval.part)
+    sample = table if sample is curator else present_table(sample, few, interval.part)
+    if center is None and scale is None:
+        shape = _search(table, rows, sample, shares, interval)
+    else:
+        shape = _with_given(rows, sample, shares, interval, center, scale)
+    if interval.absent is not None:
+        shape = replace(shape, absent=interval.absent, warnings=(*shape.warnings, MISSING))
+    return replace(shape, table=table, part=interval.part)
+
+
+def _interval(
+    sample: Table, rows: float, shares: Shares, center: Floats | None, scale: Floats | None
+) -> Interval:
+    """Return where values are, as far as it is not public."""
+    if center is None:
+        return locate(sample, rows, magnitude_share=shares.magnitude, share=shares.location)
+    nowhere, none = np.zeros(center.size, dtype=np.bool_), np.zeros(center.size)
+    if scale is None:
+        size = find_magnitudes(sample, rows, share=shares.magnitude, center=center)
+        absent = size.absent if size.absent.any() else None
+        reach = size.largest, nowhere, size.found, size.farthest
+        return Interval(center, *reach, none, size.part, absent)
+    part, absent = find_present(sample, rows)
+    found = absent if absent.any() else None
+    return Interval(center, SCALES * scale, nowhere, True, none, none, part, found)
+
+
+def _with_given(
+    rows: float,
+    sample: Table,
+    shares: Shares,
+    interval: Interval,
+    center: Floats | None,
+    scale: Floats | None,
+) -> Shape:
+    """Return the shape where centers, or spreads, or both are public."""
+    few, warnings = rows * sample.fraction, _warnings(sample, shares, found=interval.found)
     if center is not None and scale is not None:
         return Shape(rows, sample, center, scale, _GIVEN, shares)
-    if center is not None:
-        size = find_magnitudes(sample, few, share=shares.magnitude, center=center)
-        nowhere = np.zeros(center.size, dtype=np.bool_)
-        interval = Interval(
-            center, size.largest, nowhere, size.found, size.farthest, np.zeros(center.size)
-        )
-        spread, _ = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
-        spread = np.clip(spread, SMALLEST, LARGEST)
-        if not shares.crowded:
-            spread, _, _ = with_far_values(sample, few, center, spread, wide=~nowhere)
-        warnings = _warnings(curator, shares, found=size.found)
-        return Shape(rows, sample, center, spread, _GIVEN, shares, warnings)
-    interval = locate(sample, few, magnitude_share=shares.magnitude, share=shares.location)
     if scale is not None:
         middle, noise = refine_center(
             sample, few, interval.center, interval.half / SCALES, share=shares.center
         )
-        warnings = _warnings(curator, shares, found=interval.found)
-        roughness = _roughness(noise, scale)
-        return Shape(rows, sample, middle, scale, roughness, shares, warnings, center_noise=noise)
-    return _search(curator, rows, sample, shares, interval)
+        off = _roughness(noise, scale)
+        return Shape(rows, sample, middle, scale, off, shares, warnings, center_noise=noise)
+    center = interval.center
+    spread, _ = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
+    spread = np.clip(spread, SMALLEST, LARGEST)
+    if not shares.crowded:
+        spread, _, _ = with_far_values(sample, few, center, spread, wide=~interval.narrow)
+    return Shape(rows, sample, center, spread, _GIVEN, shares, warnings)
 
 
 def _search(
@@ -295,7 +326,7 @@ def _roughness(noise: Floats, spread: Floats) -> float:
     return float(np.sqrt(np.mean(np.minimum(noise / spread, 10.0) ** 2)))
 
 
-def _warnings(curator: Table, shares: Shares, *, found: bool) -> tuple[str, ...]:
+def _warnings(curator: Searcher, shares: Shares, *, found: bool) -> tuple[str, ...]:
     if not found:
         lost = (
             "The rows are too few for this budget to find even how large the values are: do not "

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.present import find_present, present_view
 from prolate.estimators.search.likely_zoom import NOISIEST, NOISY, zoom_likely
 from prolate.estimators.search.magnitudes import BULK, find_magnitudes
 from prolate.estimators.search.zoom import ENOUGH, Zoom
@@ -56,6 +57,10 @@ class Interval:
         How far from 0 values were seen.
     least_spread : float64 array of shape (d,)
         How spread they are at least, by the rows that are surely outside.
+    part : float64 array of shape (d,), optional
+        Of each column's values that are there, where some are missing.
+    absent : bool array of shape (d,), optional
+        Which columns have as good as no values, if any have: these are taken to be 0.
     """
 
     center: Floats
@@ -64,6 +69,8 @@ class Interval:
     found: bool
     farthest: Floats
     least_spread: Floats
+    part: Floats | None = None
+    absent: NDArray[np.bool_] | None = None
 
     def at(self, center: Floats, index: Integers) -> Interval:
         """Return the intervals of some columns, around other centers."""
@@ -107,21 +114,28 @@ def locate(
     farthest = np.maximum(np.abs(lower), np.abs(upper))
     constant = np.zeros(d, dtype=np.bool_)
     widest, bounds = (lower, upper), (lower, upper)
-    if not found:
+    if found:
+        part, absent = find_present(curator, rows)
+    else:
         size = find_magnitudes(curator, rows, share=magnitude_share)
+        part, absent = size.part, size.absent
         found, constant = size.found, size.zero & around_zero
         farthest = np.minimum(size.farthest, farthest)
         widest = np.clip(-size.widest, lower, upper), np.clip(size.widest, lower, upper)
         lower, upper = np.clip(-size.largest, lower, upper), np.clip(size.largest, lower, upper)
         lower, upper = np.where(constant, 0.0, lower), np.where(constant, 0.0, upper)
+    nowhere = np.clip(0.0, *bounds)
+    lower, upper = np.where(absent, nowhere, lower), np.where(absent, nowhere, upper)
+    present = present_view(curator, rows, part)
+    missing = part, absent if absent.any() else None
     bounded = (lower == bounds[0], upper == bounds[1])
     noise = math.sqrt(rows_changed(curator.neighbors) * d) / curator.mu_of(share)
     if NOISY * rows < noise < NOISIEST * rows:
         likely = zoom_likely(
-            curator, rows, lower, upper, bounded=bounded, share=share, most_levels=most_levels
+            present, rows, lower, upper, bounded=bounded, share=share, most_levels=most_levels
         )
-        nowhere = np.zeros(d)
-        return Interval(likely.center, likely.half, likely.narrow, found, farthest, nowhere)
+        none = np.zeros(d)
+        return Interval(likely.center, likely.half, likely.narrow, found, farthest, none, *missing)
     clear = _clear_run(noise, d, rows, lost)
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
     enough = min(ENOUGH, max(2, round(_RUN * clear)))
@@ -144,14 +158,15 @@ def locate(
         # columns cost less.
         if index.size > _FEWER * d:
             index = np.arange(d)
-        view = curator if index.size == d else SomeColumns(curator, index)
+        view = present if index.size == d else SomeColumns(present, index)
         grid = zoom.grid(index, cells)
         measured = view.measure(
             Histogram(grid), share=share * index.size / d, label=f"location {level + 1}"
         )
         zoom.look(index, grid, measured.values, measured.std)
     zoom.finish()
-    return Interval(zoom.center, zoom.half, zoom.narrow, found, farthest, zoom.least_spread)
+    seen = zoom.least_spread
+    return Interval(zoom.center, zoom.half, zoom.narrow, found, farthest, seen, *missing)
 
 
 def _clear_run(noise: float, columns: int, rows: float, lost: float) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.present import find_present
 from prolate.estimators.shares import pooled_share, significance
 from prolate.queries import Histogram, MagnitudeGrid, PooledHistogram
 
@@ -85,6 +86,10 @@ class Magnitudes:
         Whether any magnitude stands out, in all columns together.
     widest : float
         As `largest`, of all columns together.
+    part : float64 array of shape (d,), optional
+        Of each column's values that are there, where some are missing.
+    absent : bool array of shape (d,)
+        Which columns have as good as none.
     """
 
     largest: Floats
@@ -92,6 +97,8 @@ class Magnitudes:
     zero: Bools
     found: bool
     widest: float
+    part: Floats | None
+    absent: Bools
 
 
 def find_magnitudes(
@@ -116,18 +123,23 @@ def find_magnitudes(
     origin = np.zeros(d) if center is None else center
     common = _find_common(curator, rows, origin, share)
     grid = MagnitudeGrid(origin, np.full(d, common.low), common.high - common.low + 2, _SHIFT)
-    measured = curator.measure(Histogram(grid), share=share, label="magnitude")
-    counts = measured.values.reshape(d, grid.cells)
-    doubt = significance(d * grid.cells) * measured.std
+    query = Histogram(grid, missing=True)
+    measured = curator.measure(query, share=share, label="magnitude")
+    every = measured.values.reshape(query.shape)
+    counts, noise = every[:, :-1], measured.std
+    part, absent = find_present(curator, rows, every[:, -1], noise)
+    if part is not None:
+        counts, noise = counts / part[:, np.newaxis], noise / float(part.min())
+    doubt = significance(d * grid.cells) * noise
     seen = np.where(counts > doubt, counts, 0.0)
     nothing = ~seen.any(axis=1)
     if nothing.any():
-        seen[nothing] = _likely(counts[nothing], measured.std, rows, common)
+        seen[nothing] = _likely(counts[nothing], noise, rows, common)
     # Where zeros are seen, the lowest group is the value 0, not numbers that are tiny.
     alone = (seen[:, 0] > 0.0) & ~seen[:, 1:].any(axis=1)
-    sure = counts[:, 0] - BULK * rows > _SURE * measured.std
+    sure = counts[:, 0] - BULK * rows > _SURE * noise
     zero = np.asarray(common.zero & (alone | sure))
-    more = _with_hidden(seen, counts, measured.std, rows, common)
+    more = _with_hidden(seen, counts, noise, rows, common)
     if np.mean(zero) > _MOSTLY:  # then many zeros in others are no accident
         zero |= counts[:, 0] > _OFTEN * rows
         seen[~zero] = more[~zero]
@@ -154,7 +166,7 @@ def find_magnitudes(
         largest[beyond], farthest[beyond] = _reach(more, whole)
     widest = max(float(largest.max()), 2.0 * float(grid.edges(0)[common.high + 1 - common.low]))
     widest = min(widest, 1.0 / TINY)
-    return Magnitudes(largest, farthest, zero, common.found, widest)
+    return Magnitudes(largest, farthest, zero, common.found, widest, part, absent)
 
 
 def _with_hidden(

@@ -45,6 +45,12 @@ class Shape:
     heavy : bool array of shape (d,), optional
         Which columns are a few that reach much farther than the others (`apart.py`), if they
         were looked for.
+    table : Table, optional
+        What is to be summed: as if no values were missing.
+    part : float64 array of shape (d,), optional
+        Of each column's values that are there, where some are missing.
+    absent : bool array of shape (d,), optional
+        Which columns have as good as no values, if any have.
     """
 
     rows: float
@@ -59,6 +65,14 @@ class Shape:
     constant: NDArray[np.bool_] | None = None
     rare: RareColumn | None = None
     heavy: NDArray[np.bool_] | None = None
+    table: Table | None = None
+    part: Floats | None = None
+    absent: NDArray[np.bool_] | None = None
+
+    @property
+    def present(self) -> Floats | float:
+        """How many values each column has, about."""
+        return self.rows if self.part is None else self.rows * self.part
 
     @property
     def center_off(self) -> Floats:
@@ -77,4 +91,7 @@ class Shape:
             center_noise=None if self.center_noise is None else self.center_noise[index],
             constant=None if self.constant is None else self.constant[index],
             heavy=None,
+            table=None,
+            part=None if self.part is None else self.part[index],
+            absent=None if self.absent is None else self.absent[index],
         )

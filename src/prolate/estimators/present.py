@@ -1,0 +1,179 @@
+"""Tables of which some values are missing, seen as if none were.
+
+A missing value counts as no deviation from a center. So sums and counts of a column of which a
+part is missing are those of the others alone, over the number of all rows, which draws means to
+the centers, and hides the bulk where it is less than most of the rows. The first histogram of each
+column counts missing values, too (`search/magnitudes.py`). Where it clearly shows some, those that
+are there are counted once more, and what is measured of a column is divided by their part: as if
+the missing ones were like the others. So it is with means that leave missing values out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.budget import Neighbors
+from prolate.curator import Measurement, Searcher, Table
+from prolate.estimators.shares import present_share
+from prolate.queries import (
+    ClippedSum,
+    CountBelow,
+    Histogram,
+    OneSidedSum,
+    Query,
+    Selected,
+)
+
+__all__ = ["MISSING", "Present", "PresentView", "find_present", "present_table", "present_view"]
+
+Floats = NDArray[np.float64]
+
+_CLEARLY = 4.0  # standard deviations of a count
+_LEAST = 0.02  # part of the rows that is worth another measurement
+_ABSENT = 0.1  # part of a column's values without which it is taken to have none
+
+MISSING = "Nearly all values of a column are missing: do not use its numbers."
+"""The warning where a column has hardly any values."""
+
+
+@dataclass(frozen=True, eq=False)
+class PresentView:
+    """A view whose columns' sums and counts are over the part that is there of each.
+
+    Attributes
+    ----------
+    curator : Searcher
+    rows : float
+        Its number of rows, or a private estimate of it.
+    part : float64 array of shape (d,)
+    """
+
+    curator: Searcher
+    rows: float
+    part: Floats
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """Those of the curator."""
+        return self.curator.neighbors
+
+    @property
+    def remaining(self) -> float:
+        """That of the curator."""
+        return self.curator.remaining
+
+    @property
+    def dimension(self) -> int:
+        """Number of columns."""
+        return self.curator.dimension
+
+    @property
+    def fraction(self) -> float:
+        """That of the curator."""
+        return self.curator.fraction
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats] | None:
+        """Public bounds."""
+        return self.curator.bounds
+
+    def mu_of(self, share: float) -> float:
+        """Return that of the curator."""
+        return self.curator.mu_of(share)
+
+    def measure(self, query: Query, *, share: float, label: str) -> Measurement:
+        """Measure `query`, and divide what it says of a column by the part that is there."""
+        measured = self.curator.measure(query, share=share, label=label)
+        part = _part_of_values(query, self.part)
+        if part is None:
+            return measured
+        others = self.rows * _of_missing(query)  # if all values were missing
+        values, each = others + (measured.values - others) / part, measured.std / part
+        return replace(measured, values=values, std=float(each.max()), each=each)
+
+
+@dataclass(frozen=True, eq=False)
+class Present(PresentView):
+    """The same of a table."""
+
+    curator: Table
+
+    def public_rows(self) -> int:
+        """Return the table's number of rows."""
+        return self.curator.public_rows()
+
+    def sampled(self, wanted: float, rows: float) -> Present:
+        """Return the same of a sample, or itself."""
+        sample = self.curator.sampled(wanted, rows)
+        if sample is self.curator:
+            return self
+        return replace(self, curator=sample, rows=sample.fraction * self.rows)
+
+
+def present_view(curator: Searcher, rows: float, part: Floats | None) -> Searcher:
+    """Return a view of which these parts are there: the curator, if None."""
+    return curator if part is None else PresentView(curator, rows, part)
+
+
+def present_table(table: Table, rows: float, part: Floats | None) -> Table:
+    """Return a table of which these parts are there: itself, if None."""
+    return table if part is None else Present(table, rows, part)
+
+
+def find_present(
+    curator: Searcher, rows: float, missing: Floats | None = None, noise: float = 0.0
+) -> tuple[Floats | None, NDArray[np.bool_]]:
+    """Return the part of each column that is there, and which columns are missing as good as all.
+
+    The part is None if none are clearly missing; it is 1 for columns that have no values.
+
+    Parameters
+    ----------
+    curator : Searcher
+    rows : float
+        Number of rows, or a private estimate of it.
+    missing : float64 array of shape (d,), optional
+        Private counts of missing values; if they are not given, they are roughly counted first.
+    noise : float
+        Of each of these.
+    """
+    query = CountBelow(np.full(curator.dimension, np.inf))
+    if missing is None:
+        share = present_share(curator, rows, roughly=True)
+        counted = curator.measure(query, share=share, label="present")
+        missing, noise = rows - counted.values, counted.std
+    clearly = missing > max(_CLEARLY * noise, _LEAST * rows)
+    together = max(_CLEARLY * noise * np.sqrt(missing.size), _LEAST * rows * missing.size)
+    if float(np.sum(missing)) > together:
+        clearly = np.ones_like(clearly)
+    if not clearly.any():
+        return None, clearly
+    counted = curator.measure(query, share=present_share(curator, rows), label="present")
+    found, noise = counted.values / rows, counted.std / rows
+    absent = found < max(_ABSENT, _CLEARLY * noise)
+    clearly |= found < 1.0 - max(_CLEARLY * noise, _LEAST)
+    part = np.where(clearly & ~absent, np.minimum(found, 1.0), 1.0)
+    return (part if np.any(part < 1.0) else None), absent
+
+
+def _part_of_values(query: Query, part: Floats) -> Floats | None:
+    """Return the part that is there of what each value of a query is of; None if of rows."""
+    if isinstance(query, Selected):
+        return _part_of_values(query.query, part[query.index])
+    if isinstance(query, ClippedSum | OneSidedSum | CountBelow):
+        return part
+    if isinstance(query, Histogram):
+        return np.repeat(part, query.shape[1])
+    return None
+
+
+def _of_missing(query: Query) -> Floats | float:
+    """Return what a sum counts a row for whose values are all missing."""
+    if isinstance(query, Selected):
+        return _of_missing(query.query)
+    if isinstance(query, ClippedSum) and query.missing is not None:
+        return np.asarray(query.missing / query.unit)
+    return 0.0

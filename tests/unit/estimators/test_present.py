@@ -1,0 +1,120 @@
+"""Missing values: columns are seen as if none were."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import prolate
+from prolate import Budget
+from prolate.curator import Curator
+from prolate.estimators import present
+from prolate.estimators.columns import SomeColumns
+from prolate.estimators.present import PresentView, find_present, present_view
+from prolate.estimators.search import magnitudes
+from prolate.queries import ClippedSum, Histogram, LinearGrid
+from prolate.sources import open_source
+
+N = 20_000
+PLENTY = Budget(mu=1000)
+
+
+def table(missing: list[float], seed: int = 0) -> np.ndarray:
+    """Return normal columns around 170, parts of which are missing."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(170.0, 10.0, (N, len(missing)))
+    rows[rng.random(rows.shape) < missing] = np.nan
+    return rows
+
+
+@pytest.mark.parametrize("missing", [[0.5], [0.6], [0.0, 0.5, 0.1]])
+@pytest.mark.parametrize("statistic", ["mean", "variance"])
+def test_missing_values_are_left_out(missing, statistic, monkeypatch) -> None:
+    rows = table(missing)
+    true = np.nanmean(rows, axis=0) if statistic == "mean" else np.nanvar(rows, axis=0)
+
+    def off() -> float:
+        budget = Budget(epsilon=1, delta=1e-6)
+        made = [getattr(prolate, statistic)(rows, budget=budget, seed=seed) for seed in range(5)]
+        unit = 10.0 if statistic == "mean" else 100.0
+        return float(np.median([np.max(np.abs(each.estimate - true)) / unit for each in made]))
+
+    assert off() < (0.02 if statistic == "mean" else 0.1)
+    # The same test fails if they count as no deviation from the center.
+    none = None, np.zeros(len(missing), dtype=bool)
+    monkeypatch.setattr(magnitudes, "find_present", lambda *_: none)
+    assert off() > (0.02 if statistic == "mean" else 0.1)
+
+
+def test_intervals_of_columns_of_which_half_is_missing_hold() -> None:
+    held = []
+    for seed in range(20):
+        made = prolate.mean(
+            table([0.5, 0.2], seed), budget=Budget(epsilon=1, delta=1e-6), seed=seed
+        )
+        low, high = made.interval()[:, 0], made.interval()[:, 1]
+        held.append((low <= 170.0) & (high >= 170.0))
+    assert np.mean(held) > 0.8
+
+
+def test_a_column_without_values_is_said_to_have_none_and_costs_others_nothing() -> None:
+    rows = table([0.0, 1.0])
+    budget = Budget(epsilon=1, delta=1e-6)
+    for statistic in (prolate.mean, prolate.variance):
+        made, alone = (statistic(x, budget=budget, seed=1) for x in (rows, rows[:, :1]))
+        assert present.MISSING in made.warnings
+        assert made.noise_std[1] > 1e300
+        assert made.noise_std[0] < 2.0 * alone.noise_std[0]
+    assert present.MISSING not in prolate.mean(table([0.0]), budget=budget, seed=1).warnings
+
+
+def test_nothing_is_asked_where_nothing_is_missing() -> None:
+    made = prolate.mean(table([0.0, 0.0]), budget=Budget(rho=0.5), seed=1)
+    assert "present" not in [each.label for each in made.receipt]
+
+
+def test_sums_and_counts_are_divided_by_the_part_that_is_there() -> None:
+    rows = table([0.5, 0.0])
+    curator = Curator(open_source(rows), PLENTY, seed=1)
+    part, absent = find_present(curator, float(N))
+    assert part is not None
+    np.testing.assert_allclose(part, [np.isfinite(rows[:, 0]).mean(), 1.0], atol=1e-3)
+    assert not absent.any()
+    view = present_view(curator, float(N), part)
+    assert present_view(curator, float(N), None) is curator
+
+    missing = np.array([30.0, 30.0])  # each counts as 200
+    for query in (
+        ClippedSum(np.full(2, 170.0), np.full(2, 10.0), 100.0),
+        ClippedSum(np.full(2, 170.0), np.full(2, 10.0), 100.0, missing=missing),
+    ):
+        found = view.measure(query, share=0.01, label="sum")
+        mean = query.unit * found.values / N
+        others = 0.0 if query.missing is None else 30.0
+        wanted = others + np.nanmean(rows - 170.0 - others, axis=0)
+        np.testing.assert_allclose(mean, wanted, atol=0.01)
+        np.testing.assert_allclose(found.noise, np.array([2.0, 1.0]) * found.std / 2.0, rtol=0.05)
+        one = SomeColumns(view, np.array([0])).measure(
+            ClippedSum(query.center[:1], query.scale[:1], 100.0), share=0.01, label="one"
+        )
+        np.testing.assert_allclose(
+            query.unit[0] * one.values / N, np.nanmean(rows[:, 0] - 170.0), atol=0.01
+        )
+
+    grid = LinearGrid(np.full(2, 150.0), np.full(2, 10.0), 4)
+    counts = view.measure(Histogram(grid), share=0.01, label="counts").values.reshape(2, -1)
+    np.testing.assert_allclose(counts.sum(axis=1), N, rtol=0.01)
+    assert isinstance(view, PresentView)
+    assert view.measure(Histogram(grid, missing=True), share=0.01, label="c").values.size == 14
+
+
+def test_missing_values_have_a_cell_of_their_own() -> None:
+    rows = np.array([[1.0, np.nan], [np.inf, 2.0], [3.0, np.nan]])
+    query = Histogram(LinearGrid(np.zeros(2), np.ones(2), 4), missing=True)
+    counts = query(rows).reshape(query.shape)
+    assert counts[:, -1].tolist() == [1, 2]
+    assert counts.sum(axis=1).tolist() == [3, 3]
+    plain = Histogram(query.grid)
+    assert counts[:, :-1].ravel().tolist() == plain(rows).tolist()
+    for neighbors in ("replace", "add-remove"):
+        assert query.sensitivity_squared(neighbors) == plain.sensitivity_squared(neighbors)
