@@ -32,7 +32,7 @@ from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.measurement import Progress
 from prolate.noise import NumberedBits
-from prolate.queries import Count, Cut, Query
+from prolate.queries import Count, Cut, Query, WholeRows
 from prolate.sources import Source, Thinning
 
 __all__ = ["Rows"]
@@ -55,6 +55,8 @@ class Rows:
         The probability with which each row was kept: 1 but for samples.
     leading : bool
         Whether these are the first rows of others; see the module.
+    whole : bool array of shape (d,) or None
+        Rows of which a value of these columns is missing are left out.
     """
 
     source: Source
@@ -63,11 +65,14 @@ class Rows:
     progress: Progress | None = None
     fraction: float = 1.0
     leading: bool = False
+    whole: NDArray[np.bool_] | None = None
 
     def fit(self, query: Query) -> Query:
         """Return the query on values cut to the bounds, if it can be asked of these rows."""
         if self.bounds is not None:
             query = Cut(query, *self.bounds)
+        if self.whole is not None:
+            query = WholeRows(query, self.whole)
         columns = len(self.source.columns)
         if query.columns != columns:
             raise InputError(

@@ -25,6 +25,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -136,7 +137,7 @@ class Curator:
 
     def public_rows(self) -> int:
         """Return the number of rows, which is public under ``"replace"`` only."""
-        if self.neighbors != "replace" or self._rows.leading:
+        if self.neighbors != "replace" or self._rows.leading or self._rows.whole is not None:
             raise InputError("The number of rows is private under neighbors='add-remove'.")
         return self._rows.count
 
@@ -255,6 +256,21 @@ class Curator:
             secret = NumberedBits.from_bits(self._bits)
             sample._rows = self._rows.thinned(secret, math.ceil(PARTS * wanted / rows))
         return sample
+
+    def whole(self, required: NDArray[np.bool_] | None = None) -> Curator:
+        """Return a curator of the rows of which no value is missing, with the same account.
+
+        How many these are is private, as what is missing is; see `WholeRows`.
+
+        Parameters
+        ----------
+        required : bool array of shape (d,), optional
+            Columns whose values must be there: all, if it is not given.
+        """
+        every = np.ones(self.dimension, dtype=np.bool_) if required is None else required
+        others = copy.copy(self)
+        others._rows = replace(self._rows, whole=every)
+        return others
 
     def select(self, ranks: Ranks, *, share: float, label: str) -> Measurement:
         """Charge `share` of rho, then choose values of given ranks: the exponential mechanism.

@@ -106,7 +106,8 @@ class LinearRegression(Regressor):
     of rows so clipped. ``release_.details["predicts"]`` holds its numbers.
 
     A missing value, or one that is not finite, is no error, in the target either: errors come
-    from schemas and arguments only. That is where scikit-learn's ``check_estimator`` wants
+    from schemas and arguments only. Rows that have one are left out, where a private count of
+    the others shows that there are some. That is where scikit-learn's ``check_estimator`` wants
     another thing; `SKLEARN_EXCEPTIONS` lists the checks that fail for it.
 
     Examples

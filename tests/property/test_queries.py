@@ -48,6 +48,7 @@ from prolate.queries import (
     Selected,
     Together,
     Turned,
+    WholeRows,
     kernels,
     twins,
 )
@@ -134,6 +135,10 @@ MAKERS: dict[str, Callable[[int], Query]] = {
     "pooled histogram": lambda d: PooledHistogram(
         MagnitudeGrid(np.full(d, 0.5), np.full(d, 1020), 8, 52)
     ),
+    "linear histogram and missing": lambda d: Histogram(
+        LinearGrid(np.full(d, -2.0), np.full(d, 0.5), 8), missing=True
+    ),
+    "sum of whole rows": lambda d: WholeRows(ClippedSum(np.zeros(d), np.ones(d), 2.0)),
     "key histogram": lambda d: KeyHistogram(d, np.arange(d), np.full(d, 1020), 6, 52),
     "key histogram, columns twice": lambda d: KeyHistogram(
         d, np.repeat(np.arange(d), 2), np.tile([-3, 2**63 - 1], d), 4, 50

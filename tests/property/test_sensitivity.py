@@ -45,6 +45,7 @@ from prolate.queries import (
     Selected,
     Together,
     Turned,
+    WholeRows,
 )
 
 D = 3
@@ -70,6 +71,16 @@ QUERIES = {
     "edges": Histogram(EdgesGrid(C[:, np.newaxis] + S[:, np.newaxis] * [-2.0, -1.0, 0.5, 3.0])),
     "magnitude": Histogram(MagnitudeGrid(C, np.zeros(D, dtype=np.int64), 512, 54)),
     "half octaves": Histogram(MagnitudeGrid(C, np.full(D, 2000), 160, 51)),
+    "magnitude and missing": Histogram(
+        MagnitudeGrid(C, np.zeros(D, dtype=np.int64), 512, 54), missing=True
+    ),
+    "linear and missing, cut": Cut(
+        Histogram(LinearGrid(C - 1, S / 4, 8), missing=True), C - 1, C + 1
+    ),
+    "count of whole rows": WholeRows(Count(D)),
+    "sum of whole rows": WholeRows(ClippedSum(C, S, 1.5, missing=np.array([1e9, -2.0, 0.0]))),
+    "gram of whole rows": WholeRows(Gram(C, S, 1.5, constant=0.8)),
+    "histogram of whole rows": WholeRows(Histogram(LinearGrid(C - 1, S / 4, 8))),
     "keys": KeyHistogram(D, np.array([0, 0, 2]), np.array([-8, 3, 0]), 16, 60),
     "norms": NormHistogram(C, 1 / S, np.array([0.5, 1.0, 2.0])),
     "farthest": NormHistogram(C, 1 / S, np.array([0.5, 1.0, 2.0]), farthest=True),

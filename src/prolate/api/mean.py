@@ -136,8 +136,9 @@ def mean(
     Returns
     -------
     Release, or GroupedRelease with `by`
-        `estimate` has shape (d,). A missing value, or one that is not finite, counts as
-        no deviation from the private center. Where at least 16 columns are nearly constant,
+        `estimate` has shape (d,). Values that are missing, or not finite, are left out where
+        private counts show that a column has some (an eighth of the rows, or fewer where rows are
+        many for the budget); else they count as no deviation from the private center. Where at least 16 columns are nearly constant,
         such as the items of baskets, means that are smaller than their noise are drawn
         towards the columns' usual value (`prolate.estimators.shrink`); `noise_std` is the
         noise before that, and ``details["shrunk_columns"]`` says how many they are. One to

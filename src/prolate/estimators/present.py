@@ -10,16 +10,18 @@ the missing ones were like the others. So it is with means that leave missing va
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
-from prolate.curator import Measurement, Searcher, Table
-from prolate.estimators.shares import present_share
+from prolate.curator import Curator, Measurement, Searcher, Table
+from prolate.estimators.shares import count_rows, present_share, whole_share
 from prolate.queries import (
     ClippedSum,
+    Count,
     CountBelow,
     Histogram,
     OneSidedSum,
@@ -27,12 +29,22 @@ from prolate.queries import (
     Selected,
 )
 
-__all__ = ["MISSING", "Present", "PresentView", "find_present", "present_table", "present_view"]
+__all__ = [
+    "MISSING",
+    "Present",
+    "PresentView",
+    "find_present",
+    "present_table",
+    "present_view",
+    "whole_rows",
+]
 
 Floats = NDArray[np.float64]
 
 _CLEARLY = 4.0  # standard deviations of a count
+_SURELY = 3.0  # the same, of a single one
 _LEAST = 0.02  # part of the rows that is worth another measurement
+_MOSTLY = 0.6  # of the rows
 _ABSENT = 0.1  # part of a column's values without which it is taken to have none
 
 MISSING = "Nearly all values of a column are missing: do not use its numbers."
@@ -177,3 +189,30 @@ def _of_missing(query: Query) -> Floats | float:
     if isinstance(query, ClippedSum) and query.missing is not None:
         return np.asarray(query.missing / query.unit)
     return 0.0
+
+
+def whole_rows(curator: Curator) -> tuple[Curator, float, float]:
+    """Return a curator of the rows of which no value is missing, how many they are, and all are.
+
+    For what is asked of several columns together. Where rows are not clearly missing, it is the
+    curator itself. Columns of which nearly all values are missing do not count, where they leave
+    few rows.
+    """
+    whole, every = curator.whole(), count_rows(curator)
+    unsure = curator.receipt[-1].std if curator.neighbors == "add-remove" else 0.0
+
+    def counted(*, roughly: bool = False) -> tuple[float, float]:
+        share = whole_share(curator, every, roughly=roughly)
+        found = whole.measure(Count(curator.dimension), share=share, label="whole rows")
+        return float(found.values[0]), found.std
+
+    first, noise = counted(roughly=True)
+    if every - first < max(_SURELY * math.hypot(noise, unsure), 1.0):
+        return curator, every, every
+    if first < _MOSTLY * every and curator.dimension > 1:
+        _, absent = find_present(curator, every)
+        if absent.any() and not absent.all():
+            whole, noise = curator.whole(~absent), math.inf
+    again, fine = counted()
+    weight = 1.0 if math.isinf(noise) else noise**2 / (noise**2 + fine**2)
+    return whole, min(max(1.0, first + weight * (again - first)), every), every

@@ -32,6 +32,7 @@ __all__ = [
     "sample_rows",
     "sides_share",
     "significance",
+    "whole_share",
 ]
 
 # Wanted noise of a column's counts, as a fraction of the rows, and the largest share.
@@ -40,6 +41,7 @@ _LOCATION = (0.05, 0.04)
 _CENTER = (0.05, 0.03)
 _SCALE = (0.04, 0.03)
 _COUNT, _ROUGH_COUNT = (0.01, 0.02), (0.05, 0.002)  # of the values that are there
+_WHOLE, _ROUGH_WHOLE = (0.002, 0.02), (0.002, 0.002)  # of the rows without missing ones
 _RARE = (0.002, 0.05)  # of a histogram over rows, not columns
 _LEAST = 0.0004
 # The same for the histogram of norms; less is enough where one of its cells is noisy by no
@@ -157,6 +159,12 @@ def present_share(curator: Searcher, rows: float, *, roughly: bool = False) -> f
     """Return the share for counting the values of each column that are there."""
     one_row = math.sqrt(curator.dimension) / (curator.mu_of(1.0) * max(rows, 1.0))
     return curator.remaining * _share(one_row, *(_ROUGH_COUNT if roughly else _COUNT))
+
+
+def whole_share(curator: Measurer, rows: float, *, roughly: bool = False) -> float:
+    """Return the share for counting the rows of which no value is missing."""
+    one_row = 1.0 / (curator.mu_of(1.0) * max(rows, 1.0))
+    return curator.remaining * _share(one_row, *(_ROUGH_WHOLE if roughly else _WHOLE))
 
 
 def length_share(curator: Searcher, rows: float) -> float:

@@ -18,6 +18,7 @@ from prolate.queries.ranks import Ranks
 from prolate.queries.residual_gram import ResidualGram
 from prolate.queries.together import Together
 from prolate.queries.turned import Products, Turned
+from prolate.queries.whole import WholeRows
 
 __all__ = [
     "CAP",
@@ -51,5 +52,6 @@ __all__ = [
     "Selected",
     "Together",
     "Turned",
+    "WholeRows",
     "rotate_back",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from prolate.estimators.covariance.lengths import learn_lengths
 from prolate.estimators.covariance.moment import Moment, combine
 from prolate.estimators.covariance.spectrum import shrunk_spectrum
 from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.shares import count_rows
 from prolate.sources import open_source
 
 LARGE = Budget(mu=100.0)
@@ -97,16 +100,28 @@ def test_constant_columns(correlation) -> None:
     assert np.abs(same.estimate).max() < 1e-19
 
 
-def test_missing_values_count_as_no_deviation() -> None:
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+def test_rows_with_missing_values_are_left_out(neighbors, monkeypatch) -> None:
     rng = np.random.default_rng(0)
     rows = correlated()
     lost = rng.random(rows.shape) < 0.3
-    center = rows.mean(axis=0)
-    filled = np.where(lost, center, rows)
     holes = np.where(lost, rng.choice([np.nan, np.inf, -np.inf], rows.shape), rows)
-    r = prolate.covariance(holes, budget=LARGE, seed=1)
-    true = np.cov(filled.T, bias=True)
-    assert np.linalg.norm(r.estimate - true) < 0.05 * np.linalg.norm(true)
+    true = np.cov(rows[~lost.any(axis=1)].T, bias=True)
+
+    def _every(curator: Curator) -> tuple[Curator, float, float]:
+        rows = count_rows(curator)
+        return curator, rows, rows
+
+    def off() -> float:
+        r = prolate.covariance(holes, budget=LARGE, neighbors=neighbors, seed=1)
+        assert r.n == len(rows) or neighbors == "add-remove"
+        return float(np.linalg.norm(r.estimate - true) / np.linalg.norm(true))
+
+    assert off() < 0.05
+    # The same test fails if they count as no deviation from the centers.
+    module = import_module("prolate.estimators.covariance.covariance")
+    monkeypatch.setattr(module, "whole_rows", _every)
+    assert off() > 0.2
 
 
 @pytest.mark.parametrize("rows", [1, 2, 17])

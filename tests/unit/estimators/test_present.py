@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import prolate
-from prolate import Budget
+from prolate import Budget, InputError
 from prolate.curator import Curator
 from prolate.estimators import present
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.present import PresentView, find_present, present_view
+from prolate.estimators.present import PresentView, find_present, present_view, whole_rows
 from prolate.estimators.search import magnitudes
 from prolate.queries import ClippedSum, Histogram, LinearGrid
 from prolate.sources import open_source
@@ -118,3 +118,40 @@ def test_missing_values_have_a_cell_of_their_own() -> None:
     assert counts[:, :-1].ravel().tolist() == plain(rows).tolist()
     for neighbors in ("replace", "add-remove"):
         assert query.sensitivity_squared(neighbors) == plain.sensitivity_squared(neighbors)
+
+
+def test_rows_with_missing_values_are_left_out_of_slopes() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal([0.0, 5.0], [1.0, 2.0], (N, 2))
+    y = x @ [2.0, -1.0] + 3.0 + rng.normal(size=N)
+    rows = np.column_stack([x, y])
+    rows[rng.random(N) < 0.3, 2] = np.nan
+    rows[rng.random(N) < 0.2, 0] = np.inf
+    empty = np.column_stack([np.full(N, np.nan), rows])  # a feature of which nothing is known
+    for table_, slopes in ((rows, [2.0, -1.0]), (empty, [0.0, 2.0, -1.0])):
+        made = prolate.regress(table_, f"x{table_.shape[1] - 1}", budget=Budget(rho=1), seed=1)
+        assert made.estimate[: len(slopes)] == pytest.approx(slopes, abs=0.05)
+        assert made.n == N
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_whole_rows_are_counted(neighbors) -> None:
+    def found(rows: np.ndarray) -> tuple[Curator, Curator, float, float]:
+        curator = Curator(open_source(rows), PLENTY, neighbors=neighbors, seed=1)
+        return curator, *whole_rows(curator)
+
+    curator, same, rows, every = found(table([0.0, 0.0]))
+    assert same is curator
+    assert rows == every == pytest.approx(N, abs=1)
+    holes = table([0.5, 0.2])
+    curator, whole, rows, every = found(holes)
+    assert whole is not curator
+    assert rows == pytest.approx(np.isfinite(holes).all(axis=1).sum(), abs=3)
+    assert every == pytest.approx(N, abs=1)
+    with pytest.raises(InputError, match="private"):
+        whole.public_rows()
+    # A column without values leaves the others' rows.
+    curator, whole, rows, every = found(table([0.5, 1.0]))
+    assert rows == pytest.approx(N / 2, rel=0.02)
+    _, _, rows, _ = found(np.full((50, 2), np.nan))
+    assert rows == 1.0

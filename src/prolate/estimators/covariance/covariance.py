@@ -26,6 +26,7 @@ from prolate.curator import Curator
 from prolate.estimators.covariance.moment import Moment, Table, combine, gram_noise, measure_moment
 from prolate.estimators.covariance.spectrum import Spectrum, shrunk_spectrum
 from prolate.estimators.estimate import Estimate
+from prolate.estimators.present import whole_rows
 from prolate.estimators.search.learn import learn_shape
 from prolate.queries import ClippedSum
 
@@ -58,7 +59,8 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     correlation : bool
         Whether to return correlations instead.
     """
-    shape = learn_shape(curator)
+    curator, rows, every = whole_rows(curator)
+    shape = learn_shape(curator, rows=rows)
     table = Table(curator, shape.rows, shape.center, np.clip(shape.spread, *_SQUARABLE))
     d, left = shape.spread.size, curator.remaining
     edge = 2.0 * np.sqrt(d) * d * gram_noise(curator, table.rows, left)
@@ -75,7 +77,7 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
         value=value,
         noise_std=noise_std,
         sampling_std=sampling_std,
-        rows=table.rows,
+        rows=every,
         warnings=warnings,
         details={
             "rounds": rounds,

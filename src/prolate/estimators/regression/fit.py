@@ -24,7 +24,7 @@ second round is BoostedAdaSSP's idea (Tang et al. 2023).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +32,14 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import Norms, fraction_radius
+from prolate.estimators.present import whole_rows
 from prolate.estimators.regression.line import Line, Moments, add_round, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.estimators.regression.search import Found, search
 from prolate.estimators.regression.slopes import attenuation, average, mean_square, true_slopes
 from prolate.estimators.regression.standard import Standard, longest_square
 from prolate.estimators.search.spread import LARGEST
-from prolate.estimators.shares import count_rows, rows_changed
+from prolate.estimators.shares import rows_changed
 from prolate.queries import ClippedSum, Gram
 
 __all__ = ["regression"]
@@ -77,14 +78,16 @@ def regression(
         Ridge penalty, per row and on standardized features; chosen from the noise if not
         given.
     """
-    rows = count_rows(curator)
+    curator, rows, every = whole_rows(curator)
     few = False  # a private number of rows may be none, and a line through nothing looks like any
     if curator.neighbors == "add-remove":
         few = rows <= curator.dimension + _COUNTED * curator.receipt[-1].std
     found = search(curator, rows, fit_intercept=fit_intercept)
     if few or found.norms is None:
-        return _mean_only(curator, rows, found.standard, fit_intercept)
-    return _fit(curator, rows, found, found.norms, alpha)
+        line = _mean_only(curator, rows, found.standard, fit_intercept)
+    else:
+        line = _fit(curator, rows, found, found.norms, alpha)
+    return replace(line, rows=every)
 
 
 def _mean_only(curator: Curator, rows: float, standard: Standard, fit_intercept: bool) -> LinearFit:
