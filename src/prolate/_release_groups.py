@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, get_args
 
@@ -119,6 +119,28 @@ class GroupedRelease(Shown):
 
     def __len__(self) -> int:
         return len(self.groups)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.groups)
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            self[key]
+        except KeyError:
+            return False
+        return True
+
+    def keys(self) -> KeysView[Key]:
+        """Return the groups' keys."""
+        return self.groups.keys()
+
+    def values(self) -> ValuesView[Release]:
+        """Return the groups' releases."""
+        return self.groups.values()
+
+    def items(self) -> ItemsView[Key, Release]:
+        """Return the groups' keys, each with its release."""
+        return self.groups.items()
 
     @property
     def first(self) -> Release | None:

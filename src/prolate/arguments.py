@@ -31,6 +31,7 @@ __all__ = [
 Bounds = tuple[ArrayLike, ArrayLike] | Mapping[str, tuple[float, float]]
 Vector = ArrayLike | Mapping[str, float]
 
+_TWO = 2  # columns, whose bounds may be mistaken for a pair for each
 _WIDEST = 1e300
 _MOST = 1e140  # so that squares, and sums of them, are floats
 
@@ -107,7 +108,8 @@ def check_unit(unit: object, contribution: str, max_rows: int | None) -> Contrib
                 "in their mean."
             )
         return "mean"
-    if isinstance(max_rows, bool) or not isinstance(max_rows, int) or not 1 <= max_rows <= 10**6:
+    whole = isinstance(max_rows, int | np.integer) and not isinstance(max_rows, bool)
+    if max_rows is None or not (whole and 1 <= max_rows <= 10**6):
         raise InputError(
             "contribution='rows' needs max_rows, the number of rows of each person that count: "
             f"a whole number from 1 to a million, such as max_rows=5; got {max_rows!r}."
@@ -126,7 +128,8 @@ def read_vector(
     if values is None:
         return None
     if isinstance(values, Mapping):
-        unknown = next((str(key) for key in values if key not in columns), None)
+        values = {str(key): value for key, value in values.items()}
+        unknown = next((key for key in values if key not in columns), None)
         if unknown is not None:
             hint = did_you_mean(unknown, columns)
             raise InputError(f"{name} names a column that is not used: {unknown!r}.{hint}")
@@ -192,15 +195,15 @@ def read_bounds(
     lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
     if isinstance(bounds, Mapping):
         known = {name: place for place, name in enumerate(columns)}
-        for name, pair in bounds.items():
+        for key, pair in bounds.items():
+            name = str(key)
             if name not in known:
-                hint = did_you_mean(str(name), columns)
+                hint = did_you_mean(name, columns)
                 raise InputError(f"bounds name a column that is not used: {name!r}.{hint}")
             low, high = _pair(pair, f"bounds of column {name!r}")
             lower[known[name]], upper[known[name]] = _numbers(low, 1)[0], _numbers(high, 1)[0]
     else:
-        low, high = _pair(bounds, "bounds")
-        lower[:], upper[:] = _numbers(low, d), _numbers(high, d)
+        lower[:], upper[:] = _of_all(bounds, columns)
     for name, low, high in zip(columns, lower, upper, strict=True):
         given = not (low == -np.inf and high == np.inf)
         if (given or required) and not (
@@ -219,6 +222,23 @@ def read_bounds(
             raise InputError(
                 f"bounds of column {name!r} must have lower <= upper; got {low:g} to {high:g}."
             )
+    return lower, upper
+
+
+def _of_all(bounds: Any, columns: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return lower and upper bounds that are not a mapping.
+
+    Those of two columns that seem to be a pair for each are refused.
+    """
+    low, high = _pair(bounds, "bounds")
+    lower, upper = _numbers(low, len(columns)), _numbers(high, len(columns))
+    two = len(columns) == _TWO and np.ndim(low) == np.ndim(high) == 1
+    if two and (np.any(lower > upper) or np.all(lower == upper)):
+        raise InputError(
+            "bounds must be (lower, upper), each one number or one per column, with lower <= "
+            f"upper; got lower {lower.tolist()} and upper {upper.tolist()}. For a pair per column, "
+            f"name the columns: bounds={{{columns[0]!r}: (0, 100), {columns[1]!r}: (0, 1)}}."
+        )
     return lower, upper
 
 

@@ -145,6 +145,8 @@ class Job:
             whose = Unit(marks[0], kind, max_rows)
             source = source.persons(max_rows, NumberedBits.from_bits(bits))
         terms = Terms(price, neighbors, whose, grouped=bool(groups))
+        if not isinstance(exchangeable, bool | np.bool_):
+            raise InputError(f"exchangeable must be True or False; got {exchangeable!r}.")
         ordered = source.ordered and not groups
         if not ordered and (self.pairs_rows or exchangeable):
             raise InputError(_NO_ORDER)

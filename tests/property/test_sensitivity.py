@@ -95,6 +95,9 @@ QUERIES = {
     "missing": ClippedSum(C, S, 1.5, missing=np.array([1e9, -2.0, 0.0])),
     "tilted": ClippedSum(C, S, 1.5, tilt=(0.6, 1.1)),
     "tilted far": ClippedSum(C, S, 1.5, tilt=(0.0, 1500.0)),
+    "tilted, whose squares are no floats": ClippedSum(
+        C, S, 8e153, tilt=(np.float64(4e153), np.float64(1.6e154))
+    ),
     "one-sided": OneSidedSum(C, S, 1.5, np.array([1.0, -1.0, 1.0])),
     "one-sided far": OneSidedSum(C, S, 1e-100, -np.ones(D)),
     "cut": Cut(ClippedSum(C, S, 1.5), C - 1, C + 1),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import prolate
@@ -299,3 +302,45 @@ def test_few_rows_are_said_to_be_few():
 def test_bad_help_is_refused(options, text):
     with pytest.raises(InputError, match=text):
         prolate.mean(ROWS, budget=BUDGET, **options)
+
+
+def test_bounds_of_two_columns_are_not_taken_for_those_of_all() -> None:
+    rows, budget = np.ones((10, 2)), Budget(rho=1)
+    for bounds in ([(0, 300), (0, 300)], [(0, 300), (0, 200)]):
+        with pytest.raises(InputError, match="name the columns: bounds="):
+            prolate.sum(rows, bounds=bounds, budget=budget)
+    made = prolate.sum(rows, bounds=([0, 1], [2, 1]), budget=Budget(mu=1e3), seed=1)
+    assert made.estimate == pytest.approx([10, 10], abs=0.1)
+
+
+def test_columns_may_be_named_by_number_everywhere() -> None:
+    rows = np.random.default_rng(0).normal(5.0, 1.0, (500, 1))
+    made = prolate.mean(
+        pd.DataFrame({7: rows[:, 0]}),
+        columns=[7],
+        bounds={7: (0, 10)},
+        center={7: 5.0},
+        scale={7: 1.0},
+        budget=Budget(mu=100),
+        seed=1,
+    )
+    assert made.estimate[0] == pytest.approx(rows.mean(), abs=0.01)
+
+
+def test_whole_numbers_may_be_numpys_and_exchangeable_is_true_or_false() -> None:
+    data = pd.DataFrame({"x": np.arange(100.0), "p": np.arange(100) // 2})
+    options = {"columns": "x", "unit": "p", "contribution": "rows", "budget": Budget(rho=1)}
+    prolate.mean(data, max_rows=np.int64(2), seed=1, **options)
+    with pytest.raises(InputError, match="max_rows"):
+        prolate.mean(data, max_rows=2.0, **options)
+    with pytest.raises(InputError, match="exchangeable must be True or False"):
+        prolate.mean(np.ones((9, 1)), budget=Budget(rho=1), exchangeable="no")
+
+
+def test_no_number_of_a_nested_list_is_an_error() -> None:
+    """Whether a value is too large for a double is private."""
+    for odd in (10**400, Decimal("sNaN"), None, 2**70):
+        made = prolate.mean([[1.0], [5]] * 49 + [[1.0], [odd]], budget=Budget(rho=1), seed=1)
+        assert made.n == 100
+    with pytest.raises(InputError):
+        prolate.mean([[1.0], [2, 3]], budget=Budget(rho=1))

@@ -695,3 +695,18 @@ def test_views(tmp_path: Path) -> None:
 def test_what_was_changed_by_hand_is_refused(change: Any) -> None:
     with pytest.raises(ReleaseError):
         GroupedRelease.from_dict({**G.to_dict(), **change})
+
+
+def test_a_grouped_release_is_read_as_a_mapping() -> None:
+    made = prolate.mean(
+        pd.DataFrame({"x": np.arange(200.0), "g": ["u", "v"] * 100}),
+        columns="x",
+        by="g",
+        keys=["u", "v"],
+        budget=prolate.Budget(rho=1),
+        seed=1,
+    )
+    assert list(made) == list(made.keys()) == ["u", "v"]
+    assert "u" in made
+    assert "w" not in made
+    assert dict(made) == dict(made.items()) == dict(zip(made.keys(), made.values(), strict=True))

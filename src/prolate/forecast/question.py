@@ -29,6 +29,7 @@ MOST_ROWS = 1 << 38
 _NEAR = 1.01  # a root is as near as that
 _MORE = 1.2
 _STEPS = 10
+_AGAIN = 4  # corrections, at most
 _FARTHEST = 64.0  # as far as a single step goes
 _LEAST_MU, _MOST_MU = 1e-4, 1e4
 
@@ -114,6 +115,11 @@ class Question:
                 f"No budget up to mu = {_MOST_MU:g} brings the error of {n:,} rows down to "
                 f"{target:g}; ask for a larger one, or for more rows."
             )
+        for _ in range(_AGAIN):  # fewer rehearsals foresaw it: all of them may foresee more
+            more = self.expect(n, Budget(mu=found)).noise / target
+            if more < _NEAR:
+                break
+            found = min(found * more, _MOST_MU)
         return found
 
     def _estimator(self) -> Callable[[Curator], Estimate]:

@@ -98,7 +98,7 @@ class ClippedSum(Query):
                 "scale and radius must be positive and within the range of floating point."
             )
         if self.tilt is not None:
-            low, high = self.tilt[0] / self.radius, self.tilt[1] / self.radius
+            low, high = (float(norm) / self.radius for norm in self.tilt)
             if not (0.0 <= low <= (1.0 - 1e-6) * high and 1e-6 <= high <= 1e6):
                 raise InputError("tilt must be two norms of about the size of the radius.")
         object.__setattr__(self, "_gain", gain)
@@ -169,9 +169,9 @@ class ClippedSum(Query):
         """Middle and half of the S between which the weight rises; 0 where there is no tilt."""
         if self.tilt is None:
             return 0.0, 0.0  # the radius may be 0 as well
-        low, high = self.tilt
-        middle = 0.5 * (high**2 + low**2) / self.radius**2 * RADIUS**2
-        half = 0.5 * (high**2 - low**2) / self.radius**2 * RADIUS**2
+        low, high = (float(norm) / self.radius for norm in self.tilt)  # whose squares are floats
+        middle = 0.5 * (high**2 + low**2) * RADIUS**2
+        half = 0.5 * (high**2 - low**2) * RADIUS**2
         return middle, half
 
     def steps(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:

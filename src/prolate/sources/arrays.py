@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,10 @@ from prolate.sources.source import Block, Columns, Source, position_names
 if TYPE_CHECKING:
     from prolate.sources.kept import Thinning
 
-__all__ = ["ArraySource", "as_array", "check_numbers", "plain"]
+__all__ = ["NUMBERS", "ArraySource", "as_array", "check_numbers", "plain", "to_float"]
+
+NUMBERS = (Real, Decimal, np.bool_, type(None))
+"""Python's numbers, and None for a missing one."""
 
 _LARGER = 8  # times a block: a sample's blocks, and those from which one is copied
 
@@ -147,6 +152,27 @@ def _check_shape(array: NDArray[np.generic]) -> None:
     )
 
 
+def to_float(value: Any) -> float:
+    """Return a number as a double: NaN, if it is None or too large, which no error may tell."""
+    try:
+        return float("nan") if value is None else float(value)
+    except (OverflowError, ValueError):  # too large, or Decimal's signaling NaN
+        return float("nan")
+
+
+def _of_lists(data: Sequence[Any]) -> NDArray[np.generic]:
+    """Return nested lists as an array: of doubles, where NumPy knows no type for all numbers."""
+    try:
+        array = np.asarray(data)
+    except OverflowError:
+        array = np.array(data, dtype=object)
+    if array.dtype != object:
+        return array
+    if not all(isinstance(value, NUMBERS) for value in array.flat):
+        raise TypeError
+    return np.fromiter(map(to_float, array.flat), np.float64, array.size).reshape(array.shape)
+
+
 def as_array(data: object) -> NDArray[np.generic]:
     """Return nested lists, or an object with ``__array__``, as an array.
 
@@ -156,9 +182,7 @@ def as_array(data: object) -> NDArray[np.generic]:
         If that gives no array of real numbers.
     """
     try:
-        array = np.asarray(data)
-        if array.dtype == object and isinstance(data, list | tuple):
-            array = np.asarray(data, dtype=np.float64)  # None is missing, and no error
+        array = _of_lists(data) if isinstance(data, list | tuple) else np.asarray(data)
     except Exception:  # noqa: BLE001 - whatever another library raises may quote values
         raise InputError(
             f"This {type(data).__name__} does not turn into an array: every row must hold "

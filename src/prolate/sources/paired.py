@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
-from prolate.sources.arrays import ArraySource, as_array, check_numbers
+from prolate.sources.arrays import NUMBERS, ArraySource, as_array, check_numbers, to_float
 from prolate.sources.opening import open_source
 from prolate.sources.source import Block, Source, choose_columns
 
@@ -287,21 +285,11 @@ def _array(data: object, what: str) -> NDArray[np.generic]:
     if array.dtype.kind != "O":
         return array
     bad = next(
-        (kind for kind in {type(v) for v in array.flat} if not issubclass(kind, _NUMBERS)), None
+        (kind for kind in {type(v) for v in array.flat} if not issubclass(kind, NUMBERS)), None
     )
     if bad is not None:
         raise EntryError(
             "Every entry of an array argument must be a number, not a string or another thing "
             f"that is no number; {what} holds an entry of type {bad.__name__}."
         )
-    return np.fromiter(map(_float, array.flat), np.float64, array.size).reshape(array.shape)
-
-
-_NUMBERS = (Real, Decimal, np.bool_, type(None))
-
-
-def _float(value: Any) -> float:
-    try:
-        return float("nan") if value is None else float(value)
-    except (OverflowError, ValueError):  # too large, or Decimal's signaling NaN
-        return float("nan")
+    return np.fromiter(map(to_float, array.flat), np.float64, array.size).reshape(array.shape)

@@ -522,3 +522,21 @@ def test_a_sample_is_held_in_memory_only_if_it_is_small() -> None:
     assert wanted(21, 1.0) == 200_000
     assert 200_000 < wanted(51, 1.0) <= (1 << 24) / 51
     assert wanted(200, 1.0) == wanted(50, 0.1) == np.inf  # then all rows are searched
+
+
+def test_slopes_through_the_origin_of_features_that_are_far_from_it() -> None:
+    """Rows drawn to 0 would say that slopes are steeper than they are."""
+    rng = np.random.default_rng(0)
+    for center, spread in ((170.0, 10.0), (3.0, 1.0)):
+        x = rng.normal(center, spread, (20_000, 1))
+        rows = np.column_stack([x, 2.0 * x[:, 0] + rng.normal(size=len(x))])
+        held = []
+        for seed in range(12):
+            budget = Budget(epsilon=1, delta=1e-6)
+            curator = Curator(open_source(rows), budget, seed=seed)
+            line = regression(curator, fit_intercept=False)
+            assert line.intercept == 0.0
+            error = np.sqrt(line.covariance[0, 0])
+            assert error < 0.05
+            held.append(abs(line.coef[0] - 2.0) < 2.5 * error)
+        assert sum(held) >= 9

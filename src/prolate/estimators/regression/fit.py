@@ -139,13 +139,16 @@ def _fit(
     small = min(fraction_radius(norms, _FRACTION, rows), _LONGEST * math.sqrt(k))
     left = curator.remaining
     large = _large_radius(curator, norms, k, rows, _LARGE * left)
-    two = large > _TWO * small and _enough(curator, rows) > _FEW
+    two = place.around and large > _TWO * small and _enough(curator, rows) > _FEW
+    cut, target_cut = _CUT, _near(curator, rows)
+    if not place.around:  # rows that are drawn to 0 are not those of another slope
+        small, cut, target_cut = _longest(norms), _FAR_CUT, _FAR_TARGET_CUT
 
     first = (1.0 - _LARGE) * left if two else left
     again = alpha is None and not place.sampled and _enough(curator, rows) > _AGAIN
     first *= 1.0 - _RESIDUALS if again else 1.0
     second = min(_LARGE * left, math.nextafter(left - first, 0.0))  # no more than is left
-    asked = [_Asked(small, _CUT, _near(curator, rows), first, "regression")]
+    asked = [_Asked(small, cut, target_cut, first, "regression")]
     asked += [_Asked(large, _FAR_CUT, _FAR_TARGET_CUT, second, "slopes")] if two else []
     queries = [standard.query(one.radius, one.cut, one.target_cut) for one in asked]
     measured = curator.measure_together(

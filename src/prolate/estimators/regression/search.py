@@ -37,6 +37,7 @@ _LEAST = 0.0004
 # fine counts cost no more than this share; but none of more cells than memory can be asked for.
 _SAMPLE, _TINY_SHARE = 200_000, 0.002
 _MOST_CELLS = 1 << 24
+_AROUND = 0.3  # of a feature's size from 0, at most, if it is around 0
 _ROUGH = 0.09  # noise of the target's counts that leaves no budget to refine them
 _ROUGH_FEATURES = 0.1
 _LEVELS = 3
@@ -59,11 +60,14 @@ class Found:
         How long the standardized features are; None where they cannot be seen.
     sampled : bool
         Whether only a sample of the rows was searched.
+    around : bool
+        Whether features are around the point that they are clipped to: their center, or 0.
     """
 
     standard: Standard
     norms: Norms | None
     sampled: bool
+    around: bool = True
 
 
 def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
@@ -77,8 +81,11 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
         center, scale = np.append(np.zeros(k), middle), np.append(np.full(k, LARGEST), spread)
         return Found(Standard(center, scale, off, fit_intercept), None, sample is not curator)
     center, scale = np.append(found[0], middle), np.append(found[1], spread)
+    around = True
     if not fit_intercept:
-        center, scale = np.zeros(k + 1), np.minimum(np.hypot(scale, center), LARGEST)
+        away, scale = np.abs(center), np.minimum(np.hypot(scale, center), LARGEST)
+        around = bool(np.all(away[:-1] < _AROUND * scale[:-1]))
+        center = np.zeros(k + 1)
     share = min(_share(curator, rows, 1, _NORMS)[0], _MOST_NORMS * curator.remaining)
     norms = measure_norms(
         SomeColumns(sample, np.arange(k)),
@@ -92,6 +99,7 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
         Standard(center, scale, off, fit_intercept),
         replace(norms, counts=counts, noise=noise),
         sample is not curator,
+        around,
     )
 
 
