@@ -353,3 +353,42 @@ def test_a_real_parquet_file(shared_data: Path) -> None:
     expected = np.column_stack([column.to_numpy() for column in table.columns])
     np.testing.assert_array_equal(rows_of(source), expected.astype(float))
     assert source.n_rows == table.num_rows
+
+
+class Word(pa.ExtensionType):
+    """Text by another name."""
+
+    def __init__(self) -> None:
+        super().__init__(pa.string(), "prolate.tests.word")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage: pa.DataType, data: bytes) -> Word:
+        return cls()
+
+
+def test_no_row_of_an_arrow_file_decides_whether_it_is_damaged(tmp_path: Path) -> None:
+    """Odd labels are labels: an error would come after the charge, and tell of one row."""
+    odd = pa.array([b"\xff\xfe", b"a", b"b"], pa.binary()).view(pa.string())
+    runs = pa.run_end_encoded(pa.int32(), pa.string())
+    ends = pa.array([1, 2, 3], pa.int32())
+    places = pa.array([0, 1, 7], pa.int8())
+    pa.register_extension_type(Word())
+    try:
+        for labels in (
+            odd,
+            pa.ExtensionArray.from_storage(Word(), odd),
+            pa.Array.from_buffers(runs, 3, [None], children=[ends, odd]),
+            pa.DictionaryArray.from_arrays(places, pa.array(["a", "b", "c"]), safe=False),
+        ):
+            table = pa.table({"x": [1.0, 2.0, 3.0], "whose": labels})
+            path = tmp_path / "rows.arrow"
+            with pa.ipc.new_file(str(path), table.schema) as file:
+                file.write_table(table)
+            options = {"columns": "x", "unit": "whose", "budget": prolate.Budget(mu=1), "seed": 1}
+            read, held = (prolate.mean(data, **options) for data in (str(path), table))
+            assert read.estimate.tolist() == held.estimate.tolist()
+    finally:
+        pa.unregister_extension_type("prolate.tests.word")

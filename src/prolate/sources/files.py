@@ -190,13 +190,19 @@ def _check(values: pa.Array) -> None:
     import pyarrow as pa
 
     kind = values.type
+    # Whether bytes are UTF-8, a time is one of a day, or an index is one of the words
+    # (`decoded` sees to it), is no matter of soundness: a row could decide it.
+    if isinstance(values, pa.ExtensionArray):
+        _check(values.storage)
+        return
     if pa.types.is_dictionary(kind):
         _check(values.dictionary)
-        places = pa.nulls(len(values.dictionary))
-        pa.DictionaryArray.from_arrays(values.indices, places, safe=True)
         return
-    # Whether bytes are UTF-8, or a time is one of a day, is no matter of soundness: a row could
-    # decide it.
+    if pa.types.is_run_end_encoded(kind):
+        values.validate()
+        values.run_ends.validate(full=True)
+        _check(values.values)
+        return
     if pa.types.is_string(kind):
         values = values.view(pa.binary())
     elif pa.types.is_large_string(kind):
