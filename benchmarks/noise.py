@@ -7,12 +7,15 @@ import time
 
 import numpy as np
 
+from prolate.compiled import WORK
 from prolate.noise import SystemBits, rounded_gaussian
 
 SIZE = 2_000_000
 
 
 def main() -> None:
+    WORK.enough = WORK.plenty = -1  # the steady state: loops are loaded
+    rounded_gaussian(2**34, SIZE, SystemBits())
     ours, numpys = [], []
     generator = np.random.default_rng()
     for _ in range(7):
