@@ -45,7 +45,8 @@ _CLEARLY = 4.0  # standard deviations of a count
 _SURELY = 3.0  # the same, of a single one
 _LEAST = 0.02  # part of the rows that is worth another measurement
 _MOSTLY = 0.6  # of the rows
-_ABSENT = 0.1  # part of a column's values without which it is taken to have none
+_ABSENT = 0.1  # part of a column's values without which it is taken to have none, ...
+_SOME = 0.4  # ... if it surely has no more than this
 
 MISSING = "Nearly all values of a column are missing: do not use its numbers."
 """The warning where a column has hardly any values."""
@@ -104,6 +105,9 @@ class PresentView:
             return measured
         others = self.rows * _of_missing(query)  # if all values were missing
         values, each = others + (measured.values - others) / part, measured.std / part
+        if isinstance(query, Histogram) and query.missing:  # none are, for who asks here
+            last = np.s_[query.shape[1] - 1 :: query.shape[1]]
+            values[last] = measured.values[last] - self.rows * (1.0 - part[last])
         return replace(measured, values=values, std=float(each.max()), each=each)
 
 
@@ -165,9 +169,13 @@ def find_present(
         return None, clearly
     counted = curator.measure(query, share=present_share(curator, rows), label="present")
     found, noise = counted.values / rows, counted.std / rows
-    absent = found < max(_ABSENT, _CLEARLY * noise)
+    absent = (found < _ABSENT) & (found < _SOME - 2.0 * noise)
     clearly |= found < 1.0 - max(_CLEARLY * noise, _LEAST)
-    part = np.where(clearly & ~absent, np.minimum(found, 1.0), 1.0)
+    # As far as they differ by no more than noise, columns have alike parts.
+    others = found[~absent] if not absent.all() else found
+    middle, apart = float(np.mean(others)), float(np.var(others))
+    likely = middle + max(0.0, 1.0 - noise**2 / max(apart, 1e-300)) * (found - middle)
+    part = np.where(clearly & ~absent, np.clip(likely, _ABSENT, 1.0), 1.0)
     return (part if np.any(part < 1.0) else None), absent
 
 

@@ -155,3 +155,27 @@ def test_whole_rows_are_counted(neighbors) -> None:
     assert rows == pytest.approx(N / 2, rel=0.02)
     _, _, rows, _ = found(np.full((50, 2), np.nan))
     assert rows == 1.0
+
+
+def test_few_rows_of_many_columns_are_not_taken_for_missing() -> None:
+    """Where counts are noisy, columns are told by what they have in common."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(900, 300))
+    rows[rng.random(rows.shape) < 0.4] = np.nan
+    curator = Curator(open_source(rows), Budget(rho=0.5), seed=1)
+    part, absent = find_present(curator, 900.0, np.full(300, 360.0), 40.0)
+    assert part is not None
+    assert not absent.any()
+    assert part.mean() == pytest.approx(0.6, abs=0.03)
+    assert part.min() > 0.4
+    assert present.MISSING not in prolate.mean(rows, budget=Budget(rho=0.5), seed=1).warnings
+
+
+def test_a_part_of_a_table_is_not_missing_again() -> None:
+    rows = table([0.5, 0.0])
+    curator = Curator(open_source(rows), PLENTY, seed=1)
+    view = PresentView(curator, float(N), np.array([0.5, 1.0]))
+    query = Histogram(LinearGrid(np.full(2, 150.0), np.full(2, 10.0), 4), missing=True)
+    found = view.measure(query, share=0.01, label="c").values.reshape(query.shape)
+    assert np.all(np.abs(found[:, -1]) < 0.02 * N)
+    np.testing.assert_allclose(found[:, :-1].sum(axis=1), N, rtol=0.02)
