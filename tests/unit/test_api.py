@@ -344,3 +344,12 @@ def test_no_number_of_a_nested_list_is_an_error() -> None:
         assert made.n == 100
     with pytest.raises(InputError):
         prolate.mean([[1.0], [2, 3]], budget=Budget(rho=1))
+
+
+def test_quantiles_at_an_end_are_said_to_be_anywhere() -> None:
+    rows = np.random.default_rng(0).normal(170.0, 10.0, (20_000, 1))
+    for q, said in ((0.0, True), (1.0, True), (0.5, False), (0.05, False)):
+        made = prolate.quantile(rows, q, budget=Budget(mu=5.0), seed=1)
+        assert any("nearer to the least or the largest" in each for each in made.warnings) == said
+    empty = np.full((20_000, 1), np.nan)
+    assert prolate.quantile(empty, 0.5, budget=Budget(mu=5.0), seed=1).warnings

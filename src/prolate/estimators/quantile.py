@@ -30,6 +30,11 @@ Integers = NDArray[np.int64]
 _BITS = 4
 _SHIFTS = tuple(range(60, 27, -4))
 _SMALL = 0.1
+_END = (
+    "A quantile is nearer to the least or the largest value than noise can tell: its number may "
+    "be anywhere beyond the values around it. Ask for one farther inside; more rows or a larger "
+    "budget would help, too."
+)
 _FEW_VALUES = (
     "Many rows share the value of a quantile: it may be the next value to it, and its interval "
     "may be too narrow to say so."
@@ -119,6 +124,8 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
             f"{100 * rank_noise / rows:.0f} % of the rows."
         )
         warnings = (few,)
+    elif np.any(np.minimum(rank, present - rank) < rank_noise):
+        warnings = (_END,)
     if any(steps[-1].alike(k) > 0.0 for k in range(value.size)):
         warnings = (*warnings, _FEW_VALUES)
     shape = (wanted, d)
