@@ -233,7 +233,8 @@ def _of_all(bounds: Any, columns: Sequence[str]) -> tuple[NDArray[np.float64], N
     low, high = _pair(bounds, "bounds")
     lower, upper = _numbers(low, len(columns)), _numbers(high, len(columns))
     two = len(columns) == _TWO and np.ndim(low) == np.ndim(high) == 1
-    if two and (np.any(lower > upper) or np.all(lower == upper)):
+    twice = two and lower[0] < lower[1] and np.all(lower == upper)
+    if twice or (two and np.any(lower > upper)):
         raise InputError(
             "bounds must be (lower, upper), each one number or one per column, with lower <= "
             f"upper; got lower {lower.tolist()} and upper {upper.tolist()}. For a pair per column, "

@@ -83,6 +83,7 @@ class _Recorder:
             (Curator, "__init__", self.begin),
             (Rows, "sum", self.sum),
             (Curator, "sampled", self.sampled),
+            (Curator, "whole", self.whole),
             (Curator, "measure_together", self.measure),
             (Curator, "select", self.select),
             (_curator_rows, "Thinning", self.thinning),
@@ -108,6 +109,11 @@ class _Recorder:
         there = rows.neighbor.collect(query, query.size)
         self.tape.sums.append(Sum(query, label, here.copy(), there))
         return here
+
+    def whole(self, honest: Any, curator: Curator, *arguments: Any) -> Curator:
+        whole = honest(curator, *arguments)
+        self.put(whole, curator._rows.neighbor)  # the queries leave rows out, whichever they are
+        return whole
 
     def sampled(self, honest: Any, curator: Curator, wanted: float, rows: float) -> Curator:
         sample = honest(curator, wanted, rows)

@@ -53,6 +53,9 @@ GROUP = (
     np.random.default_rng(8).standard_normal((1_000, 4)) + 10.0 * (np.arange(1_000) < 25)[:, None]
 )
 
+HOLES = np.random.default_rng(9).normal([20.0, 0.0, 5.0], [4.0, 1.0, 2.0], size=(3_000, 3))
+HOLES[np.random.default_rng(10).random(HOLES.shape) < [0.6, 0.0, 0.3]] = np.nan
+
 BOUNDS = ([0.0, -5.0, -5.0], [40.0, 5.0, 15.0])
 CENTER, SCALE = [20.0, 0.0, 5.0], [4.0, 1.0, 2.0]
 ELLIPSE = {"method": "gaussian-ellipse", "center": CENTER, "scale": SCALE}
@@ -212,6 +215,14 @@ SUBJECTS: dict[str, Subject] = {
     ),
     "mean, a heavy column that rules": Subject(_mean, IN_CENTS),
     "mean, a group of rows": Subject(_mean, GROUP),
+    "mean, missing values": Subject(_mean, HOLES),
+    "mean, missing values, of a sample": Subject(of_a_sample(_mean), HOLES),
+    "mean, missing values, bounds": Subject(partial(_mean, bounds=BOUNDS), HOLES),
+    "mean, missing values, center and scale": Subject(
+        partial(_mean, center=CENTER, scale=SCALE), HOLES
+    ),
+    "mean, one column of missing values": Subject(_mean, HOLES[:, :1]),
+    "variance, missing values": Subject(_variance, HOLES),
     "mean, baskets": Subject(_mean, BASKETS, slow=True),
     "mean, sparse baskets": Subject(_mean, BASKETS, form=sparse.csr_array, slow=True),
     "plan": Subject(partial(_mean, method="plan"), relations=_ONE, paired=True),
@@ -238,6 +249,10 @@ SUBJECTS: dict[str, Subject] = {
         of_the_first_rows(prolate.covariance), CORRELATED, paired=True, slow=True
     ),
     "covariance, bounds": Subject(partial(prolate.covariance, bounds=BOUNDS), slow=True),
+    "covariance, missing values": Subject(prolate.covariance, HOLES, slow=True),
+    "covariance, missing values, of the first rows": Subject(
+        of_the_first_rows(prolate.covariance), HOLES, paired=True, slow=True
+    ),
     "correlation": Subject(partial(prolate.covariance, correlation=True), FEW, slow=True),
     "coinpress covariance": Subject(
         rival(partial(rivals.coinpress_covariance, largest=100.0), "covariance"),
@@ -252,6 +267,8 @@ SUBJECTS: dict[str, Subject] = {
     "regression, bounds": Subject(
         partial(fit, bounds=([0.0, -5.0, -50.0], [40.0, 5.0, 50.0])), LINE
     ),
+    "regression, missing values": Subject(fit, HOLES),
+    "regression, missing values, of a sample": Subject(of_a_sample(fit), HOLES),
     "regression, of a sample": Subject(of_a_sample(fit), LINE),
     "ssp": Subject(partial(fit, method="ssp"), BALL),
     "ssp, basic": Subject(partial(fit, method="ssp", accounting="basic"), BALL),

@@ -160,3 +160,18 @@ def test_a_sample_is_replayed(name, relation, monkeypatch) -> None:
     # One row in two is kept: all or none of 18 once in 130,000 times.
     print(f"{name}, {relation}: in the sample in {moved} of 18 runs")
     assert 0 < moved < 18
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("mean, missing values", "present"),
+        ("variance, missing values", "present"),
+        ("covariance, missing values", "whole rows"),
+        ("regression, missing values", "whole rows"),
+    ],
+)
+def test_missing_values_are_counted_in_their_replays(name, asked, monkeypatch) -> None:
+    tape = taped(name, "replace", "corners", monkeypatch)
+    labels = [step.result.label for step in tape.steps]
+    assert labels.count(asked) == (1 if asked == "present" else 2)
