@@ -137,15 +137,15 @@ def mean(
     -------
     Release, or GroupedRelease with `by`
         `estimate` has shape (d,). Values that are missing, or not finite, are left out where
-        private counts show that a column has some (an eighth of the rows, or fewer where rows are
-        many for the budget); else they count as no deviation from the private center. Where at
-        least 16 columns are nearly constant, such as the items of baskets, means that are
-        smaller than their noise are drawn towards the columns' usual value
+        private counts show that a column has some (an eighth to a fifth of the rows, or fewer
+        where they are many for the budget); else they count as no deviation from the private
+        center. Where at least 16 columns are nearly constant, such as the items of baskets,
+        means that are smaller than their noise are drawn towards the columns' usual value
         (`prolate.estimators.shrink`); `noise_std` is the noise before that, and
         ``details["shrunk_columns"]`` says how many they are. One to three columns of heavy tails
         among others that have none are summed by themselves, with a part of the budget, and so
-        is one that is so large that nearly all of the error is
-        its own: ``details["columns_apart"]``.
+        is one that is so large that nearly all of the error is its own:
+        ``details["columns_apart"]``.
 
     Raises
     ------

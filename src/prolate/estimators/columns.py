@@ -1,4 +1,4 @@
-"""A curator of some of the columns, so that searches can be made for them alone."""
+"""Views of a curator, and one of some of the columns, so that searches can be made for them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,14 @@ from prolate.budget import Neighbors
 from prolate.curator import Measurement, Searcher
 from prolate.queries import Query, Selected
 
-__all__ = ["SomeColumns"]
+__all__ = ["SomeColumns", "View"]
 
 
 @dataclass(frozen=True, eq=False)
-class SomeColumns:
-    """A curator that measures the columns `index`, in that order.
-
-    Its shares are those of the whole budget: a row counts once in every column asked, so
-    fewer columns have better counts for the same share.
-    """
+class View:
+    """A curator's rows and budget, of which something else is measured."""
 
     curator: Searcher
-    index: NDArray[np.int64]
 
     @property
     def neighbors(self) -> Neighbors:
@@ -36,24 +31,35 @@ class SomeColumns:
         return self.curator.remaining
 
     @property
-    def dimension(self) -> int:
-        """Number of these columns."""
-        return self.index.size
-
-    @property
     def fraction(self) -> float:
         """That of the curator."""
         return self.curator.fraction
+
+    def mu_of(self, share: float) -> float:
+        """Return that of the curator."""
+        return self.curator.mu_of(share)
+
+
+@dataclass(frozen=True, eq=False)
+class SomeColumns(View):
+    """A curator that measures the columns `index`, in that order.
+
+    Its shares are those of the whole budget: a row counts once in every column asked, so
+    fewer columns have better counts for the same share.
+    """
+
+    index: NDArray[np.int64]
+
+    @property
+    def dimension(self) -> int:
+        """Number of these columns."""
+        return self.index.size
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Public bounds of these columns."""
         bounds = self.curator.bounds
         return None if bounds is None else (bounds[0][self.index], bounds[1][self.index])
-
-    def mu_of(self, share: float) -> float:
-        """Return that of the curator."""
-        return self.curator.mu_of(share)
 
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
         """Measure `query` of these columns."""

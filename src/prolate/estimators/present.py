@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.budget import Neighbors
 from prolate.curator import Curator, Measurement, Searcher, Table
+from prolate.estimators.columns import View
 from prolate.estimators.shares import count_rows, present_share, whole_share
 from prolate.queries import (
     ClippedSum,
@@ -53,7 +53,7 @@ MISSING = "Nearly all values of a column are missing: do not use its numbers."
 
 
 @dataclass(frozen=True, eq=False)
-class PresentView:
+class PresentView(View):
     """A view whose columns' sums and counts are over the part that is there of each.
 
     Attributes
@@ -64,19 +64,8 @@ class PresentView:
     part : float64 array of shape (d,)
     """
 
-    curator: Searcher
     rows: float
     part: Floats
-
-    @property
-    def neighbors(self) -> Neighbors:
-        """Those of the curator."""
-        return self.curator.neighbors
-
-    @property
-    def remaining(self) -> float:
-        """That of the curator."""
-        return self.curator.remaining
 
     @property
     def dimension(self) -> int:
@@ -84,18 +73,9 @@ class PresentView:
         return self.curator.dimension
 
     @property
-    def fraction(self) -> float:
-        """That of the curator."""
-        return self.curator.fraction
-
-    @property
     def bounds(self) -> tuple[Floats, Floats] | None:
         """Public bounds."""
         return self.curator.bounds
-
-    def mu_of(self, share: float) -> float:
-        """Return that of the curator."""
-        return self.curator.mu_of(share)
 
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
         """Measure `query`, and divide what it says of a column by the part that is there."""
