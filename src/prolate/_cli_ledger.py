@@ -10,11 +10,14 @@ from prolate._cli_help import Group, examples
 from prolate._cli_options import budget_options
 from prolate._cli_values import read_budget
 from prolate._release_words import printable
+from prolate.budget import Neighbors
 from prolate.ledger import Ledger
 
 __all__ = ["ledger"]
 
-_ENTRY_FIELDS = ("id", "label", "mu", "rho", "composition", "time", "delta")
+_ENTRY_FIELDS = (
+    "id", "label", "mu", "rho", "composition", "time", "delta", "neighbors", "unit"
+)  # fmt: skip
 
 
 @click.group(
@@ -50,16 +53,41 @@ _keys_delta = click.option(
     epilog=examples(
         "prolate ledger create patients.ledger --epsilon 1 --delta 1e-6 --dataset patients",
         "prolate ledger create visits.ledger --epsilon 1 --delta 1e-6 --keys-delta 5e-7",
+        "prolate ledger create visits.ledger --epsilon 1 --delta 1e-6 --unit patient_id",
     ),
 )
 @click.argument("path")
 @budget_options
 @_keys_delta
 @click.option("--dataset", default="", help="A name for the data set.")
-def create(path: str, dataset: str, keys_delta: float | None, **budget: float | None) -> None:
-    """Make a new ledger; none is ever replaced."""
+@click.option(
+    "--neighbors",
+    type=click.Choice(["replace", "add-remove"]),
+    help="What all releases must hide; otherwise the first decides.",
+)
+@click.option("--unit", metavar="COLUMN", help="Whom all releases must protect.")
+def create(
+    path: str,
+    dataset: str,
+    keys_delta: float | None,
+    neighbors: Neighbors | None,
+    unit: str | None,
+    **budget: float | None,
+) -> None:
+    """Make a new ledger; none is ever replaced.
+
+    All its releases hide the same: those of other --neighbors or another --unit are refused,
+    because their prices do not add up.
+    """
     limit = read_budget(**budget)
-    book = Ledger.create(path, limit=limit, dataset=dataset, keys_delta=keys_delta or 0.0)
+    book = Ledger.create(
+        path,
+        limit=limit,
+        dataset=dataset,
+        keys_delta=keys_delta or 0.0,
+        neighbors=neighbors,
+        unit=unit,
+    )
     click.echo(f"Made the ledger {_shown(book)} with the limit {limit}{_aside(book)}.")
 
 
@@ -82,6 +110,8 @@ def show(path: str, as_json: bool) -> None:
     entries = [{name: getattr(e, name) for name in _ENTRY_FIELDS} for e in book.entries()]
     fields = {
         "dataset": book.dataset,
+        "neighbors": book.neighbors,
+        "unit": book.unit,
         "limit": book.limit.to_dict(),
         "keys_delta": book.keys_delta,
         "spent": spent.to_dict() if spent else None,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prolate._release_unit import Contribution
-from prolate.budget import Budget, Neighbors
+from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, did_you_mean
 from prolate.theory import RELATIVE
 
@@ -20,7 +20,6 @@ __all__ = [
     "check_budget",
     "check_clip",
     "check_method",
-    "check_neighbors",
     "check_norm",
     "check_unit",
     "read_bounds",
@@ -52,13 +51,6 @@ def check_method(method: object, allowed: Sequence[str]) -> str:
         hint = did_you_mean(method, allowed) if isinstance(method, str) else ""
         raise InputError(f"method must be one of {', '.join(allowed)}; got {method!r}.{hint}")
     return method
-
-
-def check_neighbors(neighbors: object) -> Neighbors:
-    """Return what neighbors are, or raise `InputError` if it is neither of the two."""
-    if not isinstance(neighbors, str) or neighbors not in get_args(Neighbors):
-        raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
-    return cast("Neighbors", neighbors)
 
 
 def check_norm(error_norm: object) -> float:

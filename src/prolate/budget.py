@@ -15,18 +15,25 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from prolate.conversions import SAFE, gdp_log_delta, increasing_root, mu_from, zcdp_log_delta
-from prolate.errors import BudgetError
+from prolate.errors import BudgetError, InputError
 
-__all__ = ["LEAST_MU", "MOST_MU", "Budget", "Composition", "Neighbors"]
+__all__ = ["LEAST_MU", "MOST_MU", "Budget", "Composition", "Neighbors", "check_neighbors"]
 
 Composition = Literal["gdp", "zcdp"]
 Neighbors = Literal["replace", "add-remove"]
 
 LEAST_MU, MOST_MU = 1e-6, 1e4
 """Below, small parts of a budget would ask for more noise than integers hold."""
+
+
+def check_neighbors(neighbors: object) -> Neighbors:
+    """Return what neighbors are, or raise `InputError` if it is neither of the two."""
+    if not isinstance(neighbors, str) or neighbors not in get_args(Neighbors):
+        raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
+    return cast("Neighbors", neighbors)
 
 
 def _root_below(square: float) -> float:

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from prolate._curator_account import Account, check_share
 from prolate._curator_choice import choose, first_counts
 from prolate._curator_rows import Rows
-from prolate.budget import Budget, Neighbors
+from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.errors import BudgetError, InputError
 from prolate.measurement import Measurement, Measurer, Progress, Searcher, Table
 from prolate.noise import MAX_SCALE, NumberedBits, random_bits, rounded_gaussian
@@ -85,10 +85,8 @@ class Curator:
         progress: Progress | None = None,
         exchangeable: bool = False,
     ) -> None:
-        if neighbors not in ("replace", "add-remove"):
-            raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
         self._account = Account(charge)
-        self._rows = Rows(source, neighbors, bounds, progress)
+        self._rows = Rows(source, check_neighbors(neighbors), bounds, progress)
         self._exchangeable = exchangeable
         self._bits = random_bits(seed)
         self._threads = thread_count()

@@ -86,9 +86,8 @@ def release_groups(
         price, delta = for_keys(terms.price)
         terms = replace(terms, price=price)
         aside = keys_price(terms, delta)
-    if ledger is not None:
-        label = f"{job.statistic} of {len(names)} columns by {in_words(by)}"
-        ledger.charge(terms.price, label, delta=aside)
+    label = f"{job.statistic} of {len(names)} columns by {in_words(by)}"
+    terms.charging(ledger, terms.price, label, aside)()
 
     report = progress or _quiet
     rows = _Split(source, names, report)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from prolate._release_groups import GroupedRelease
 from prolate._release_key import as_key
 from prolate._release_unit import Unit
-from prolate.arguments import Bounds, check_budget, check_neighbors, check_unit, read_bounds
-from prolate.budget import Budget, Neighbors
+from prolate.arguments import Bounds, check_budget, check_unit, read_bounds
+from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.estimators import Estimate
@@ -79,6 +79,8 @@ class Job:
         Whether a step is not Gaussian, so that the release is charged, and stated, in rho.
     pairs_rows : bool
         Whether a step looks at pairs of neighboring rows.
+    only_counts : bool
+        Whether all that it tells is public where the number of rows is: it costs nothing then.
     names : callable
         From the names of the columns to those of what is estimated of them; the same by default.
     """
@@ -90,6 +92,7 @@ class Job:
     needs_bounds: bool = False
     needs_zcdp: bool = False
     pairs_rows: bool = False
+    only_counts: bool = False
     names: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple
 
     # Noise, and what is made of it, may be too large for a float: `_finite` is for that.
@@ -145,11 +148,7 @@ class Job:
             whose = Unit(marks[0], kind, max_rows)
             source = source.persons(max_rows, NumberedBits.from_bits(bits))
         terms = Terms(price, neighbors, whose, grouped=bool(groups))
-        if not isinstance(exchangeable, bool | np.bool_):
-            raise InputError(f"exchangeable must be True or False; got {exchangeable!r}.")
-        ordered = source.ordered and not groups
-        if not ordered and (self.pairs_rows or exchangeable):
-            raise InputError(_NO_ORDER)
+        self._check_order(source.ordered and not groups, exchangeable)
         book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
         if groups:
             with _reporter(progress, terms.relation) as report:
@@ -166,6 +165,8 @@ class Job:
                 )
         limits = read_bounds(bounds, source.columns, required=self.needs_bounds)
         label = f"{self.statistic} of {len(source.columns)} columns"
+        free = self.only_counts and terms.relation == "replace"
+        charge = terms.charging(book, None if free else price, label)
         with _reporter(progress, terms.relation) as report:
             curator = Curator(
                 source,
@@ -173,14 +174,22 @@ class Job:
                 neighbors=terms.relation,
                 bounds=limits,
                 seed=seed,
-                charge=None if book is None else lambda: book.charge(price, label),
+                charge=charge,
                 progress=report,
                 exchangeable=exchangeable,
             )
             if terms.relation == "replace" and curator.public_rows() == 0:
                 raise InputError("The data has no rows; there is nothing to release.")
+            if free:
+                charge()  # what is public for this promise must not be for the ledger's
             found = self.estimate(curator)
         return self.sign(curator, found, terms)
+
+    def _check_order(self, ordered: bool, exchangeable: object) -> None:
+        if not isinstance(exchangeable, bool | np.bool_):
+            raise InputError(f"exchangeable must be True or False; got {exchangeable!r}.")
+        if not ordered and (self.pairs_rows or exchangeable):
+            raise InputError(_NO_ORDER)
 
     def sign(
         self,

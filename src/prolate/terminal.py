@@ -222,7 +222,9 @@ def print_ledger(ledger: Ledger) -> None:
     out, books = console(), ledger._read()
     spent, remaining = books.spent, books.remaining
     out.print(f"Ledger of {printable(ledger.dataset or str(ledger.path))}", style="bold")
+    hidden = "nothing is decided yet" if books.promise is None else printable(str(books.promise))
     notes = [
+        ("hidden", hidden),
         ("limit", _in_terms_of(books.room, books)),
         ("spent", "nothing" if spent is None else _in_terms_of(spent, books)),
         ("remaining", "nothing" if remaining is None else _in_terms_of(remaining, books)),

@@ -50,11 +50,13 @@ This is what a ledger adds up (`prolate.ledger.account`): mu, and s delta_group 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from prolate._release_unit import Unit
 from prolate.budget import Budget, Neighbors
+from prolate.ledger import Ledger
 from prolate.measurement import Measurement
 from prolate.release import ReceiptEntry
 
@@ -105,6 +107,21 @@ class Terms:
     def budget(self, part: Fraction = Fraction(1)) -> Budget:
         """Return what a curator of rows may spend, of a part of mu."""
         return self.price.divided(self.steps / part)
+
+    def charging(
+        self, ledger: Ledger | None, price: Budget | None, label: str, delta: float = 0.0
+    ) -> Callable[[], object]:
+        """Return what charges a ledger, if there is one, for what is promised.
+
+        `price` is None where it costs nothing; `delta` is for finding groups.
+        """
+        unit = None if self.unit is None else self.unit.column
+
+        def charge() -> None:
+            if ledger is not None:
+                ledger.charge(price, label, delta=delta, neighbors=self.neighbors, unit=unit)
+
+        return charge
 
     def entry(self, measured: Measurement) -> ReceiptEntry:
         """Return the line of the receipt: what a measurement costs by what is promised."""

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from prolate.budget import LEAST_MU, Budget
 from prolate.errors import BudgetError
 from prolate.ledger.account import Account, check_keys_delta
+from prolate.ledger.entry import Charge, Promise
 
 
 def spend(account: Account, *budgets: Budget) -> Account:
     for budget in budgets:
-        assert account.fits(budget)
-        account = account.charged(budget, "", "")
+        assert account.fits(Charge(budget))
+        account = account.charged(Charge(budget), "", "")
     return account
 
 
@@ -33,8 +34,8 @@ def test_equal_parts_fit_although_their_floats_add_up_to_more() -> None:
 
 def test_the_slack_is_a_trillionth_and_no_more() -> None:
     account = Account("", Budget(rho=1.0))
-    assert account.fits(Budget(rho=1 + 0.9e-12))
-    assert not account.fits(Budget(rho=1 + 1.1e-12))
+    assert account.fits(Charge(Budget(rho=1 + 0.9e-12)))
+    assert not account.fits(Charge(Budget(rho=1 + 1.1e-12)))
 
 
 def test_small_charges_are_not_lost_beside_a_large_one() -> None:
@@ -44,7 +45,7 @@ def test_small_charges_are_not_lost_beside_a_large_one() -> None:
     fit = 40_000  # of them are 1e-12 of the limit
     for number, fits in ((fit - 2, True), (fit + 1, False)):
         full = replace(account, entries=(account.entries[0], *[small] * number))
-        assert full.fits(Budget(mu=5e-5)) is fits
+        assert full.fits(Charge(Budget(mu=5e-5))) is fits
 
 
 @given(
@@ -61,9 +62,9 @@ def test_spent_and_remaining_always_make_the_limit(
         asked = budget.for_zcdp() if zcdp else budget
         would = exact + Fraction(asked.mu) ** 2
         fits = would <= Fraction(limit) ** 2 * (1 + Fraction(1, 10**12))
-        assert account.fits(asked) is fits
+        assert account.fits(Charge(asked)) is fits
         if fits:
-            account = account.charged(asked, "", "")
+            account = account.charged(Charge(asked), "", "")
             exact = would
     spent, remaining = account.spent, account.remaining
     total = (spent.rho if spent else 0.0) + (remaining.rho if remaining else 0.0)
@@ -84,16 +85,16 @@ def test_the_first_charge_decides_which_limit_holds() -> None:
     limit = Budget(epsilon=1, delta=1e-6)
     small = Budget(rho=1e-9)
     account = spend(Account("", limit), small)
-    assert not account.fits(small.for_zcdp())
-    assert "state the limit as rho" in account.refusal(small.for_zcdp(), "here")
-    assert account.fits(Budget(rho=0.99 * limit.rho))
+    assert not account.fits(Charge(small.for_zcdp()))
+    assert "state the limit as rho" in account.refusal(Charge(small.for_zcdp()), "here")
+    assert account.fits(Charge(Budget(rho=0.99 * limit.rho)))
     account = spend(Account("", limit), small.for_zcdp())
-    assert account.fits(small)
-    assert account.fits(Budget(rho=0.99 * limit.for_zcdp().rho))
-    assert not account.fits(Budget(rho=1.01 * limit.for_zcdp().rho))
+    assert account.fits(Charge(small))
+    assert account.fits(Charge(Budget(rho=0.99 * limit.for_zcdp().rho)))
+    assert not account.fits(Charge(Budget(rho=1.01 * limit.for_zcdp().rho)))
     # A limit that is the same for both does not mind.
     account = spend(Account("", Budget(rho=0.5)), small)
-    assert account.fits(small.for_zcdp())
+    assert account.fits(Charge(small.for_zcdp()))
 
 
 @pytest.mark.parametrize(
@@ -110,13 +111,55 @@ def test_the_first_charge_decides_which_limit_holds() -> None:
         lambda a: replace(a, entries=a.entries[::-1]),
         lambda a: replace(a, entries=(replace(a.entries[0], delta=1e-9), a.entries[1])),
         lambda a: replace(a, keys_delta=1e-9),
+        lambda a: replace(a, stated=Promise()),
+        lambda a: replace(a, entries=(replace(a.entries[0], unit="x"), a.entries[1])),
+        lambda a: replace(a, entries=(a.entries[0], replace(a.entries[1], neighbors="add-remove"))),
     ],
 )
 def test_the_seal_covers_everything(change) -> None:
-    account = Account("patients", Budget(mu=2)).charged(Budget(mu=0.5), "x", "t")
-    account = account.charged(Budget(mu=0.5).for_zcdp(), "x", "t")
+    account = Account("patients", Budget(mu=2)).charged(Charge(Budget(mu=0.5)), "x", "t")
+    account = account.charged(Charge(Budget(mu=0.5).for_zcdp()), "x", "t")
     assert account.seal() == replace(account).seal()
     assert change(account).seal() != account.seal()
+
+
+# --- promises ---------------------------------------------------------------------------------
+
+PROMISES = [Promise(n, u) for n in ("replace", "add-remove") for u in (None, "id", "ward")]
+
+
+@pytest.mark.parametrize("first", PROMISES)
+@pytest.mark.parametrize("stated", [False, True])
+def test_prices_of_one_promise_add_up_and_of_no_other(first: Promise, stated: bool) -> None:
+    if stated:
+        account = Account("", Budget(mu=5), stated=first)
+    else:
+        account = Account("", Budget(mu=5)).charged(Charge(Budget(mu=3), first), "", "")
+    assert account.promise == first
+    for other in PROMISES:
+        for budget in (Budget(mu=4), None):
+            charge = Charge(budget, other)
+            assert account.fits(charge) is (other == first)
+            if other != first:
+                refusal = account.refusal(charge, "p.ledger")
+                assert str(first) in refusal
+                assert str(other) in refusal
+                assert first.arguments in refusal
+
+
+def test_what_costs_nothing_decides_what_is_promised() -> None:
+    limit = Budget(epsilon=1, delta=1e-6)
+    account = Account("", limit).charged(Charge(None), "count", "t")
+    assert account.spent is None
+    assert not account.fits(Charge(Budget(mu=0.1), Promise("add-remove")))
+    # It decides nothing else: the first that costs something says which limit holds.
+    assert account.fits(Charge(limit.for_zcdp()))
+    assert account.fits(Charge(limit))
+    assert "nothing is spent" in account.refusal(Charge(Budget(mu=9)), "here")
+    full = account.charged(Charge(limit), "", "")
+    assert full.remaining is None
+    assert full.fits(Charge(None))
+    assert full.spent == Budget(mu=limit.mu)
 
 
 # --- deltas -----------------------------------------------------------------------------------
@@ -141,12 +184,12 @@ def test_what_fits_is_never_above_the_limit(
         asked = Budget(mu=share * limit.mu)
         asked = asked.for_zcdp() if zcdp else asked
         failing = part * aside * delta
-        if account.fits(asked, failing):
-            account = account.charged(asked, "", "", failing)
+        if account.fits(Charge(asked, delta=failing)):
+            account = account.charged(Charge(asked, delta=failing), "", "")
         else:
-            assert "p.ledger" in account.refusal(asked, "p.ledger", failing)
+            assert "p.ledger" in account.refusal(Charge(asked, delta=failing), "p.ledger")
     if account.remaining is not None:
-        account = account.charged(account.remaining, "", "")
+        account = account.charged(Charge(account.remaining), "", "")
     if account.entries:
         assert account.spent is not None
         assert account.spent_delta <= aside * delta * (1 + 2e-12)
@@ -164,26 +207,26 @@ def test_what_is_set_aside_is_used_up_and_no_more() -> None:
     assert account.room.mu <= Budget(epsilon=1, delta=5e-7).mu
     tenth = Budget(rho=account.room.rho / 20)
     for _ in range(10):  # although the floats add up to more than that of 5e-7
-        assert account.fits(tenth, 5e-8)
-        account = account.charged(tenth, "", "", 5e-8)
-    assert account.fits(tenth)
-    assert not account.fits(tenth, 1e-15)
-    assert "delta = 0 is left" in account.refusal(tenth, "p", 1e-15)
+        assert account.fits(Charge(tenth, delta=5e-8))
+        account = account.charged(Charge(tenth, delta=5e-8), "", "")
+    assert account.fits(Charge(tenth))
+    assert not account.fits(Charge(tenth, delta=1e-15))
+    assert "delta = 0 is left" in account.refusal(Charge(tenth, delta=1e-15), "p")
     assert not account.allows(limit, 4e-7)
     assert not account.allows(Budget(rho=9), 0.0)
     assert account.allows(limit, 5e-7)
-    assert "keys=" in Account("", limit).refusal(tenth, "p", 1e-9)
+    assert "keys=" in Account("", limit).refusal(Charge(tenth, delta=1e-9), "p")
 
 
 def test_the_rest_of_delta_has_no_room_for_more() -> None:
     limit = Budget(epsilon=1, delta=1e-6)
     account = Account("", limit, keys_delta=9e-7)
-    assert not account.fits(limit)
-    assert account.fits(account.room)
-    assert account.charged(account.room, "", "").remaining is None
+    assert not account.fits(Charge(limit))
+    assert account.fits(Charge(account.room))
+    assert account.charged(Charge(account.room), "", "").remaining is None
     zcdp = limit.for_zcdp()
-    assert not account.fits(zcdp)
-    assert account.fits(account.room.for_zcdp())
+    assert not account.fits(Charge(zcdp))
+    assert account.fits(Charge(account.room.for_zcdp()))
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,9 @@ HEAD = "WHERE name = '{name}'"
         f"UPDATE {{entries}} SET delta = '0x1p-30' {ENTRY}",
         f"UPDATE {{entries}} SET delta = '-0x1p-30' {ENTRY}",
         f"UPDATE {{entries}} SET delta = 'none' {ENTRY}",
+        f"UPDATE {{entries}} SET neighbors = 'add-remove' {ENTRY}",
+        f"UPDATE {{entries}} SET neighbors = 'none' {ENTRY}",
+        f"UPDATE {{entries}} SET unit = '' {ENTRY}",
         f"UPDATE {{ledgers}} SET keys_delta = '0x1p-30' {HEAD}",
         f"UPDATE {{ledgers}} SET keys_delta = '0x1p-20' {HEAD}",
         f"UPDATE {{ledgers}} SET keys_delta = '' {HEAD}",
@@ -47,6 +50,9 @@ HEAD = "WHERE name = '{name}'"
         f"UPDATE {{ledgers}} SET budget = replace(budget, '1.0', '-1.0') {HEAD}",
         f"UPDATE {{ledgers}} SET dataset = 'others' {HEAD}",
         f"UPDATE {{ledgers}} SET version = 1 {HEAD}",
+        f"UPDATE {{ledgers}} SET neighbors = 'add-remove' {HEAD}",
+        f"UPDATE {{ledgers}} SET neighbors = '' {HEAD}",
+        f"UPDATE {{ledgers}} SET unit = 'id' {HEAD}",
         f"UPDATE {{ledgers}} SET seal = '' {HEAD}",
     ],
 )
@@ -184,7 +190,7 @@ def test_a_journal_that_is_lost_or_damaged(path: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     for number in range(4, 40):
         connection.execute(
-            "INSERT INTO entries VALUES ('', ?, ?, '0x1p-2', 'gdp', '', '0x0p+0')",
+            "INSERT INTO entries VALUES ('', ?, ?, '0x1p-2', 'gdp', '', '0x0p+0', 'replace', NULL)",
             (number, "x" * 3000),
         )
     torn, journal = path.read_bytes(), Path(f"{path}-journal").read_bytes()

@@ -127,7 +127,7 @@ def test_another_machine_does_not_undo_what_is_being_written(path: Path, be) -> 
     connection.execute("BEGIN IMMEDIATE")
     for number in range(1, 40):
         connection.execute(
-            "INSERT INTO entries VALUES ('', ?, ?, '0x1p-2', 'gdp', '', '0x0p+0')",
+            "INSERT INTO entries VALUES ('', ?, ?, '0x1p-2', 'gdp', '', '0x0p+0', 'replace', NULL)",
             (number, "x" * 3000),
         )
     files = [path, Path(f"{path}-journal")]

@@ -351,3 +351,51 @@ def test_a_ledger_that_sets_nothing_aside_says_what_to_do(place: str) -> None:
     with pytest.raises(LedgerError, match=r"sets none aside.*keys_delta.*give the groups: keys="):
         ledger.charge(Budget(mu=0.01), delta=1e-9)
     assert ledger.entries() == ()
+
+
+# -- Promises -------------------------------------------------------------------------
+
+
+def test_the_first_charge_decides_what_is_promised(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(mu=1))
+    assert (ledger.neighbors, ledger.unit) == (None, None)
+    assert ledger.charge(Budget(mu=0.1), neighbors="add-remove", unit="id") == 1
+    for again in (ledger, Ledger(place)):
+        assert (again.neighbors, again.unit) == ("add-remove", "id")
+        for other in ({}, {"unit": "id"}, {"neighbors": "add-remove"}):
+            with pytest.raises(LedgerError, match=r"hide whether one person \(id\) is there, and"):
+                again.charge(Budget(mu=0.1), **other)
+    assert ledger.charge(Budget(mu=0.1), neighbors="add-remove", unit="id") == 2
+    assert {(entry.neighbors, entry.unit) for entry in ledger.entries()} == {("add-remove", "id")}
+
+
+def test_what_is_promised_can_be_stated_beforehand(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(mu=1), unit="\N{SNOWMAN}'; --")
+    for again in (ledger, Ledger(place)):
+        assert (again.neighbors, again.unit) == ("replace", "\N{SNOWMAN}'; --")
+        with pytest.raises(LedgerError, match="is for releases that hide what one person"):
+            again.charge(Budget(mu=0.1))
+    ledger.set_limit(Budget(mu=2))
+    assert ledger.unit == "\N{SNOWMAN}'; --"
+    assert ledger.charge(Budget(mu=0.1), unit="\N{SNOWMAN}'; --") == 1
+
+
+def test_wrong_promises(place: str) -> None:
+    wrongs = ({"neighbors": "swap"}, {"unit": 3}, {"unit": "a\0b"}, {"neighbors": ["replace"]})
+    for wrong in wrongs:
+        with pytest.raises(InputError, match=r"neighbors must be|unit must be"):
+            Ledger.create(place, limit=Budget(mu=1), **wrong)  # type: ignore[arg-type]
+    ledger = Ledger.create(place, limit=Budget(mu=1))
+    for wrong in wrongs:
+        with pytest.raises(InputError, match=r"neighbors must be|unit must be"):
+            ledger.charge(Budget(mu=0.1), **wrong)  # type: ignore[arg-type]
+    assert ledger.entries() == ()
+
+
+def test_what_costs_nothing_is_an_entry(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(mu=1))
+    assert ledger.charge(None, "count of rows") == 1
+    assert (ledger.spent, ledger.neighbors) == (None, "replace")
+    assert ledger.charge(Budget(mu=1)) == 2
+    assert ledger.charge(None) == 3
+    assert ledger.spent == Budget(mu=1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import prolate
@@ -259,6 +261,41 @@ def test_the_ledger_is_charged_before_rows_are_read_and_can_refuse(tmp_path):
     assert ledger.spent.rho == pytest.approx(1.0)
     with pytest.raises(LedgerError, match="limit"):
         prolate.mean(ROWS, budget=BUDGET, ledger=ledger)
+
+
+FACES = [
+    prolate.count,
+    functools.partial(prolate.mean, columns=["x0"]),
+    functools.partial(prolate.variance, columns=["x0"]),
+    functools.partial(prolate.covariance, columns=["x0", "x1"]),
+    functools.partial(prolate.sum, columns=["x0"], bounds=(-1e7, 1e7)),
+    functools.partial(prolate.quantile, columns=["x0"], q=0.5),
+    functools.partial(prolate.regress, target="x0", features=["x1"]),
+]
+
+
+@pytest.mark.parametrize("first", ["replace", "add-remove"])
+@pytest.mark.parametrize("unit", [None, "who"])
+def test_a_ledger_takes_releases_that_hide_the_same(tmp_path, first, unit):
+    """Whatever the statistic; and a number of rows, too, which costs nothing."""
+    ledger = Ledger.create(tmp_path / "ledger.db", limit=Budget(rho=100))
+    data = pa.table(
+        {"x0": ROWS[:, 0], "x1": ROWS[:, 1], "who": [*"abc"] * 2000, "group": [*"ab"] * 3000}
+    )
+    given = {"budget": BUDGET, "ledger": ledger}
+    (other,) = {"replace", "add-remove"} - {first}
+    counted = prolate.count(data, neighbors=first, unit=unit, **given)
+    assert (ledger.spent is None) is bool(counted.noise_std[0] == 0.0) is (first == "replace")
+    assert (ledger.neighbors, ledger.unit) == (first, unit)
+    for face in FACES:
+        for neighbors, whose in ((other, unit), (first, None if unit else "who")):
+            with pytest.raises(LedgerError, match="Prices add up only where all promise the same"):
+                face(data, neighbors=neighbors, unit=whose, **given)
+    with pytest.raises(LedgerError, match="Prices add up only where all promise the same"):
+        prolate.count(data, by="group", keys=["a"], neighbors=other, **given)
+    assert len(ledger.entries()) == 1
+    prolate.mean(data, columns=["x0"], neighbors=first, unit=unit, **given)
+    assert len(ledger.entries()) == 2
 
 
 def test_bad_arguments_cost_nothing(tmp_path):

@@ -90,6 +90,7 @@ def count(
         method="auto",
         error_norm=2.0,
         estimate=estimate,
+        only_counts=True,
         names=lambda _: (counted,),
     )
     return job.release(

@@ -15,11 +15,11 @@ What makes that true, in a file (`file`) and in PostgreSQL (`postgres`) alike:
   them and the limit: a ledger that is not whole is refused;
 - no decision looks at a clock.
 
-Sums are exact (`account`).
+Sums are exact (`account`), and of prices of one promise (`entry`).
 """
 
-from prolate.ledger.account import Entry
 from prolate.ledger.address import Address
+from prolate.ledger.entry import Entry
 from prolate.ledger.ledger import Ledger
 
 __all__ = ["Address", "Entry", "Ledger"]

@@ -43,8 +43,9 @@ from fractions import Fraction
 
 from prolate.budget import LEAST_MU, MOST_MU, Budget, Composition
 from prolate.errors import BudgetError
+from prolate.ledger.entry import Charge, Entry, Promise
 
-__all__ = ["Account", "Entry", "check_keys_delta"]
+__all__ = ["Account", "check_keys_delta"]
 
 # Relative, on the sum of squares: ten charges of rho = 0.1 fit a limit of 1,
 # although the stored floats add up to a little more.
@@ -52,45 +53,25 @@ _SLACK = Fraction(1, 10**12)
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One charge of a ledger.
-
-    Attributes
-    ----------
-    id : int
-        1, 2, 3, ... in the order of the charges.
-    label : str
-        What was released.
-    mu, rho : float
-        What it cost, as mu-GDP and as ``rho = mu**2 / 2``.
-    composition : {"gdp", "zcdp"}
-        ``"gdp"`` if every step was Gaussian, else only `rho` is meant.
-    time : str
-        When it was charged: UTC, ISO 8601, by the clock of the machine that charged.
-    delta : float
-        What it cost beside that, for finding out which groups there are; 0 if nothing.
-    """
-
-    id: int
-    label: str
-    mu: float
-    rho: float
-    composition: Composition
-    time: str
-    delta: float = 0.0
-
-
-@dataclass(frozen=True)
 class Account:
     """All that a ledger holds: a name, a limit, and the entries, oldest first.
 
-    `keys_delta` is the part of the limit's delta that is set aside for finding groups.
+    `keys_delta` is the part of the limit's delta that is set aside for finding groups, and
+    `stated` what was said to be promised when it was made.
     """
 
     dataset: str
     limit: Budget
     entries: tuple[Entry, ...] = ()
     keys_delta: float = 0.0
+    stated: Promise | None = None
+
+    @property
+    def promise(self) -> Promise | None:
+        """What all releases hide, or None before that is decided."""
+        if self.stated is None and self.entries:
+            return self.entries[0].promise
+        return self.stated
 
     @property
     def composition(self) -> Composition:
@@ -107,10 +88,9 @@ class Account:
 
     @property
     def spent(self) -> Budget | None:
-        """What all entries cost together, or None before the first."""
-        if not self.entries:
-            return None
-        return _budget(math.sqrt(_total(self.entries)), self.composition)
+        """What all entries cost together, or None if nothing."""
+        total = _total(self.entries)
+        return _budget(math.sqrt(total), self.composition) if total else None
 
     @property
     def spent_delta(self) -> float:
@@ -125,11 +105,12 @@ class Account:
         left = self._left(self.composition)
         return _budget(left, self.composition) if left else None
 
-    def fits(self, budget: Budget, delta: float = 0.0) -> bool:
-        """Return whether `budget`, and `delta` for finding groups, may be charged."""
-        charges: tuple[Entry | Budget, ...] = (*self.entries, budget)
+    def fits(self, charge: Charge) -> bool:
+        """Return whether `charge` may be made."""
+        charges: tuple[Entry | Charge, ...] = (*self.entries, charge)
         fits = _total(charges) <= _most(self, _composition(charges))
-        return fits and self._decided(budget) and self._finds(delta)
+        kept = self._promises(charge) and self._decided(charge)
+        return fits and kept and self._finds(charge.delta)
 
     def allows(self, limit: Budget, keys_delta: float) -> bool:
         """Return whether another limit covers what is spent."""
@@ -145,36 +126,54 @@ class Account:
             return None
         return budget.epsilon_at(_rest(like.stated["delta"], self.keys_delta))
 
-    def _decided(self, budget: Budget) -> bool:
-        """Return whether a charge leaves the rule that the first entry decided."""
-        if _allowed(self, "gdp") == _allowed(self, "zcdp") or not self.entries:
+    def _promises(self, charge: Charge) -> bool:
+        """Return whether a charge is the price of what all others promise."""
+        return self.promise in (None, charge.promise)
+
+    def _decided(self, charge: Charge) -> bool:
+        """Return whether a charge keeps to the rule that the first entry decided."""
+        if _allowed(self, "gdp") == _allowed(self, "zcdp") or charge.composition == "gdp":
             return True
-        return self.entries[0].composition == "zcdp" or budget.composition == "gdp"
+        priced = [entry for entry in self.entries if entry.mu]
+        return not priced or priced[0].composition == "zcdp"
 
     def _finds(self, delta: float) -> bool:
         spent = _deltas(self.entries) + Fraction(delta)
         return spent <= Fraction(self.keys_delta) * (1 + _SLACK)
 
-    def charged(self, budget: Budget, label: str, time: str, delta: float = 0.0) -> Account:
+    def charged(self, charge: Charge, label: str, time: str) -> Account:
         """Return the account with one more entry."""
-        rho = 0.5 * budget.mu * budget.mu
-        number = len(self.entries) + 1
-        entry = Entry(number, label, budget.mu, rho, budget.composition, time, float(delta))
+        mu = charge.mu
+        entry = Entry(
+            id=len(self.entries) + 1,
+            label=label,
+            mu=mu,
+            rho=0.5 * mu * mu,
+            composition=charge.composition,
+            time=time,
+            delta=float(charge.delta),
+            neighbors=charge.promise.neighbors,
+            unit=charge.promise.unit,
+        )
         return replace(self, entries=(*self.entries, entry))
 
     def seal(self) -> str:
         """Return a checksum of everything: damage shows, a forger is not kept out."""
         entries = [
-            (e.id, e.label, e.mu.hex(), e.composition, e.time, e.delta.hex()) for e in self.entries
+            (e.id, e.label, e.mu.hex(), e.composition, e.time, e.delta.hex(), e.neighbors, e.unit)
+            for e in self.entries
         ]
-        head = [self.dataset, self.limit.to_dict(), self.keys_delta.hex()]
+        stated = None if self.stated is None else (self.stated.neighbors, self.stated.unit)
+        head = [self.dataset, self.limit.to_dict(), self.keys_delta.hex(), stated]
         content = json.dumps([*head, entries], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()
 
-    def refusal(self, asked: Budget, place: object, delta: float = 0.0) -> str:
+    def refusal(self, asked: Charge, place: object) -> str:
         """Return why `asked` does not fit: the limit, what is spent, what would fit."""
-        if not self._finds(delta):
-            return self._finds_nothing(place, delta)
+        if not self._promises(asked):
+            return self._promises_else(asked, place)
+        if not self._finds(asked.delta):
+            return self._finds_nothing(place, asked.delta)
         if not self._decided(asked):
             return (
                 f"All releases in {place} were of Gaussian noise, and not every step of this one "
@@ -184,7 +183,7 @@ class Account:
             )
         composition = _composition([*self.entries, asked])
         total = math.sqrt(_total(self.entries))
-        spent = f"{_cost(total, composition)} is" if self.entries else "nothing is"
+        spent = f"{_cost(total, composition)} is" if total else "nothing is"
         left = self._left(composition)
         # Rounded down, so that what is said to fit does; within the slack, so that a rho of
         # 1 is not said to be 0.999999 for the rounding of its root.
@@ -196,6 +195,16 @@ class Account:
         return (
             f"A charge of {_cost(asked.mu, composition)} exceeds the budget in {place}: the "
             f"limit is {_stated(self, composition)}, {spent} spent, and {most}.{why}"
+        )
+
+    def _promises_else(self, asked: Charge, place: object) -> str:
+        """Return why a release that hides something else is not charged here."""
+        promise = self.promise or asked.promise
+        who = f"{place} is for releases that" if self.stated else f"The releases in {place}"
+        return (
+            f"{who} hide {promise}, and this one would hide {asked.promise}. Prices add up only "
+            f"where all promise the same: release with {promise.arguments}, or charge another "
+            "ledger, which is another promise."
         )
 
     def _finds_nothing(self, place: object, delta: float) -> str:
@@ -258,7 +267,7 @@ def check_keys_delta(limit: Budget, keys_delta: object) -> float:
     return float(keys_delta)
 
 
-def _total(charges: Iterable[Entry | Budget]) -> Fraction:
+def _total(charges: Iterable[Entry | Charge]) -> Fraction:
     """Return the exact sum of mu**2."""
     return sum((Fraction(charge.mu) ** 2 for charge in charges), Fraction(0))
 
@@ -268,7 +277,7 @@ def _deltas(entries: Iterable[Entry]) -> Fraction:
     return sum((Fraction(entry.delta) for entry in entries), Fraction(0))
 
 
-def _composition(charges: Iterable[Entry | Budget]) -> Composition:
+def _composition(charges: Iterable[Entry | Charge]) -> Composition:
     return "zcdp" if any(charge.composition == "zcdp" for charge in charges) else "gdp"
 
 

@@ -13,14 +13,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from prolate.budget import Budget, Composition
+from prolate.budget import Budget, Composition, Neighbors
 from prolate.errors import BudgetError
-from prolate.ledger.account import Account, Entry, check_keys_delta
+from prolate.ledger.account import Account, check_keys_delta
+from prolate.ledger.entry import Entry, Promise
 
 __all__ = ["VERSION", "Books", "Damaged", "tables"]
 
-# Of the tables below. Neither 1, without seal and machines, nor 2, without deltas, was published.
-VERSION = 3
+# Of the tables below. None of 1, without seal and machines, 2, without deltas, and 3, without
+# what is promised, was published.
+VERSION = 4
 
 
 class Damaged(Exception):  # noqa: N818 (a finding, put in words where the place is known)
@@ -55,25 +57,26 @@ class Books:
             If it is not whole.
         """
         head = self.execute(
-            f"SELECT version, dataset, budget, keys_delta, seal FROM {self.schema}.ledgers "  # noqa: S608
-            f"WHERE name = :name{self.lock}",
+            "SELECT version, dataset, budget, keys_delta, neighbors, unit, seal "  # noqa: S608
+            f"FROM {self.schema}.ledgers WHERE name = :name{self.lock}",
             {"name": self.name},
         )
         if not head:
             return None
         rows = self.execute(
-            f"SELECT id, label, mu, composition, time, delta FROM {self.schema}.entries "  # noqa: S608
-            "WHERE ledger = :name ORDER BY id",
+            "SELECT id, label, mu, composition, time, delta, neighbors, unit "  # noqa: S608
+            f"FROM {self.schema}.entries WHERE ledger = :name ORDER BY id",
             {"name": self.name},
         )
-        ((version, dataset, budget, keys_delta, seal),) = head
+        ((version, dataset, budget, keys_delta, neighbors, unit, seal),) = head
         try:
             if version != VERSION:
                 raise ValueError("another version")
             limit = Budget.from_dict(json.loads(budget))
             entries = tuple(_entry(*row) for row in rows)
             aside = check_keys_delta(limit, float.fromhex(keys_delta))
-            account = Account(dataset, limit, entries, aside)
+            stated = None if neighbors is unit is None else _promise(neighbors, unit)
+            account = Account(dataset, limit, entries, aside, stated)
             if account.seal() != seal:
                 raise ValueError("something was changed")
         except (ArithmeticError, AttributeError, BudgetError, TypeError, ValueError) as error:
@@ -84,9 +87,15 @@ class Books:
         """Write a new ledger."""
         self.execute(
             f"INSERT INTO {self.schema}.ledgers "  # noqa: S608
-            "(name, version, dataset, budget, keys_delta, seal) "
-            "VALUES (:name, :version, :dataset, :budget, :keys_delta, :seal)",
-            {"version": VERSION, "dataset": account.dataset, **self._head(account)},
+            "(name, version, dataset, budget, keys_delta, neighbors, unit, seal) VALUES "
+            "(:name, :version, :dataset, :budget, :keys_delta, :neighbors, :unit, :seal)",
+            {
+                "version": VERSION,
+                "dataset": account.dataset,
+                "neighbors": None if account.stated is None else account.stated.neighbors,
+                "unit": None if account.stated is None else account.stated.unit,
+                **self._head(account),
+            },
         )
 
     def add(self, account: Account) -> None:
@@ -94,8 +103,8 @@ class Books:
         last = account.entries[-1]
         self.execute(
             f"INSERT INTO {self.schema}.entries "  # noqa: S608
-            "(ledger, id, label, mu, composition, time, delta) "
-            "VALUES (:name, :id, :label, :mu, :composition, :time, :delta)",
+            "(ledger, id, label, mu, composition, time, delta, neighbors, unit) VALUES "
+            "(:name, :id, :label, :mu, :composition, :time, :delta, :neighbors, :unit)",
             {
                 "name": self.name,
                 "id": last.id,
@@ -104,6 +113,8 @@ class Books:
                 "composition": last.composition,
                 "time": last.time,
                 "delta": last.delta.hex(),
+                "neighbors": last.neighbors,
+                "unit": last.unit,
             },
         )
         self.execute(
@@ -138,6 +149,8 @@ def tables(schema: str) -> tuple[str, ...]:
     dataset TEXT NOT NULL,
     budget TEXT NOT NULL,
     keys_delta TEXT NOT NULL,
+    neighbors TEXT,
+    unit TEXT,
     seal TEXT NOT NULL
 )""",
         f"""CREATE TABLE {schema}.entries (
@@ -148,19 +161,36 @@ def tables(schema: str) -> tuple[str, ...]:
     composition TEXT NOT NULL CHECK (composition IN ('gdp', 'zcdp')),
     time TEXT NOT NULL,
     delta TEXT NOT NULL,
+    neighbors TEXT NOT NULL,
+    unit TEXT,
     PRIMARY KEY (ledger, id)
 )""",
     )
 
 
 def _entry(
-    number: object, label: object, mu: str, composition: Composition, time: object, delta: str
+    number: object,
+    label: object,
+    mu: str,
+    composition: Composition,
+    time: object,
+    delta: str,
+    neighbors: Neighbors,
+    unit: str | None,
 ) -> Entry:
     exact, failing = float.fromhex(mu), float.fromhex(delta)
-    if not (math.isfinite(exact) and exact > 0.0 and 0.0 <= failing < 1.0):
+    if not (math.isfinite(exact) and exact >= 0.0 and 0.0 <= failing < 1.0):
         raise ValueError("an entry has no cost")
     if composition not in ("gdp", "zcdp"):
         raise ValueError("an entry has no composition")
     if not (isinstance(number, int) and isinstance(label, str) and isinstance(time, str)):
         raise TypeError("an entry has no number, label or time")
-    return Entry(number, label, exact, 0.5 * exact * exact, composition, time, failing)
+    _promise(neighbors, unit)
+    rho = 0.5 * exact * exact
+    return Entry(number, label, exact, rho, composition, time, failing, neighbors, unit)
+
+
+def _promise(neighbors: Neighbors, unit: str | None) -> Promise:
+    if neighbors not in ("replace", "add-remove") or not isinstance(unit, str | None):
+        raise ValueError("nothing is promised")
+    return Promise(neighbors, unit)

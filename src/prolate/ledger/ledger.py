@@ -8,11 +8,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from prolate.budget import Budget
+from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.errors import BudgetError, InputError, LedgerError
-from prolate.ledger.account import Account, Entry, check_keys_delta
+from prolate.ledger.account import Account, check_keys_delta
 from prolate.ledger.address import Address, address, resolved
 from prolate.ledger.books import Books
+from prolate.ledger.entry import Charge, Entry, Promise
 from prolate.ledger.file import FileStore
 from prolate.ledger.postgres import PostgresStore
 from prolate.ledger.store import Store
@@ -49,7 +50,9 @@ class Ledger:
     The sum of ``mu**2`` is exact; it may exceed the limit's by a factor of
     1 + 1e-12, once in the life of the ledger, for the rounding of the charges.
     What finding groups costs is part of a delta that is set aside beforehand
-    (`prolate.ledger.account`).
+    (`prolate.ledger.account`). All releases of a ledger hide the same: those of another
+    `neighbors` or `unit` are refused, because their prices do not add up
+    (`prolate.ledger.entry`).
 
     Examples
     --------
@@ -76,6 +79,8 @@ class Ledger:
         limit: Budget,
         dataset: str = "",
         keys_delta: float = 0.0,
+        neighbors: Neighbors | None = None,
+        unit: str | None = None,
     ) -> Ledger:
         """Make a new ledger: a file that only its owner can use, or rows in a database.
 
@@ -91,18 +96,26 @@ class Ledger:
         keys_delta : float
             The part of the limit's delta that is set aside for finding out which groups
             there are; the rest is for all else. Without it, groups must be given.
+        neighbors : {"replace", "add-remove"}, optional
+            What all releases are to hide, as for `prolate.mean`: ``"replace"`` by default where
+            `unit` is given. Without both, the first charge decides.
+        unit : str, optional
+            The column that says whose a row is, where persons are to be protected.
 
         Raises
         ------
         LedgerError
             If the ledger exists or cannot be made.
+        InputError
+            If `neighbors` or `unit` is none.
         BudgetError
             If `keys_delta` is not less than the limit's delta, or there is none.
         """
         _check_budget("limit", limit)
         _check_text("dataset", dataset)
         aside = check_keys_delta(limit, keys_delta)
-        _store(path).create(Account(dataset, limit, keys_delta=aside))
+        stated = None if neighbors is unit is None else _promise(neighbors or "replace", unit)
+        _store(path).create(Account(dataset, limit, keys_delta=aside, stated=stated))
         return cls(path)
 
     @classmethod
@@ -131,6 +144,18 @@ class Ledger:
         return self._read().spent
 
     @property
+    def neighbors(self) -> Neighbors | None:
+        """What may happen to whom all releases protect, or None before that is decided."""
+        promise = self._read().promise
+        return None if promise is None else promise.neighbors
+
+    @property
+    def unit(self) -> str | None:
+        """The column of the persons whom all releases protect; None is a row."""
+        promise = self._read().promise
+        return None if promise is None else promise.unit
+
+    @property
     def keys_delta(self) -> float:
         """The part of the limit's delta that is set aside for finding groups."""
         return self._read().keys_delta
@@ -153,35 +178,50 @@ class Ledger:
         """Return all charges, oldest first."""
         return self._read().entries
 
-    def charge(self, budget: Budget, label: str = "", *, delta: float = 0.0) -> int:
+    def charge(
+        self,
+        budget: Budget | None,
+        label: str = "",
+        *,
+        delta: float = 0.0,
+        neighbors: Neighbors = "replace",
+        unit: str | None = None,
+    ) -> int:
         """Charge a release that is about to be made, and return its entry's id.
 
         When this returns, the charge is on the disk and is never forgotten.
 
         Parameters
         ----------
-        budget : Budget
-            What the release costs.
+        budget : Budget or None
+            What the release costs; None where it tells only what is public under `neighbors`.
         label : str
             What is released.
         delta : float
             What it costs beside `budget`, for finding out which groups there are: from
             0 to below 1.
+        neighbors : {"replace", "add-remove"}
+            What the release hides, as for `prolate.mean`.
+        unit : str, optional
+            The column of whom it protects; a row by default.
 
         Raises
         ------
         LedgerError
-            If the charge does not fit within the limit; nothing is charged then.
+            If the charge does not fit within the limit, or the release hides something else
+            than those before; nothing is charged then.
         """
-        _check_budget("budget", budget)
+        if budget is not None:
+            _check_budget("budget", budget)
         _check_text("label", label)
         _check_delta(delta)
+        charge = Charge(budget, _promise(neighbors, unit), delta)
         with self._store.transaction(write=True) as books:
             account = self._account(books)
-            if not account.fits(budget, delta):
-                raise LedgerError(account.refusal(budget, self.path, delta))
+            if not account.fits(charge):
+                raise LedgerError(account.refusal(charge, self.path))
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            after = account.charged(budget, label, now, delta)
+            after = account.charged(charge, label, now)
             books.add(after)
         return after.entries[-1].id
 
@@ -240,6 +280,12 @@ def _check_budget(name: str, value: object) -> None:
         )
     if not (math.isfinite(value.mu) and value.mu > 0.0):
         raise BudgetError(f"{name} must have a positive and finite mu; got {value.mu}.")
+
+
+def _promise(neighbors: object, unit: str | None) -> Promise:
+    if unit is not None:
+        _check_text("unit", unit)
+    return Promise(check_neighbors(neighbors), unit)
 
 
 def _check_delta(value: object) -> None:

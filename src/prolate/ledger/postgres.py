@@ -158,6 +158,11 @@ class PostgresStore:
         code = getattr(cause, "sqlstate", None) or ""
         if code in ("42P01", "3F000"):  # no table, no schema
             return self.absent()
+        if code == "42703":  # no such column
+            return (
+                f"The tables of {self.place} are of another format than this version of Prolate "
+                "reads; use the version that made them, or another database."
+            )
         if code in ("55P03", "40P01"):  # lock timeout, deadlock
             return store.busy(self.place)
         if code == "42501":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import ROUND_FLOOR, Context
 from typing import Any
 
@@ -54,20 +55,19 @@ def spending(plan: Plan, ledger: Ledger | None, before: int) -> list[str]:
     LedgerError
         If it does not fit.
     """
+    books = None if ledger is None else ledger._read()
+    if ledger is not None and books is not None and not books.fits(plan.charge):
+        raise LedgerError(books.refusal(plan.charge, ledger.path))
     if plan.is_free:
         return [f"{plan_in_words(plan)}.", "That number is public: this spends nothing."]
     said = [f"{plan_in_words(plan)}.", f"This spends {plan.budget}, for good."]
-    if ledger is None:
+    if ledger is None or books is None:
         said.append(
             "There is no ledger: nobody keeps account of what this data has spent, and releases "
             "add up all the same."
         )
     else:
-        books = ledger._read()
-        price, aside = plan.charge
-        if not books.fits(price, aside):
-            raise LedgerError(books.refusal(price, ledger.path, aside))
-        after = books.charged(price, "", "", aside)
+        after, aside = books.charged(plan.charge, "", ""), plan.charge.delta
         left = after.remaining
         said.append(
             f"The ledger {printable(str(ledger.path))} has a limit of {_limit(books)}. "
@@ -116,16 +116,20 @@ def _hidden(plan: Plan) -> str:
 
 def room(ledger: Ledger | None, plan: Plan) -> str:
     """Return whether the ledger has room for a plan, and what is left."""
-    if ledger is None or plan.is_free:
+    if ledger is None:
         return ""
     books = ledger._read()
+    if books.promise not in (None, plan.charge.promise):
+        return f"The ledger is for releases that hide {printable(str(books.promise))}."
+    if plan.is_free:
+        return ""
     left = books.remaining
     if left is None:
         return "The ledger has nothing left."
     at = _at(left, plan.budget, books)
-    if books.fits(*plan.charge):
+    if books.fits(plan.charge):
         return f"The ledger has room for this: {at} is left."
-    if books.fits(plan.charge[0]):
+    if books.fits(replace(plan.charge, delta=0.0)):
         return f"The ledger has room for this ({at} is left), but not for finding groups."
     return f"The ledger has no room for this: only {at} is left."
 
@@ -151,6 +155,8 @@ def account(ledger: Ledger | None) -> dict[str, Any] | None:
             for e in books.entries
         ],
     }  # fmt: skip
+    if books.promise is not None:
+        found["place"] += f", for releases that hide {printable(str(books.promise))}"
     if books.keys_delta:
         found["spent"] += f", and delta = {books.spent_delta:.4g} for finding groups"
     return found
