@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def sums(source: Any) -> list[int]:
         words = np.ascontiguousarray(np.where(np.isnan(block), -1.0, block), dtype=np.float64)
         return (words.view(np.int64).reshape(block.shape) % 999_999_937).sum(axis=0)
 
-    return source.collect(bits, 2).tolist()
+    return source.collect(bits, len(source.columns)).tolist()
 
 
 @pytest.mark.parametrize("unit", ["pa.tient", "number"])
@@ -64,6 +65,7 @@ def test_a_label_is_one_person_however_it_is_written(spark: Any) -> None:
     for several in (
         ["0", "-0.0", "+0"], ["true", "True"], ["", "  ", None, "\t"], ["-7", "-7."],
         ["2020-03-01", "2020-03-01T00:00", "2020-03-01 00:00:00.000"],
+        ["1e+07", "10000000"], ["2020-03-01T09:30", "2020-03-01 09:30:00.0"],
     ):  # fmt: skip
         frame = spark.createDataFrame(
             [(one, 1.0) for one in [*several, "-00x"]], "who string, x double"
@@ -71,6 +73,31 @@ def test_a_label_is_one_person_however_it_is_written(spark: Any) -> None:
         source = open_source(frame, ["x"], labels=["who"]).persons()
         source.collect(lambda block: np.zeros(0, dtype=np.int64), 0)
         assert source.n_rows == 2
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Series([1.0, 1e7, -0.0, 2.5, np.nan, 1e22]),
+        pd.Series(
+            pd.to_datetime(
+                ["2020-03-01", "2020-03-01 09:30", None, "1999-12-31 23:59:59.5"], format="ISO8601"
+            )
+        ),
+        pd.Series([True, False, True]),
+        pd.Series([b"a", b"\xff", b" a ", None]),
+        pd.Series([Decimal("7.00"), Decimal("8.50")]),
+        pd.Series(["NaN", "nan", "NA", "x", " x"]),
+    ],
+    ids=["numbers", "times", "flags", "bytes", "decimals", "texts"],
+)
+def test_labels_are_told_apart_as_here(spark: Any, labels: pd.Series) -> None:
+    rows = pd.DataFrame({"x": np.arange(float(len(labels))), "who": labels})
+    found = []
+    for data in (rows, spark.createDataFrame(rows)):
+        source = open_source(data, ["x"], labels=["who"]).persons()
+        found.append((sums(source), source.collect(lambda block: np.array([len(block)]), 1)[0]))
+    assert found[0] == found[1]
 
 
 def test_releases_are_those_of_here(spark: Any) -> None:

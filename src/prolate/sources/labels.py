@@ -63,15 +63,11 @@ class Labels:
 
     def numbers(self, values: Any) -> NDArray[np.int64]:
         """Return the numbers of an Arrow array of labels; new ones for new labels."""
-        import pyarrow as pa
-
-        distinct = _plain(values).dictionary_encode(null_encoding="encode")
+        texts, places = spelled(values)
         known = self._known
-        texts = [_stripped(text) for text in _texts(distinct.dictionary)]
         if self._missing:
             texts = [None if text in self._missing else text for text in texts]
         numbers = [known.setdefault(text, len(known)) for text in texts]
-        places = distinct.indices.cast(pa.int64()).to_numpy()
         return np.asarray(np.array(numbers, dtype=np.int64)[places] if numbers else places)
 
     def number(self, label: object) -> int:
@@ -93,6 +89,18 @@ class Labels:
                 except UnicodeDecodeError:
                     continue
         return found
+
+
+def spelled(values: Any) -> tuple[list[bytes | None], NDArray[np.int64]]:
+    """Return the shortest texts of the labels of an Arrow array, and which of them each is.
+
+    Two labels may have the same text; None is one that is missing.
+    """
+    import pyarrow as pa
+
+    distinct = _plain(values).dictionary_encode(null_encoding="encode")
+    texts = [_stripped(text) for text in _texts(distinct.dictionary)]
+    return texts, distinct.indices.cast(pa.int64()).to_numpy()
 
 
 def text_of(label: object) -> str:

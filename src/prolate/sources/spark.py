@@ -18,6 +18,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -38,6 +39,7 @@ from prolate.sources.spark_tasks import (
     Merging,
     Reader,
     RowReader,
+    one_spelling,
     person_mean,
     sentence_of,
     unpack,
@@ -157,7 +159,7 @@ class SparkSource(Source):
         InputError
             If rows of each person are wanted instead.
         """
-        from pyspark.sql import functions as sql
+        from pyspark.sql.types import BinaryType, StructField, StructType
 
         if most is not None:
             raise InputError(
@@ -166,14 +168,10 @@ class SparkSource(Source):
             )
         width = len(self.columns) - 1
         columns = self.columns[:-1] or ("persons",)
-        whose = self._frame[f"c{width}"].cast("string")
-        for pattern, instead in _ONE_LABEL:
-            whose = sql.regexp_replace(whose, pattern, instead)
-        # NaN and nothing are null; true and True are one.
-        whose = sql.when(whose.rlike("^(?i:true|false)$"), sql.lower(whose)).when(
-            ~whose.isin("NaN", ""), whose
-        )
-        grouped = self._frame.withColumn(f"c{width}", whose).groupBy(f"c{width}")
+        mark = StructField(f"c{width}", BinaryType())
+        spelling = StructType([*self._frame.schema.fields[:width], mark])
+        frame = self._frame.mapInArrow(partial(one_spelling, width), spelling)
+        grouped = frame.groupBy(f"c{width}")
         schema = ", ".join(f"c{j} double" for j in range(len(columns)))
         means = grouped.applyInArrow(lambda rows: person_mean(width, rows), schema)
         source = SparkSource(means, RowReader(len(columns), 1 << 14), columns, 1)
@@ -191,14 +189,6 @@ class SparkSource(Source):
         if not self.ordered:
             return super().leading(count, progress)
         return self.thinned(Leading(count), progress)
-
-
-_ONE_LABEL = [  # as in `prolate.sources.labels`: 7, +7 and 7.0; 0 and -0.0; a day and its midnight
-    (r"^\s+|\s+$", ""),
-    (r"^(?:\+|(-))?(\d+)(?:\.0*)?$", "$1$2"),
-    (r"^-(0+)$", "$1"),
-    (r"^(\d{4}-\d\d-\d\d)[ T]00:00(?::00(?:\.0*)?)?(?:Z|\+00:?00)?$", "$1"),
-]
 
 
 def _nothing(_: Block) -> NDArray[np.int64]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from prolate.errors import InputError
 from prolate.sources.arrow import dense_blocks, fill
 from prolate.sources.kept import Leading, Thinning
+from prolate.sources.labels import spelled
 from prolate.sources.source import Block, Source
 
 if TYPE_CHECKING:
@@ -135,6 +136,18 @@ class Merging:
                     sums[task, piece] = words.copy()
             for (task, piece), words in sums.items():
                 yield _record(task, piece, words)
+
+
+def one_spelling(width: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Write the labels in column `width` as `prolate.sources.labels` does: 7.0, +7 and 7 as 7."""
+    import pyarrow as pa
+
+    with _public_words():
+        for batch in batches:
+            texts, places = spelled(batch.column(width))
+            labels = pa.array(texts, pa.binary()).take(pa.array(places))
+            columns = [*batch.columns[:width], labels]
+            yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def person_mean(width: int, rows: pa.Table) -> pa.Table:
