@@ -21,6 +21,7 @@ __all__ = [
     "check_clip",
     "check_method",
     "check_norm",
+    "check_progress",
     "check_unit",
     "read_bounds",
     "read_quantiles",
@@ -51,6 +52,15 @@ def check_method(method: object, allowed: Sequence[str]) -> str:
         hint = did_you_mean(method, allowed) if isinstance(method, str) else ""
         raise InputError(f"method must be one of {', '.join(allowed)}; got {method!r}.{hint}")
     return method
+
+
+def check_progress(progress: object) -> None:
+    """Raise `InputError` where nobody could be told how far reading is."""
+    if not isinstance(progress, bool | np.bool_ | None) and not callable(progress):
+        raise InputError(
+            "progress must be True, False, or a function of a label, the rows that are read and "
+            f"the rows that there are; got {progress!r}."
+        )
 
 
 def check_norm(error_norm: object) -> float:

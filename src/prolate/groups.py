@@ -94,8 +94,11 @@ def release_groups(
     numbers = rows.numbers(keys)
     marks: dict[str, object] = {"by": by} if delta is None else {"by": by, "keys_delta": delta}
     found: dict[Key, Release] = {}
+    if delta is not None:
+        report(GROUPS, 0, None)
     for place, key in enumerate(numbers):
-        report(GROUPS, *((place, len(numbers)) if delta is None else (0, None)))
+        if delta is None:
+            report(GROUPS, place, len(numbers))
         group = rows.group(numbers[key])
         counts = []
         if delta is not None:

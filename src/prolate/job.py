@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from prolate._release_groups import GroupedRelease
 from prolate._release_key import as_key
 from prolate._release_unit import Unit
-from prolate.arguments import Bounds, check_budget, check_unit, read_bounds
+from prolate.arguments import Bounds, check_budget, check_progress, check_unit, read_bounds
 from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
@@ -131,6 +131,7 @@ class Job:
         price = check_budget(budget)
         neighbors = check_neighbors(neighbors)
         bits = random_bits(seed)
+        check_progress(progress)
         kind = check_unit(unit, contribution, max_rows)
         groups = columns_of(by)
         public = check_keys(groups, keys, price)

@@ -316,6 +316,19 @@ def test_progress_is_reported():
     assert seen[-1][1:] == (6000, 6000)
 
 
+@pytest.mark.parametrize("progress", ["yes", 1, [], {"bar": True}])
+def test_progress_that_tells_nobody_is_refused(progress):
+    with pytest.raises(InputError, match="progress must be True, False, or a function"):
+        prolate.mean(ROWS, budget=BUDGET, progress=progress)
+
+
+def test_a_rotation_that_was_not_looked_for_is_said():
+    for given in ({"error_norm": 1}, {"error_norm": "relative"}):
+        warnings = prolate.mean(ROWS, budget=BUDGET, rotation="auto", **given).warnings
+        assert any("No rotation was looked for" in warning for warning in warnings)
+    assert not prolate.mean(ROWS, budget=BUDGET, rotation="auto").warnings
+
+
 def test_few_rows_are_said_to_be_few():
     rows = np.random.default_rng(2).normal(size=(400, 60))
     assert "few" in prolate.mean(rows, budget=BUDGET).warnings[0]

@@ -138,6 +138,16 @@ def test_errors_of_a_query_are_not_repeated() -> None:
     assert caught.value.__suppress_context__
 
 
+def test_integers_of_128_bits() -> None:
+    """Arrow has none: they are floats, and text where they are labels."""
+    frame = pl.DataFrame({"a": [1.5, 2.5], "b": pl.Series([1, 2**100 + 1], dtype=pl.Int128)})
+    assert rows_of(open_source(frame, ["a"])).tolist() == [[1.5], [2.5]]
+    assert rows_of(open_source(frame)).tolist() == [[1.5, 1.0], [2.5, 2.0**100]]
+    source = open_source(frame, ["a"], labels=["b"])
+    assert rows_of(source)[:, 1].tolist() == [0, 1]
+    assert source.labels[0].number(2**100 + 1) == 1
+
+
 def test_polars() -> None:
     frame = pl.DataFrame({"a": [1, None], "b": [True, False], "s": ["x", "y"]})
     np.testing.assert_array_equal(rows_of(open_source(frame, ["b", "a"])), [[1, 1], [0, NAN]])

@@ -60,6 +60,10 @@ HIDDEN = (
     "Most values of a column are the same, and noise hides how far from that the others are: do "
     "not use its numbers. More rows, a larger budget or bounds would help."
 )
+NOT_TURNED = (
+    "No rotation was looked for: that is for an error in l2 (error_norm=2), and for columns of "
+    "which no values are missing."
+)
 _LEAST_PART = 1e-4  # of columns of which some are of rare values and others not
 
 
@@ -96,7 +100,8 @@ def mean(
     curator = curator if shape.table is None else shape.table
     if clip != "auto":
         shape = replace(shape, warnings=(*shape.warnings, CLIPPED))
-    rotate = rotate and error_norm == 2.0 and shape.part is None
+    if rotate and (error_norm != 2.0 or shape.part is not None):
+        rotate, shape = False, replace(shape, warnings=(*shape.warnings, NOT_TURNED))
     turned = find_rotation(curator, shape) if rotate else None
     if turned is not None:
         return _turned_mean(turned, shape, clip)

@@ -77,7 +77,7 @@ class ArrowSource(BatchSource):
 
         kind = type(data).__name__
         try:
-            reader = pa.RecordBatchReader.from_stream(data)
+            reader = pa.RecordBatchReader.from_stream(_exportable(data, labels))
             schema = reader.schema
         except Exception:  # noqa: BLE001 - whatever another library raises may quote values
             raise InputError(
@@ -115,6 +115,21 @@ class ArrowSource(BatchSource):
     def blocks(self) -> Iterator[Block]:
         """Yield column-major blocks of float64."""
         return iter(self._dense) if self._dense else super().blocks()
+
+
+def _exportable(data: Any, labels: Sequence[str | int]) -> Any:
+    """Return a frame of polars without integers of 128 bits, which Arrow has not.
+
+    They become text where they are labels, and else floats, as all numbers do.
+    """
+    if type(data).__module__.partition(".")[0] != "polars" or not hasattr(data, "schema"):
+        return data
+    wide = [name for name, kind in data.schema.items() if str(kind) in ("Int128", "UInt128")]
+    if not wide:
+        return data
+    import polars as pl
+
+    return data.cast({name: pl.String if name in labels else pl.Float64 for name in wide})
 
 
 def _in_memory(data: object) -> bool:
