@@ -15,7 +15,7 @@ import numpy as np
 import prolate
 from prolate.estimators.lengths import expected
 from prolate.estimators.lengths.expected import Expected
-from prolate.estimators.search import learn
+from prolate.estimators.search import unknown
 
 
 def categories(n: int, variables: tuple[int, ...]) -> np.ndarray:
@@ -58,13 +58,13 @@ def test_it_is_not_where_a_first_mean_is_taken_to_be_whole(monkeypatch) -> None:
 
 def test_spreads_of_signs_are_not_told_by_means_alone(monkeypatch) -> None:
     """A planted fault."""
-    rows, known = signs(20_000, 30), learn.own_spread
+    rows, known = signs(20_000, 30), unknown.own_spread
     right = error(rows, 0.5)
 
     def of_means(*asked, both_sides=0.0):
         return known(*asked)
 
-    monkeypatch.setattr(learn, "own_spread", of_means)
+    monkeypatch.setattr(unknown, "own_spread", of_means)
     assert error(rows, 0.5) > 1.08 * right
 
 
@@ -76,7 +76,7 @@ def amounts(n: int, d: int) -> np.ndarray:
 
 
 def test_spreads_of_amounts_are_told_by_their_farthest_columns(monkeypatch) -> None:
-    rows, found = amounts(40_000, 10), learn.rare_values
+    rows, found = amounts(40_000, 10), unknown.rare_values
     right = error(rows, 1.0)
 
     def unseen(*asked, share):
@@ -84,5 +84,5 @@ def test_spreads_of_amounts_are_told_by_their_farthest_columns(monkeypatch) -> N
         values = found(*asked, share=share)
         return replace(values, seen=np.zeros_like(values.seen))
 
-    monkeypatch.setattr(learn, "rare_values", unseen)
+    monkeypatch.setattr(unknown, "rare_values", unseen)
     assert error(rows, 1.0) > 1.3 * right

@@ -105,6 +105,24 @@ class Shares:
         """Whether the rows are few for this budget and this many columns."""
         return self.count_error > _SMALL
 
+    def warnings(self, columns: int, *, found: bool) -> tuple[str, ...]:
+        """Return what to say of few rows, and where not even magnitudes were `found`."""
+        if not found:
+            lost = (
+                "The rows are too few for this budget to find even how large the values are: do "
+                "not use these numbers. Bounds would help."
+            )
+            return (lost,)
+        if self.small:
+            few = (
+                f"The rows are few for this budget and {columns} columns: the searches' counts "
+                f"are noisy by {100 * self.count_error:.0f} % of the rows, so centers and scales "
+                "are rough and intervals may be too narrow. More rows, fewer columns, a larger "
+                "budget or bounds would help."
+            )
+            return (few,)
+        return ()
+
 
 def _share(noise: float, wanted: float, most: float) -> float:
     return min(max((noise / wanted) ** 2, _LEAST), most)

@@ -13,7 +13,7 @@ from prolate.curator import Curator
 from prolate.estimators.lengths import likely_shapes
 from prolate.estimators.lengths.interval import fit_tail
 from prolate.estimators.lengths.likely_shapes import few_values
-from prolate.estimators.search import deviations, learn, magnitudes, rare_column
+from prolate.estimators.search import deviations, magnitudes, rare_column, unknown
 from prolate.estimators.search.rare_column import gap_of_one
 from prolate.sources import open_source
 
@@ -273,7 +273,7 @@ def test_a_column_beyond_a_gap_is_one_of_rare_values(tiny, monkeypatch) -> None:
         return float(np.quantile(found, 0.8))
 
     found = far_off()
-    monkeypatch.setattr(learn, "gap_of_one", lambda *_: 0.0)  # a planted fault
+    monkeypatch.setattr(unknown, "gap_of_one", lambda *_: 0.0)  # a planted fault
     without = far_off()
     print("off:", found, "without:", without)
     assert found < 0.15

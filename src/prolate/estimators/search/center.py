@@ -9,7 +9,7 @@ from prolate.curator import Measurer
 from prolate.estimators.lengths.norms import fraction_radius, measure_norms
 from prolate.queries import ClippedSum
 
-__all__ = ["refine_center"]
+__all__ = ["refine_center", "roughness_of"]
 
 Floats = NDArray[np.float64]
 
@@ -52,3 +52,8 @@ def refine_center(
         explained = float(np.sum((noise / spread) ** 2))
         moved *= max(0.0, 1.0 - explained / float(np.sum((moved / spread) ** 2)))
     return center + np.clip(moved, -reach, reach), noise
+
+
+def roughness_of(noise: Floats, spread: Floats) -> float:
+    """Return how large the noise of all centers together is, in spreads."""
+    return float(np.sqrt(np.mean(np.minimum(noise / spread, 10.0) ** 2)))
