@@ -139,6 +139,10 @@ class Curator:
             raise InputError("The number of rows is private under neighbors='add-remove'.")
         return self._rows.count
 
+    def book(self) -> None:
+        """Charge the whole budget now: what is public for this release may not be for others."""
+        self._account.book()
+
     def mu_of(self, share: float) -> float:
         """Return the mu that `share` of the budget makes."""
         return math.sqrt(share) * self.budget.mu

@@ -179,10 +179,10 @@ class Job:
                 progress=report,
                 exchangeable=exchangeable,
             )
+            if free or (book is not None and book.promise != terms.promise):
+                curator.book()  # refused, perhaps, before the number of rows shows in anything
             if terms.relation == "replace" and curator.public_rows() == 0:
                 raise InputError("The data has no rows; there is nothing to release.")
-            if free:
-                charge()  # what is public for this promise must not be for the ledger's
             found = self.estimate(curator)
         return self.sign(curator, found, terms)
 

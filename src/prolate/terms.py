@@ -57,6 +57,7 @@ from fractions import Fraction
 from prolate._release_unit import Unit
 from prolate.budget import Budget, Neighbors
 from prolate.ledger import Ledger
+from prolate.ledger.entry import Promise
 from prolate.measurement import Measurement
 from prolate.release import ReceiptEntry
 
@@ -108,6 +109,11 @@ class Terms:
         """Return what a curator of rows may spend, of a part of mu."""
         return self.price.divided(self.steps / part)
 
+    @property
+    def promise(self) -> Promise:
+        """What a ledger is told to be promised."""
+        return Promise(self.neighbors, None if self.unit is None else self.unit.column)
+
     def charging(
         self, ledger: Ledger | None, price: Budget | None, label: str, delta: float = 0.0
     ) -> Callable[[], object]:
@@ -115,11 +121,13 @@ class Terms:
 
         `price` is None where it costs nothing; `delta` is for finding groups.
         """
-        unit = None if self.unit is None else self.unit.column
+        promise = self.promise
 
         def charge() -> None:
             if ledger is not None:
-                ledger.charge(price, label, delta=delta, neighbors=self.neighbors, unit=unit)
+                ledger.charge(
+                    price, label, delta=delta, neighbors=promise.neighbors, unit=promise.unit
+                )
 
         return charge
 

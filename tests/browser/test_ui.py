@@ -115,6 +115,8 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
 def test_from_a_plan_to_downloads(page: Page) -> None:
     page.fill("mean")
     summary = "document.querySelector('#summary').textContent"
+    page.until(f"{summary}.startsWith('Guess the number')")  # until the ledger knows it is public
+    page.write("#rows", str(ROWS))
     page.until(f"{summary}.includes('With 7,919 rows')")
     page.until("document.querySelector('tr[data-column=age] .noise').textContent.includes('SD')")
     page.write("tr[data-column=age] .spread", "10")

@@ -298,6 +298,35 @@ def test_a_ledger_takes_releases_that_hide_the_same(tmp_path, first, unit):
     assert len(ledger.entries()) == 2
 
 
+@pytest.mark.parametrize("stated", [False, True])
+def test_how_many_rows_there_are_is_not_told_before_a_ledger_has_agreed(tmp_path, capfd, stated):
+    """Neither that there are none, nor by a bar: for an add-remove ledger it is private."""
+    ledger = Ledger.create(
+        tmp_path / "ledger.db", limit=Budget(rho=9), neighbors="add-remove" if stated else None
+    )
+    if not stated:
+        ledger.charge(Budget(rho=1), neighbors="add-remove")
+    entries = len(ledger.entries())
+    (tmp_path / "none.csv").write_text("x\n")
+    (tmp_path / "some.csv").write_text("x\n" + "1\n" * 54_321)
+    for face in (prolate.mean, prolate.variance, prolate.count):
+        for name in ("none.csv", "some.csv"):
+            with pytest.raises(LedgerError, match="promise the same"):
+                face(tmp_path / name, budget=BUDGET, ledger=ledger, progress=True)
+    assert "54,321" not in "".join(capfd.readouterr())
+    assert len(ledger.entries()) == entries
+
+
+def test_a_ledger_that_has_decided_nothing_does_so_before_rows_are_counted(tmp_path):
+    ledger = Ledger.create(tmp_path / "ledger.db", limit=Budget(rho=9))
+    (tmp_path / "none.csv").write_text("x\n")
+    for face in (prolate.mean, prolate.mean, prolate.count):
+        with pytest.raises(InputError, match="no rows"):
+            face(tmp_path / "none.csv", budget=BUDGET, ledger=ledger)
+    assert ledger.neighbors == "replace"
+    assert [entry.rho for entry in ledger.entries()] == pytest.approx([BUDGET.rho, 0.0])
+
+
 def test_bad_arguments_cost_nothing(tmp_path):
     ledger = Ledger.create(tmp_path / "ledger.db", limit=Budget(rho=1))
     with pytest.raises(InputError):

@@ -486,6 +486,20 @@ def test_lists_are_no_labels() -> None:
         prolate.mean(table, budget=B, unit="who")
 
 
+@pytest.mark.parametrize("value", [1, 0.5, None])
+def test_lists_have_no_types_to_tell_persons_by(value: float | None) -> None:
+    """One value of a list may make doubles of all, in which long numbers are one."""
+    lists = [[2**60 + k, value if k == 3 else 1] for k in range(100)]
+    objects = np.array(lists, dtype=object)
+    for given in ({"unit": 0}, {"by": 0, "keys": [2**60]}):
+        with pytest.raises(InputError, match="no types, so they cannot say whose a row is"):
+            prolate.count(lists, budget=B, columns=[1], **given)
+    model = prolate.LinearRegression(seed=1)
+    for rows in (lists, objects):
+        with pytest.raises(InputError, match="no types, so they cannot say whose a row is"):
+            model.fit(rows, np.arange(100.0), unit=0)
+
+
 def test_nothing_is_read_before_the_ledger_is_charged(tmp_path: Path) -> None:
     book = prolate.Ledger.create(tmp_path / "l.ledger", limit=Budget(mu=1))
     with pytest.raises(LedgerError):

@@ -149,6 +149,8 @@ def test_no_value_and_no_private_count_is_told(page: Served) -> None:
     both.append(json.dumps(page.post("review", PLAN | hidden)))
     for text in both:
         assert not any(holds(text, secret) for secret in (str(ROWS), f"{SECRET:.0f}", "north"))
+    assert f'"rows": {ROWS}' not in told(statistic="mean")  # nothing is decided yet
+    ended(page, page.post("release", {"ticket": page.post("review", PLAN)["ticket"]})["id"])
     assert f'"rows": {ROWS}' in told(statistic="mean")
 
 
@@ -176,6 +178,20 @@ def test_progress_tells_no_private_count(
     assert (run["part"] is None) == (neighbors == "add-remove")
     assert "Another release is being made" in other["error"]
     assert ended(page, ticket)["state"] == "done"
+
+
+def test_rows_are_told_where_all_releases_of_the_ledger_tell_them(
+    data: Path, tmp_path: Path
+) -> None:
+    rows = str(prolate.count(data, budget=Budget(mu=1)).n).split(".")[0]
+    decided = {"neighbors": "replace"}, {"neighbors": "add-remove"}, {"unit": "ward"}, {}
+    for number, promise in enumerate(decided):
+        place = tmp_path / f"{number}.ledger"
+        Ledger.create(place, limit=Budget(epsilon=2, delta=1e-6), **promise)  # type: ignore[arg-type]
+        with served(data, place) as page:
+            told = page.post("expected", PLAN | {"neighbors": "replace"})
+        assert told["rows"] == (int(rows) if number == 0 else None)
+        assert (rows in json.dumps(told)) is (number == 0)
 
 
 def test_a_ticket_is_charged_once(page: Served, ledger: Path) -> None:
@@ -362,7 +378,7 @@ def test_what_no_forecast_is_made_for_says_so(page: Served) -> None:
         ({"statistic": "quantile", "q": [0.5]}, "The error of a quantile is not known in advance"),
         ({"statistic": "covariance"}, "The error of a covariance is not known in advance"),
     ]:
-        found = page.post("expected", PLAN | changes)
+        found = page.post("expected", PLAN | {"rows": ROWS} | changes)
         assert found["summary"].startswith(words)
         assert found["columns"] == {}  # no number that would be another statistic's
         assert (changes is LINE) == (not any("For comparison" in note for note in found["notes"]))
@@ -445,12 +461,14 @@ def test_what_is_expected_is_what_is_then_stated(page: Served) -> None:
     assert [float(found["columns"][name]["noise"]) for name in ("age", "visits")] == pytest.approx(
         release.noise_std, rel=0.01
     )
-    mean = page.post("expected", PLAN | {"statistic": "mean", "spread": {"age": 10, "visits": 2}})
+    mean = page.post(
+        "expected", PLAN | {"statistic": "mean", "rows": ROWS, "spread": {"age": 10, "visits": 2}}
+    )
     forecast = prolate.expected_error(
         n=ROWS, scale=[10, 2], bounds=([0, 0], [120, 20]), budget=Budget(epsilon=1, delta=1e-6)
     )
     assert float(mean["columns"]["age"]["noise"]) == pytest.approx(forecast.noise_std[0], rel=0.3)
-    uneven = {"statistic": "mean", "bounds": {}, "spread": {"age": 10}}
+    uneven = {"statistic": "mean", "rows": ROWS, "bounds": {}, "spread": {"age": 10}}
     assert "Guess the spread of 'visits'" in page.post("expected", PLAN | uneven)["missing"]
     hidden = {"statistic": "mean", "neighbors": "add-remove"}
     assert "Guess the number of rows" in page.post("expected", PLAN | hidden)["missing"]

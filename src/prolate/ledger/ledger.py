@@ -146,14 +146,19 @@ class Ledger:
     @property
     def neighbors(self) -> Neighbors | None:
         """What may happen to whom all releases protect, or None before that is decided."""
-        promise = self._read().promise
+        promise = self.promise
         return None if promise is None else promise.neighbors
 
     @property
     def unit(self) -> str | None:
         """The column of the persons whom all releases protect; None is a row."""
-        promise = self._read().promise
+        promise = self.promise
         return None if promise is None else promise.unit
+
+    @property
+    def promise(self) -> Promise | None:
+        """Both together: what all releases hide, or None before that is decided."""
+        return self._read().promise
 
     @property
     def keys_delta(self) -> float:

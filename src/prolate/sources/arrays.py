@@ -18,7 +18,15 @@ from prolate.sources.source import Block, Columns, Source, position_names
 if TYPE_CHECKING:
     from prolate.sources.kept import Thinning
 
-__all__ = ["NUMBERS", "ArraySource", "as_array", "check_numbers", "plain", "to_float"]
+__all__ = [
+    "NUMBERS",
+    "ArraySource",
+    "as_array",
+    "check_numbers",
+    "plain",
+    "refuse_lists",
+    "to_float",
+]
 
 NUMBERS = (Real, Decimal, np.bool_, type(None))
 """Python's numbers, and None for a missing one."""
@@ -158,6 +166,20 @@ def to_float(value: Any) -> float:
         return float("nan") if value is None else float(value)
     except (OverflowError, ValueError):  # too large, or Decimal's signaling NaN
         return float("nan")
+
+
+def refuse_lists(labels: Sequence[str | int]) -> None:
+    """Raise `InputError` where columns of lists, or of Python's objects, are to be labels.
+
+    They have no types: one value decides that all of them are doubles, in which long numbers,
+    and so persons, are one.
+    """
+    if labels:
+        raise InputError(
+            "Lists and arrays of Python objects have no types, so they cannot say whose a row is, "
+            "or which group it is in; pass an array of numbers or a table, such as a "
+            "pandas.DataFrame."
+        )
 
 
 def _of_lists(data: Sequence[Any]) -> NDArray[np.generic]:

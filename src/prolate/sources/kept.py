@@ -76,6 +76,7 @@ class KeptRows(Source):
         progress: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__(source.columns, 0, 1)
+        self.ordered = source.ordered
         wanted = _AT_ONCE // (8 * len(source.columns)) // 2 * 2
         self.rows_per_block = max(source.rows_per_block, wanted)
         self._blocks: list[Block] = []

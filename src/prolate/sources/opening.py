@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from prolate.errors import InputError
-from prolate.sources.arrays import ArraySource, as_array
+from prolate.sources.arrays import ArraySource, as_array, refuse_lists
 from prolate.sources.source import Columns, Source
 
 __all__ = ["open_source"]
@@ -106,6 +106,7 @@ def _plain(
             raise InputError("An empty list holds neither rows nor paths.")
         if _paths(data):
             return _files(data, columns, block_bytes, labels)
+        refuse_lists(labels)
         return ArraySource(as_array(data), columns, block_bytes, labels)
     if hasattr(data, "__array__"):
         return ArraySource(as_array(data), columns, block_bytes, labels)

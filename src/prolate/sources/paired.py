@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
-from prolate.sources.arrays import NUMBERS, ArraySource, as_array, check_numbers, to_float
+from prolate.sources.arrays import (
+    NUMBERS,
+    ArraySource,
+    as_array,
+    check_numbers,
+    refuse_lists,
+    to_float,
+)
 from prolate.sources.opening import open_source
 from prolate.sources.source import Block, Source, choose_columns
 
@@ -122,6 +129,8 @@ def open_features(X: object, what: str = "X", labels: Sequence[str | int] = ()) 
     if is_path(X) or is_table(X):
         return open_source(X, labels=labels)
     if not hasattr(X, "tocsr"):
+        if isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "") == "O":
+            refuse_lists(labels)
         X = _array(X, what)
     data: Any = X
     if data.dtype.kind == "c":

@@ -79,14 +79,14 @@ class _Face:
 
     def expected(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         plan = Plan.read(fields, self._schema)
+        known = self._schema.rows if words.tells_rows(self._ledger, plan) else None
         found: dict[str, Any] = {
             "mu": f"{plan.budget.mu:.4g}",
             "room": words.room(self._ledger, plan),
-            # Public only after the user has said that it is.
-            "rows": self._schema.rows if plan.public_rows else None,
+            "rows": known,
         }
         try:
-            return found | expect(plan, fields, self._schema)
+            return found | expect(plan, fields, known)
         except ProlateError as error:
             return found | {"missing": printable(str(error))}
 

@@ -15,7 +15,6 @@ from prolate.errors import InputError
 from prolate.forecast import expected_error
 from prolate.terms import FOR_THE_REST, for_keys
 from prolate.ui.plan import Plan
-from prolate.ui.schema import Schema
 
 __all__ = ["expect"]
 
@@ -33,16 +32,17 @@ _DEPENDENT = (
 )
 
 
-def expect(plan: Plan, guesses: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+def expect(plan: Plan, guesses: Mapping[str, Any], rows: int | None) -> dict[str, Any]:
     """Return what to expect, ready for JSON.
 
     Parameters
     ----------
     plan : Plan
     guesses : mapping
-        ``rows``: the user's guess of how many there are, used unless the number is public.
+        ``rows``: the user's guess of how many there are, used unless the number is known.
         ``spread``: guessed standard deviations, by column.
-    schema : Schema
+    rows : int or None
+        How many there are, if that is known and public.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def expect(plan: Plan, guesses: Mapping[str, Any], schema: Schema) -> dict[str, 
     if plan.statistic == "regress":
         states = "The release states it, with an interval for each coefficient where it can."
         return _said(f"{_UNKNOWN.format(_NAMES[plan.statistic])} {states}")
-    rows, notes = _rows(plan, guesses, schema)
+    rows, notes = _rows(plan, guesses, rows)
     spread, unit, said = _spread(plan, guesses)
     budget, neighbors = _terms(plan)
     if "by" in plan.keywords:
@@ -151,13 +151,12 @@ def _counted(plan: Plan) -> str:
     return "persons" if plan.unit.max_rows is None else "rows that count"
 
 
-def _rows(plan: Plan, guesses: Mapping[str, Any], schema: Schema) -> tuple[int, list[str]]:
-    public = plan.public_rows
-    if public and schema.rows is not None:
-        return schema.rows, []
+def _rows(plan: Plan, guesses: Mapping[str, Any], known: int | None) -> tuple[int, list[str]]:
+    if known is not None:
+        return known, []
     guess = guesses.get("rows")
     if isinstance(guess, bool) or not isinstance(guess, int | float) or not 1 <= guess < 2**62:
-        why = "the file does not state it" if plan.neighbors == "replace" else "it is private"
+        why = "it is not known yet" if plan.neighbors == "replace" else "it is private"
         raise InputError(f"Guess the number of {_counted(plan)} to see the expected error: {why}.")
     return int(guess), [f"The number of {_counted(plan)} is your guess."]
 

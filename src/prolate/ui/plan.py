@@ -13,7 +13,7 @@ from prolate.budget import Budget, Neighbors
 from prolate.curator import Progress
 from prolate.errors import InputError
 from prolate.ledger import Ledger
-from prolate.ledger.entry import Charge, Promise
+from prolate.ledger.entry import Charge
 from prolate.release import Release
 from prolate.report.repeat import _field, _folded, _shell
 from prolate.terms import Terms, for_keys, keys_price
@@ -142,13 +142,12 @@ class Plan:
     @property
     def charge(self) -> Charge:
         """What a ledger is charged: a budget, and a delta for finding groups."""
-        promise = Promise(self.neighbors, None if self.unit is None else self.unit.column)
         if self.is_free:
-            return Charge(None, promise)
+            return Charge(None, self.terms.promise)
         if not self.finds_keys:
-            return Charge(self.budget, promise)
+            return Charge(self.budget, self.terms.promise)
         price, delta = for_keys(self.budget)
-        return Charge(price, promise, keys_price(self.terms, delta))
+        return Charge(price, self.terms.promise, keys_price(self.terms, delta))
 
     def release(self, ledger: Ledger | None, progress: Progress) -> Release | GroupedRelease:
         """Make the release; it is charged to the ledger before any row is measured."""

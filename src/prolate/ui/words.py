@@ -13,7 +13,7 @@ from prolate.ledger import Ledger
 from prolate.ledger.account import Account
 from prolate.ui.plan import STATISTICS, Plan
 
-__all__ = ["account", "plan_in_words", "room", "spending"]
+__all__ = ["account", "plan_in_words", "room", "spending", "tells_rows"]
 
 _MANY = 6
 _NEARLY = 1.0 + 1e-9  # so that a limit of 2 leaves 2, not 1.999
@@ -112,6 +112,11 @@ def _hidden(plan: Plan) -> str:
     else:
         many = f"the number of {'rows' if unit is None else 'persons'} is public"
     return f"What one {one} holds is hidden; {many}.{counted}"
+
+
+def tells_rows(ledger: Ledger | None, plan: Plan) -> bool:
+    """Return whether the number of rows is public: the user says so, and so do all releases."""
+    return plan.public_rows and (ledger is None or ledger.promise == plan.terms.promise)
 
 
 def room(ledger: Ledger | None, plan: Plan) -> str:
