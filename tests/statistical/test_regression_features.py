@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import prolate
+from prolate.estimators.regression import slopes as own_slopes
 from prolate.estimators.regression import standardize
 
 N = 20_000
@@ -62,3 +63,23 @@ def test_features_that_are_mostly_next_to_nothing(rows_of, most, monkeypatch):
 
     monkeypatch.setattr(standardize, "with_floor", nothing)
     assert left(rows_of) > 0.5  # a planted fault
+
+
+def test_the_slope_of_a_flag_that_few_rows_have(monkeypatch):
+    """Its rows are far out, and all to one side: clipped, they seem to have a steep slope."""
+
+    def slopes() -> float:
+        """Return the largest error of any, over what is small beside the slope."""
+        found = []
+        for seed in range(6):
+            rng = np.random.default_rng(seed)
+            X = np.column_stack([rng.random(50_000) < 0.02, rng.normal(size=50_000)])
+            y = X @ [20.0, 2.0] + rng.normal(10.0, 5.0, 50_000)
+            model = prolate.LinearRegression(mu=1, seed=seed).fit(X, y)
+            found.append(model.coef_)
+        return float(np.max(np.abs(np.array(found) - [20.0, 2.0]) / [4.0, 0.3]))
+
+    assert slopes() < 1.0
+    monkeypatch.setattr(standardize, "_LESS_RARE", 10.0)
+    monkeypatch.setattr(own_slopes, "_farther", lambda *_: 0.0)
+    assert slopes() > 1.0  # planted faults

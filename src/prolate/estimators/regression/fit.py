@@ -36,7 +36,13 @@ from prolate.estimators.present import whole_rows
 from prolate.estimators.regression.line import Line, Moments, add_round, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.estimators.regression.search import Found, search
-from prolate.estimators.regression.slopes import attenuation, average, mean_square, true_slopes
+from prolate.estimators.regression.slopes import (
+    FARTHER,
+    attenuation,
+    average,
+    mean_square,
+    true_slopes,
+)
 from prolate.estimators.regression.standard import Standard, longest_square
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import rows_changed
@@ -50,7 +56,7 @@ _LONGEST = 1.0  # small radius, over the root of the number of features
 _FRACTION = 0.8  # of the rows is clipped to the small radius
 _CUT, _TARGET_CUT = 3.0, 2.5  # deviations at which features and the target are cut, ...
 _LEAST_CUT, _MOST_ROWS = 1.3, 33.0  # the target is cut to so little, for so little rows times mu
-_FAR_CUT, _FAR_TARGET_CUT = 8.0, 4.5  # ... where the radius is large
+_FAR_CUT, _FAR_TARGET_CUT = 16.0, 5.0  # ... where the radius is large
 _FEW = 300.0  # rows times mu that do not pay for a large radius
 _LARGE = 0.2  # part of the sums' budget for the large radius, ...
 _TWO = 1.5  # ... if it is so many times the small one
@@ -263,17 +269,17 @@ def _enough(curator: Curator, rows: float) -> float:
 
 
 def _longest(norms: Norms) -> float:
-    return 1.02 * _FAR_CUT * norms.typical
+    return 1.02 * _FAR_CUT / FARTHER * norms.typical
 
 
 def _large_radius(curator: Curator, norms: Norms, k: int, rows: float, share: float) -> float:
     """Return the radius that is best for the slopes: noise against what clipping does."""
     changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
     best = (math.inf, float(norms.edges[0]))
-    for radius in norms.edges[norms.edges < _longest(norms)]:
+    for radius in norms.edges[norms.edges < FARTHER * _longest(norms)]:
         size = mean_square(norms, radius, _longest(norms)) / k
         longest = longest_square(radius)
         noise = changed * longest / (curator.mu_of(share) * rows) * math.sqrt(k) / size
-        bias = _BIAS * (attenuation(norms, radius, _longest(norms)) - 1.0)
+        bias = _BIAS * (attenuation(norms, radius, _longest(norms), k) - 1.0)
         best = min(best, (noise**2 + bias**2, float(radius)))
     return best[1]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,19 @@ from numpy.typing import NDArray
 from prolate.estimators.lengths.norms import Norms
 from prolate.estimators.regression.line import Moments, spread_of_noise
 
-__all__ = ["Slopes", "attenuation", "average", "mean_square", "true_slopes"]
+__all__ = [
+    "FARTHER",
+    "Slopes",
+    "attenuation",
+    "average",
+    "mean_square",
+    "true_slopes",
+]
 
 Floats = NDArray[np.float64]
+
+FARTHER = 2.0
+"""Times the longest length that is believed, at which rows that are surely there are cut."""
 
 _DRAWS = 4096
 _ROUNDS = 60
@@ -36,7 +46,9 @@ _EXPLAINED = 0.5
 _LEAST = 0.02  # of the target's variance, that is always left unexplained
 # Part of the correction by which it may be wrong, and how much more where lengths are not
 # those of normal rows.
-_WRONG, _WRONG_UNLIKE = 0.1, 1.0
+_WRONG, _WRONG_UNLIKE = 0.1, 4.0
+# Standard deviations of a count of rows that are surely there: of several cells, or of one.
+_SURE, _CLEAR = 2.0, 3.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +69,43 @@ class Slopes:
     sampling: Floats
 
 
-def attenuation(norms: Norms, radius: float, longest: float) -> float:
-    """Return E |z| |T| / E |T|**2 of the rows, T = z clipped to `radius`, |z| <= `longest`."""
-    middle, part = _lengths(norms, longest)
+def attenuation(norms: Norms, radius: float, longest: float, columns: int) -> float:
+    """Return about how much larger slopes on rows clipped to a radius are.
+
+    E |z| |T| / E |T|**2 of the rows, T = z clipped to `radius`, |z| <= `longest`: so it is for
+    rows that are elliptical. Others may have up to E |z|**2 / E |z| |T|, if they are around 0: that
+    is var z / cov(T, z), at least cov(T, z) / var T by the inequality of Cauchy and Schwarz.
+    So what is between the two counts as far as it surely is more than for normal rows.
+    """
+    squares = np.random.default_rng(0).chisquare(columns, _DRAWS)
+    lengths = np.sqrt(squares / columns) * norms.typical
+    along = _ratio(*_lengths(norms, longest), radius)
+    return along + _farther(norms, lengths, radius, longest)
+
+
+def _ratio(middle: Floats, part: Floats, radius: float) -> float:
     clipped = np.minimum(middle, radius)
     return float(np.sum(part * middle * clipped) / np.sum(part * clipped**2))
+
+
+def _farther(norms: Norms, lengths: Floats, radius: float, longest: float) -> float:
+    """Return by what part slopes may surely be larger than attenuation says: see there.
+
+    Beyond what is so for rows of these `lengths`.
+    """
+    edges = np.concatenate([[0.0], norms.edges, [np.inf]])
+    rows = max(float(norms.counts.sum()), 1.0)
+    like = replace(norms, counts=np.histogram(lengths, edges)[0] * (rows / lengths.size))
+    gaps, doubts = [], []
+    for one in (norms, like):
+        middle, part = _lengths(one, longest, surely=True)
+        kept = middle * np.minimum(middle, radius)
+        along = float(np.sum(part * kept))
+        most = float(np.sum(part * middle**2)) / along
+        terms = np.where(part > 0.0, middle**2 - most * kept, 0.0)
+        gaps.append(most / _ratio(middle, part, radius))
+        doubts.append(norms.noise / rows * float(np.linalg.norm(terms)) / along / most)
+    return max(gaps[0] / gaps[1] - 1.0 - _SURE * doubts[0], 0.0)
 
 
 def mean_square(norms: Norms, radius: float, longest: float) -> float:
@@ -107,7 +151,7 @@ def true_slopes(
     left = max(variance - max(explained, 0.0), _LEAST * variance)
     square, whole = float(theta @ theta), float((start + theta) @ (start + theta))
 
-    factor, unlike = _correction(raised, norms, radius, longest, rows)
+    factor, unlike, farther = _correction(raised, norms, radius, longest, rows)
     kept = _kept(variance, cut)
     wrong = _WRONG + _WRONG_UNLIKE * unlike
     turn = axes / factor
@@ -117,7 +161,8 @@ def true_slopes(
     # Along axes that noise hides, the slope is as likely as those of the others.
     hidden = 1.0 - np.maximum(values, 0.0) / raised
     prior = _EXPLAINED * variance / max(float(np.sum(raised)), 1e-300)
-    spread += np.diag(prior * hidden**2 + (wrong * (factor - 1.0)) ** 2 * whole / k)
+    doubtful = (wrong * (factor - 1.0)) ** 2 + farther**2
+    spread += np.diag(prior * hidden**2 + doubtful * whole / k)
     slopes = turn @ (start + theta / kept)
 
     # Where rows lie, if they are symmetric; else clipping moves their mean.
@@ -147,10 +192,11 @@ def average(found: Sequence[Slopes]) -> Slopes:
 
 def _correction(
     variances: Floats, norms: Norms, radius: float, longest: float, rows: float
-) -> tuple[Floats, float]:
+) -> tuple[Floats, float, float]:
     """Return by how much the slopes of clipped rows are too large, along each axis.
 
-    And by what part that factor surely differs from the one of normal rows.
+    And by what part that factor surely differs from the one of normal rows; and by what part
+    it may surely be larger, as rows are not elliptical.
     """
     along, lengths = _normal_axes(variances, radius)
     edges = np.concatenate([[0.0], norms.edges, [np.inf]])
@@ -158,15 +204,13 @@ def _correction(
     middle, part = _lengths(norms, longest)
     clipped = np.minimum(middle, radius)
 
-    def ratio(weight: Floats) -> float:
-        return float(np.sum(weight * middle * clipped) / np.sum(weight * clipped**2))
-
-    away = ratio(part) / ratio(like) - 1.0
+    away = _ratio(middle, part, radius) / _ratio(middle, like, radius) - 1.0
     there = middle < longest
-    terms = np.where(there, middle * clipped - ratio(part) * clipped**2, 0.0)
+    terms = np.where(there, middle * clipped - _ratio(middle, part, radius) * clipped**2, 0.0)
     doubt = norms.noise / rows * np.linalg.norm(terms) / np.sum(part * clipped**2)
     sure = away**2 / max(away**2 + doubt**2, 1e-300)
-    return along * (1.0 + away * sure), abs(away * sure)
+    farther = _farther(norms, lengths, radius, longest)
+    return along * (1.0 + away * sure), abs(away * sure), farther
 
 
 def _normal_axes(variances: Floats, radius: float) -> tuple[Floats, Floats]:
@@ -205,12 +249,21 @@ def _kept(variance: float, cut: float) -> float:
     return inside
 
 
-def _lengths(norms: Norms, longest: float) -> tuple[Floats, Floats]:
-    """Return a length in the middle of each cell, and what part of the rows has it."""
+def _lengths(norms: Norms, longest: float, *, surely: bool = False) -> tuple[Floats, Floats]:
+    """Return a length in the middle of each cell, and what part of the rows has it.
+
+    Of tails, only what is surely there, if `surely`: far out, noise would be worth much.
+    """
     edges = norms.edges
     middle = np.concatenate([[0.7 * edges[0]], np.sqrt(edges[:-1] * edges[1:]), [1.2 * edges[-1]]])
-    counts = np.where(middle < longest, norms.counts, 0.0)
+    clear = np.where(norms.counts > _CLEAR * norms.noise, norms.counts, 0.0)
+    counts = np.where((middle < longest) | surely, norms.counts, clear)
+    middle = np.minimum(middle, FARTHER * longest)
     above = np.append(np.cumsum(counts[::-1])[::-1], 0.0)
+    if surely:
+        cells = np.arange(above.size)[::-1]
+        alone = np.append(np.cumsum(clear[::-1])[::-1], 0.0)
+        above = np.where(above > _SURE * norms.noise * np.sqrt(cells), above, alone)
     falling = np.minimum.accumulate(np.maximum(above, 0.0))
     part = -np.diff(falling)
     total = float(part.sum())

@@ -47,7 +47,8 @@ _SURE, _SURE_ANYWHERE = 4.5, 6.0  # standard deviations that show a moment
 _LOWER = 2.5  # of them, by which it is lowered
 _BEYOND = 3  # half octaves that rare values may reach beyond the last that are seen
 _REACH = 8.0  # deviations at which values are cut for the mean square
-_MOST = 10.0  # times by which the mean square may differ from what step 2 says
+_MOST = 10.0  # times by which the mean square may differ from what step 2 says, ...
+_LESS_RARE = 2.0  # ... or be less, of rare values: their squares are far above their mean, and cut
 _LEFT = 0.25  # of the budget that is left, for each measurement of step 3
 _RADIUS = 3.0  # of the squares' norm, over that of normal rows
 
@@ -98,7 +99,7 @@ def standardize(
         share = min(share, _LEFT * view.remaining)  # long rows may have cost something
     if rough:
         return interval.center, spread
-    spread = _mean_square(view, rows, interval.center, spread, share=share)
+    spread = _mean_square(view, rows, interval, spread, share=share)
     center, _ = refine_center(view, rows, interval.center, spread, share=share)
     return center, spread
 
@@ -119,9 +120,10 @@ def _with_rare_values(view: Searcher, rows: float, interval: Interval, spread: F
 
 
 def _mean_square(
-    view: Searcher, rows: float, center: Floats, spread: Floats, *, share: float
+    view: Searcher, rows: float, interval: Interval, spread: Floats, *, share: float
 ) -> Floats:
     """Return the root mean square deviation of values cut to `_REACH` spreads."""
+    center, less = interval.center, np.where(interval.narrow, _LESS_RARE, _MOST)
     size = np.clip(spread, 1e-70, 1e70) ** 2
     reach = _REACH * spread
     query = ClippedSum(
@@ -134,7 +136,7 @@ def _mean_square(
     )
     measured = view.measure(query, share=share, label="scale again")
     square = size + query.unit * measured.values / rows
-    return np.where(size == spread**2, np.sqrt(np.clip(square, size / _MOST, size * _MOST)), spread)
+    return np.where(size == spread**2, np.sqrt(np.clip(square, size / less, size * _MOST)), spread)
 
 
 def _deviation(view: Searcher, rows: float, interval: Interval, *, share: float) -> Floats:
