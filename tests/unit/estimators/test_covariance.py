@@ -11,7 +11,8 @@ import prolate
 from prolate import Budget, InputError, Release, rivals
 from prolate._release_views import cells
 from prolate.curator import Curator
-from prolate.estimators.covariance.lengths import learn_lengths
+from prolate.estimators.covariance import moment as own
+from prolate.estimators.covariance.lengths import Lengths, learn_lengths
 from prolate.estimators.covariance.moment import Moment, combine
 from prolate.estimators.covariance.spectrum import shrunk_spectrum
 from prolate.estimators.lengths.norms import Norms
@@ -321,3 +322,43 @@ def test_noise_is_taken_off_eigenvalues() -> None:
     assert shrunk_spectrum(far + noise, variance).values == pytest.approx(
         np.arange(1.0, size + 1.0), abs=0.15
     )
+
+
+def flags(rng: np.random.Generator, n: int) -> np.ndarray:
+    often = rng.random(n) < 0.3
+    return np.column_stack([often, often & (rng.random(n) < 0.3), rng.random(n) < 0.02]) * 1.0
+
+
+def test_a_rough_moment_of_another_shape_counts_little(monkeypatch) -> None:
+    """Rare flags are clipped in it as no normal rows are; a flag's variance is at most 1/4."""
+
+    def apart() -> float:
+        found = []
+        for seed in range(4):
+            rows = flags(np.random.default_rng(seed), 20_000)
+            variance = np.diag(prolate.covariance(rows, budget=Budget(mu=2), seed=seed).estimate)
+            found.append(np.max(np.abs(variance / rows.var(axis=0) - 1.0)))
+        return float(np.median(found))
+
+    assert apart() < 0.06
+    monkeypatch.setattr(own, "_APART", np.inf)  # the same test fails for this fault
+    assert apart() > 0.3
+
+
+def test_what_clipping_takes_of_rows_that_are_not_elliptical_is_part_of_the_error(
+    monkeypatch,
+) -> None:
+    def ratio() -> float:
+        """Return the variances' errors over what is stated, root mean squares."""
+        off, stated = [], []
+        for seed in range(8):
+            rows = np.random.default_rng(seed).exponential(size=(5000, 2))
+            budget = Budget(epsilon=1, delta=1e-6)
+            r = prolate.covariance(rows, budget=budget, seed=seed)
+            off.append(np.diag(r.estimate) - rows.var(axis=0))
+            stated.append(np.diag(r.noise_std))
+        return float(np.sqrt(np.mean(np.square(off)) / np.mean(np.square(stated))))
+
+    assert ratio() < 1.5
+    monkeypatch.setattr(Lengths, "unlike", 0.0)  # the same test fails for this fault
+    assert ratio() > 2.0

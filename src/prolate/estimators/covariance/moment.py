@@ -36,6 +36,7 @@ _LEAST_NORMS, _MOST_NORMS = 0.002, 0.2  # its part of the share, ...
 _FEW_COLUMNS = 2.3  # ... at most this over d**1.5, or ...
 _MANY_COLUMNS = 0.02
 _ALIKE = 2.0  # two moments of sizes that differ more are not averaged
+_APART = 3.0  # standard deviations by which variances are apart that noise does not explain
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +167,8 @@ def measure_moment(
         mean=mean + np.linalg.solve(axes.T, moved),
         radius=clip.radius,
         factor=clip.factor,
-        doubt=clip.doubt,
+        # What is taken is known for elliptical rows; of others, it may be all of it.
+        doubt=float(np.hypot(clip.doubt, known.unlike * (1.0 - clip.factor))),
     )
 
 
@@ -194,6 +196,12 @@ def combine(first: Moment, second: Moment, *, bias: float) -> Moment:
     trust = 1.0 / np.diag(of_first + second.variance)
     own, other = np.diag(values[0]), np.diag(values[1])
     ratio = float(np.sum(trust * own * other) / max(np.sum(trust * own**2), 1e-300))
+    # And where its rows were clipped otherwise than normal ones are, its shape is another.
+    usual = 2.0 * np.diag(ratio**2 * of_first + second.variance)
+    apart = float(np.mean((ratio * own - other) ** 2))
+    if apart > (1.0 + _APART * np.sqrt(2.0 / own.size)) * float(np.mean(usual)):
+        of_first = of_first + apart
+        weight = of_first / (of_first + second.variance)
     if not 1.0 / _ALIKE < ratio < _ALIKE:
         ratio, weight = 1.0, np.ones_like(weight)
     return Moment(
