@@ -51,8 +51,11 @@ class Shown:
     ) -> dict[str, Any]:
         """Return the fields of a stored release of this kind and version, its budget, its unit."""
         if not isinstance(fields, Mapping) or fields.get("schema") != cls._schema:
+            other = fields.get("schema") if isinstance(fields, Mapping) else None
+            grouped = "; it is one of groups, which prolate.GroupedRelease reads"
             raise ReleaseError(
-                f"This is not a stored Prolate {cls._what}: its schema is not {cls._schema!r}."
+                f"This is not a stored Prolate {cls._what}: its schema is not {cls._schema!r}"
+                f"{grouped if other == 'prolate.groups' != cls._schema else ''}."
             )
         version = fields.get("schema_version")
         if type(version) is not int or version != cls._schema_version:

@@ -102,8 +102,8 @@ def interval_covers(release: Release) -> str:
     one = "number" if release.is_matrix else "column"
     if release.noise_only:
         return (
-            f"the {release.statistic} of these rows, one {one} at a time "
-            f"({_noise(release)}: sampling error is not included)"
+            f"the {release.statistic} of these rows{_cut(release)}, one {one} at a time "
+            f"({_noise(release)}: sampling error is not included{_untold(release)})"
         )
     what = "privacy noise and sampling error together"
     if release.statistic == "quantile":
@@ -112,8 +112,22 @@ def interval_covers(release: Release) -> str:
         what = "privacy noise, sampling error and what clipping may have taken off, together"
     return (
         f"the {release.statistic} of the population that the rows were drawn from, one {one} "
-        f"at a time ({what}{_unseen(release)})"
+        f"at a time ({what}{_unseen(release)}{_untold(release)})"
     )
+
+
+def _cut(release: Release) -> str:
+    """Return what the plain mechanism does to values beyond the public bounds."""
+    return ", each value cut to its bounds" if release.method == "gaussian" else ""
+
+
+def _untold(release: Release) -> str:
+    """Return what other people's methods do not measure."""
+    if release.statistic != "mean" or release.method in ("auto", "gaussian"):
+        return ""
+    whose = " of rows that are not normal around the given center"
+    whose = whose if release.method == "gaussian-ellipse" else ""
+    return f"; what clipping takes{whose} is not measured, and not allowed for"
 
 
 def _noise(release: Release) -> str:

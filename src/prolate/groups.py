@@ -86,7 +86,8 @@ def release_groups(
         price, delta = for_keys(terms.price)
         terms = replace(terms, price=price)
         aside = keys_price(terms, delta)
-    label = f"{job.statistic} of {len(names)} columns by {in_words(by)}"
+    of = f"{len(names)} column{'' if len(names) == 1 else 's'}"
+    label = f"{job.statistic} of {of} by {in_words(by)}"
     terms.charging(ledger, terms.price, label, aside)()
 
     report = progress or _quiet

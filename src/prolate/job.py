@@ -165,7 +165,8 @@ class Job:
                     progress=report,
                 )
         limits = read_bounds(bounds, source.columns, required=self.needs_bounds)
-        label = f"{self.statistic} of {len(source.columns)} columns"
+        d = len(source.columns)
+        label = f"{self.statistic} of {d} column{'' if d == 1 else 's'}"
         free = self.only_counts and terms.relation == "replace"
         charge = terms.charging(book, None if free else price, label)
         with _reporter(progress, terms.relation) as report:

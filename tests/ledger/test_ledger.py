@@ -381,7 +381,13 @@ def test_what_is_promised_can_be_stated_beforehand(place: str) -> None:
 
 
 def test_wrong_promises(place: str) -> None:
-    wrongs = ({"neighbors": "swap"}, {"unit": 3}, {"unit": "a\0b"}, {"neighbors": ["replace"]})
+    wrongs = (
+        {"neighbors": "swap"},
+        {"unit": 3},
+        {"unit": " "},
+        {"unit": "a\0b"},
+        {"neighbors": ["replace"]},
+    )
     for wrong in wrongs:
         with pytest.raises(InputError, match=r"neighbors must be|unit must be"):
             Ledger.create(place, limit=Budget(mu=1), **wrong)  # type: ignore[arg-type]

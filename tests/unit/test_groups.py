@@ -710,3 +710,8 @@ def test_a_grouped_release_is_read_as_a_mapping() -> None:
     assert "u" in made
     assert "w" not in made
     assert dict(made) == dict(made.items()) == dict(zip(made.keys(), made.values(), strict=True))
+
+
+def test_a_release_of_groups_says_what_reads_it() -> None:
+    with pytest.raises(ReleaseError, match=r"one of groups, which prolate\.GroupedRelease reads"):
+        prolate.Release.from_dict(G.to_dict())

@@ -144,8 +144,8 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is empty; its first line must hold column names"),
-        (b"\n1,2\n", "is empty; its first line"),
+        (b"", "no names of columns in its first line: it is empty"),
+        (b"\n1,2\n", "no names of columns in its first line: its first line is blank"),
         (b"41.5,77,9\n1,2,3\n", "must hold the names of the columns; it holds only numbers"),
         (b"a,a,b\n1,2,3\n", "More than one column of .*rows.csv is called 'a'"),
         ("é,b\n1,2\n".encode("latin-1"), "cannot be read as CSV text in UTF-8"),
@@ -156,6 +156,11 @@ def test_headers_that_are_none(content: bytes, message: str, tmp_path: Path) -> 
     with pytest.raises(InputError, match=message) as caught:
         read(tmp_path, content)
     assert "41.5" not in str(caught.value)
+
+
+def test_names_without_the_end_of_their_line_are_names_without_rows(tmp_path: Path) -> None:
+    for content in ("a,b", "a,b\n", "a,b\r\n"):
+        assert read(tmp_path, content).shape == (0, 2)
 
 
 def test_columns_of_a_csv_file(tmp_path: Path) -> None:

@@ -115,7 +115,8 @@ class Shares:
             return (lost,)
         if self.small:
             few = (
-                f"The rows are few for this budget and {columns} columns: the searches' counts "
+                f"The rows are few for this budget and {columns} column"
+                f"{'' if columns == 1 else 's'}: the searches' counts "
                 f"are noisy by {100 * self.count_error:.0f} % of the rows, so centers and scales "
                 "are rough and intervals may be too narrow. More rows, fewer columns, a larger "
                 "budget or bounds would help."

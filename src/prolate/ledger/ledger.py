@@ -290,6 +290,8 @@ def _check_budget(name: str, value: object) -> None:
 def _promise(neighbors: object, unit: str | None) -> Promise:
     if unit is not None:
         _check_text("unit", unit)
+        if not unit.strip():
+            raise InputError("unit must be the name of a column; got nothing, or only spaces.")
     return Promise(check_neighbors(neighbors), unit)
 
 

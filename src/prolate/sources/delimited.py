@@ -106,7 +106,8 @@ class DelimitedFile(DataFile):
         with readable(path, self.kind):
             header = self._header()
             if not header.strip():
-                raise InputError(f"{path} is empty; its first line must hold column names.")
+                what = "its first line is blank" if Path(path).stat().st_size else "it is empty"
+                raise InputError(f"{path} has no names of columns in its first line: {what}.")
             self._delimiter = _delimiter(header)
             first = next(self._stretches())
             top, malformed = self._parsed(first, None)
@@ -157,7 +158,8 @@ class DelimitedFile(DataFile):
                         f"quotes, has more than {_LONGEST:,} bytes."
                     )
         if rest:
-            yield rest
+            # Names without an end of their line are names without rows.
+            yield rest if b"\n" in rest or b"\r" in rest else rest + b"\n"
 
     def _parsed(self, text: bytes, columns: Sequence[str] | None) -> tuple[pa.Table, list[int]]:
         """Return the rows of a stretch that begins with names, and the places of malformed ones.

@@ -324,6 +324,14 @@ def test_noise_is_taken_off_eigenvalues() -> None:
     )
 
 
+def test_values_that_cannot_be_multiplied_are_said_to_be_none() -> None:
+    rows = np.random.default_rng(3).normal(10.0, 1.0, (5000, 2))
+    for size, said in ((1e60, False), (1e100, True), (1e300, True)):
+        for correlation in (False, True):
+            r = prolate.covariance(rows * size, budget=LARGE, correlation=correlation, seed=1)
+            assert any("rescale them" in warning for warning in r.warnings) is said
+
+
 def flags(rng: np.random.Generator, n: int) -> np.ndarray:
     often = rng.random(n) < 0.3
     return np.column_stack([often, often & (rng.random(n) < 0.3), rng.random(n) < 0.02]) * 1.0

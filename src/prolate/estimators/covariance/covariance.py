@@ -35,6 +35,10 @@ __all__ = ["covariance"]
 Floats = NDArray[np.float64]
 
 _SQUARABLE = (1e-70, 1e70)  # spreads whose fourth powers are floats
+_FAR = (
+    "Values beyond about 1e70 cannot be multiplied here, so what is said of their columns is not "
+    "so: rescale them."
+)
 _DROWNED = 0.5  # spread of the identity's eigenvalues by noise that leaves only variances
 _ROUGH = 0.2  # the same, wanted of a rough round, ...
 _LEAST, _MOST = 0.01, 0.08  # ... and its share of what the searches leave
@@ -71,6 +75,8 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
         share = left * min(max((edge / _ROUGH) ** 2, _LEAST), _MOST)
         known, rough, rounds = _rough(table, share)
         found, warnings = _fine(table, known, rough), shape.warnings
+    if np.any(shape.spread > _SQUARABLE[1]):
+        warnings = (*warnings, _FAR)
     estimate = _correlation if correlation else _covariance
     value, noise_std, sampling_std = estimate(table, found)
     return Estimate(
