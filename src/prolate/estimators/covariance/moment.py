@@ -36,7 +36,7 @@ _LEAST_NORMS, _MOST_NORMS = 0.002, 0.2  # its part of the share, ...
 _FEW_COLUMNS = 2.3  # ... at most this over d**1.5, or ...
 _MANY_COLUMNS = 0.02
 _ALIKE = 2.0  # two moments of sizes that differ more are not averaged
-_APART = 3.0  # standard deviations by which variances are apart that noise does not explain
+_APART = 6.0  # times the noise's mean square by which their variances are apart, if not alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +199,7 @@ def combine(first: Moment, second: Moment, *, bias: float) -> Moment:
     # And where its rows were clipped otherwise than normal ones are, its shape is another.
     usual = 2.0 * np.diag(ratio**2 * of_first + second.variance)
     apart = float(np.mean((ratio * own - other) ** 2))
-    if apart > (1.0 + _APART * np.sqrt(2.0 / own.size)) * float(np.mean(usual)):
+    if apart > _APART * float(np.mean(usual)):
         of_first = of_first + apart
         weight = of_first / (of_first + second.variance)
     if not 1.0 / _ALIKE < ratio < _ALIKE:
