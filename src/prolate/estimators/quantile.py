@@ -30,6 +30,11 @@ Integers = NDArray[np.int64]
 _BITS = 4
 _SHIFTS = tuple(range(60, 27, -4))
 _SMALL = 0.1
+_HIDDEN = 0.12  # noise of ranks, over the rows, that may hide even how large values are
+_LOST = (
+    ", which may hide even how large the values are: do not use these numbers. More rows, a larger "
+    "budget or bounds would help."
+)
 _END = (
     "A quantile is nearer to the least or the largest value than noise can tell: its number may "
     "be anywhere beyond the values around it. Ask for one farther inside; more rows or a larger "
@@ -119,9 +124,11 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
         sampling_std = np.minimum(sampling_std, upper - lower)
     warnings: tuple[str, ...] = ()
     if rank_noise > _SMALL * rows:
+        lost = rank_noise > _HIDDEN * rows and curator.bounds is None
         few = (
-            f"The rows are few for this budget and {column.size} quantiles: ranks are noisy by "
-            f"{100 * rank_noise / rows:.0f} % of the rows."
+            f"The rows are few for this budget and {column.size} "
+            f"quantile{'' if column.size == 1 else 's'}: ranks are noisy by "
+            f"{100 * rank_noise / max(rows, 1.0):.0f} % of the rows{_LOST if lost else '.'}"
         )
         warnings = (few,)
     elif np.any(np.minimum(rank, present - rank) < rank_noise):
