@@ -22,6 +22,7 @@ from prolate.budget import Budget
 from prolate.errors import InputError, LedgerError
 from prolate.ledger import Address, Ledger
 from prolate.ledger.address import address, hide_passwords
+from prolate.ledger.entry import Promise
 
 SECRET = "planted-s3cret"
 
@@ -299,7 +300,10 @@ def broken_line(port: int, *, arrives: bool) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("arrives", [True, False])
-def test_a_commit_that_nobody_knows_of(server: Any, arrives: bool) -> None:
+def test_a_commit_that_nobody_knows_of(
+    server: Any, arrives: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Ledger, "promise", Promise())  # or the line would end with that question
     name = f"unknown-{arrives}"
     direct = Ledger.create(server.url(name), limit=Budget(mu=0.5))
     measured = []

@@ -19,7 +19,7 @@ from prolate.curator import Curator
 from prolate.estimators.covariance import lengths
 from prolate.estimators.lengths import tail
 from prolate.estimators.lengths.norms import Norms
-from prolate.estimators.search import alike, farthest, learn, locate, rare, zoom
+from prolate.estimators.search import alike, farthest, learn, locate, rare, unknown, zoom
 from prolate.sources import open_source
 
 BUDGET = Budget(epsilon=1, delta=1e-6)
@@ -89,7 +89,8 @@ def test_they_do_where_nobody_looks_for_them(monkeypatch) -> None:
     def nothing(view, rows, center, spread, *, wide):
         return spread, np.zeros(wide.size, dtype=bool), np.zeros(wide.size)
 
-    monkeypatch.setattr(learn, "with_far_values", nothing)
+    for place in (unknown, learn):  # learn.py is for public centers
+        monkeypatch.setattr(place, "with_far_values", nothing)
     no_first_look(monkeypatch)
     assert worst_column(far(5_000, 0), error_norm="relative") > 1.0
     assert worst_column(far(5_000, 0), error_norm="relative", center=0) > 1.0
@@ -102,7 +103,7 @@ def only_votes(monkeypatch) -> None:
         spread, reach = farthest.with_farthest(view, rows, center, spread)
         return spread, np.zeros(wide.size, dtype=bool), reach
 
-    monkeypatch.setattr(learn, "with_far_values", voted)
+    monkeypatch.setattr(unknown, "with_far_values", voted)
     no_first_look(monkeypatch)
     monkeypatch.setattr(farthest, "_MOST_LOOKS", 3)
 
@@ -110,7 +111,7 @@ def only_votes(monkeypatch) -> None:
 def nothing_is_tiny(monkeypatch) -> None:
     """Plant another: nor are columns of few tiny values taken for nearly constant ones."""
     only_votes(monkeypatch)
-    monkeypatch.setattr(learn, "joined", lambda interval, rare: (interval, rare))
+    monkeypatch.setattr(unknown, "joined", lambda interval, rare: (interval, rare))
 
 
 def topics(seed: int) -> np.ndarray:
@@ -130,7 +131,7 @@ def test_a_column_of_tiny_values_beside_nearly_constant_ones(monkeypatch) -> Non
     rows = np.where(rng.random((5_000, 30)) < 0.03, rng.exponential(size=(5_000, 30)), 0.0)
     rows[:, :5] += 1e-12 * rng.normal(size=(5_000, 5))
     assert worst_column(rows) < 0.07
-    monkeypatch.setattr(learn, "joined", lambda interval, rare: (interval, rare))  # a fault
+    monkeypatch.setattr(unknown, "joined", lambda interval, rare: (interval, rare))  # a fault
     assert worst_column(rows) > 0.1
 
 
@@ -178,7 +179,7 @@ def test_columns_beside_others_that_are_alike_are_not_scaled_as_if_tiny(monkeypa
 
 def test_columns_that_larger_ones_hide_do_not_spoil_these(monkeypatch) -> None:
     found = l2_error(counts, 5)
-    monkeypatch.setattr(learn, "hidden_steps", lambda *known: known[2].step)  # a fault
+    monkeypatch.setattr(unknown, "hidden_steps", lambda *known: known[2].step)  # a fault
     without = l2_error(counts, 5)
     print("error:", found, "without:", without)
     assert found < 0.6 * without
@@ -194,7 +195,7 @@ def center_off() -> float:
 def test_columns_of_two_values_are_looked_at_around_their_means(monkeypatch) -> None:
     found = center_off()
     monkeypatch.setattr(zoom, "_FALLS", np.inf)  # a planted fault: around one of the values
-    monkeypatch.setattr(learn, "_FARTHER", np.inf)
+    monkeypatch.setattr(unknown, "_FARTHER", np.inf)
     without = center_off()
     print("off:", found, "without:", without)
     assert found < 0.3

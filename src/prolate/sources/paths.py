@@ -91,7 +91,7 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
     ------
     InputError
         If there are none, one does not exist, ends like no data file or is no ordinary
-        file, one is given twice (its rows would count twice), or a directory holds several kinds.
+        file, or one is given twice (its rows would count twice).
     """
     found = [name for path in paths for name in _expand(os.fspath(path))]
     seen: dict[tuple[int, int], str] = {}
@@ -199,10 +199,4 @@ def _directory(path: str) -> list[str]:
     ]
     if not found:
         raise InputError(f"The directory {path!r} has no data files directly in it: {_allowed()}.")
-    kinds = sorted({str(format_of(name)) for name in found})
-    if len(kinds) > 1:
-        raise InputError(
-            f"The directory {path!r} holds {' and '.join(kinds)} files, perhaps the same rows "
-            f"twice; name those that are meant, such as {str(Path(path) / '*.parquet')!r}."
-        )
     return found
