@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +25,7 @@ from numpy.typing import NDArray
 from prolate.estimators.lengths.norms import Norms
 from prolate.estimators.regression.line import Moments, spread_of_noise
 
-__all__ = [
-    "FARTHER",
-    "Slopes",
-    "attenuation",
-    "average",
-    "mean_square",
-    "true_slopes",
-]
+__all__ = ["FARTHER", "Slopes", "attenuation", "average", "mean_square", "true_slopes"]
 
 Floats = NDArray[np.float64]
 
@@ -77,10 +71,15 @@ def attenuation(norms: Norms, radius: float, longest: float, columns: int) -> fl
     is var z / cov(T, z), at least cov(T, z) / var T by the inequality of Cauchy and Schwarz.
     So what is between the two counts as far as it surely is more than for normal rows.
     """
-    squares = np.random.default_rng(0).chisquare(columns, _DRAWS)
-    lengths = np.sqrt(squares / columns) * norms.typical
     along = _ratio(*_lengths(norms, longest), radius)
-    return along + _farther(norms, lengths, radius, longest)
+    return along + _farther(norms, _usual_lengths(columns) * norms.typical, radius, longest)
+
+
+@lru_cache
+def _usual_lengths(columns: int) -> Floats:
+    """Return lengths of normal rows, over their root mean square."""
+    squares = np.random.default_rng(0).chisquare(columns, _DRAWS)
+    return np.asarray(np.sqrt(squares / columns))
 
 
 def _ratio(middle: Floats, part: Floats, radius: float) -> float:
@@ -89,9 +88,9 @@ def _ratio(middle: Floats, part: Floats, radius: float) -> float:
 
 
 def _farther(norms: Norms, lengths: Floats, radius: float, longest: float) -> float:
-    """Return by what part slopes may surely be larger than attenuation says: see there.
+    """Return by what part slopes may surely be larger than elliptical rows' are: `attenuation`.
 
-    Beyond what is so for rows of these `lengths`.
+    Beyond what is so for rows of these `lengths`, and what noise of the counts explains.
     """
     edges = np.concatenate([[0.0], norms.edges, [np.inf]])
     rows = max(float(norms.counts.sum()), 1.0)
