@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -173,6 +175,32 @@ def test_variances_of_few_values(monkeypatch) -> None:
     assert wrong() > 0.05
 
 
+@pytest.mark.parametrize(("kind", "most"), [("counts", 0.15), ("flags", 0.008)])
+def test_variances_of_values_of_a_few_sizes(kind, most, monkeypatch) -> None:
+    """No curve fits these, and so heavy tails seem likely, whose squares are large."""
+
+    def wrong() -> float:
+        found = []
+        for seed in range(16):
+            draw = np.random.default_rng(seed)
+            values = draw.poisson(0.3, 20_000) if kind == "counts" else draw.random(20_000) < 0.2
+            release = prolate.variance(
+                values.astype(float)[:, np.newaxis], budget=Budget(rho=0.02), seed=seed
+            )
+            found.append(release.estimate[0] / values.var() - 1.0)
+        return float(np.sqrt(np.mean(np.square(found))))
+
+    assert wrong() < most
+    as_if_many = partial(fit_tail, rare=False)
+
+    def taken_for_many(*asked, rare, **more):
+        """A planted fault."""
+        return as_if_many(*asked, **more)
+
+    monkeypatch.setattr(rare_column, "fit_tail", taken_for_many)
+    assert wrong() > most
+
+
 def test_variances_of_flags_hold_what_they_say() -> None:
     held = []
     for seed in range(40):
@@ -240,8 +268,23 @@ def test_a_gap_of_a_single_column_is_seen(tiny) -> None:
     assert 8.0 * tiny < gap < 0.1
 
 
+@pytest.mark.parametrize(("surely", "seen"), [(4.5, False), (7.0, True)])
+def test_noise_is_no_gap(surely: float, seen: bool, monkeypatch) -> None:
+    """Of a thousand columns, one would be searched for values that are a million spreads away."""
+
+    def measured(self, query, *, share: float, label: str) -> SimpleNamespace:
+        std, counts = 30.0, np.zeros(11)
+        counts[0], counts[5] = N, -surely * std * np.sqrt(6.0)  # so many seem to be beyond
+        return SimpleNamespace(values=counts, std=std)
+
+    monkeypatch.setattr(Curator, "measure", measured)
+    curator = curator_of(np.zeros((N, 1)))
+    gap = gap_of_one(curator, N, np.zeros(1), np.ones(1))
+    assert (gap > 0.0) == seen
+
+
 def test_tails_have_no_gap() -> None:
-    """At four standard deviations of a count, for each of nine cells: once in 3,500 such looks."""
+    """Noise makes one in ten million such looks; most of these draws have one in thousands."""
     draws = (
         RNG.standard_normal,
         RNG.exponential,

@@ -17,7 +17,16 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["REACH", "Curves", "LikelyCurves", "curves", "how_many", "likely_curves", "survival"]
+__all__ = [
+    "REACH",
+    "Curves",
+    "LikelyCurves",
+    "curves",
+    "curves_without",
+    "how_many",
+    "likely_curves",
+    "survival",
+]
 
 Floats = NDArray[np.float64]
 
@@ -83,9 +92,14 @@ class LikelyCurves:
 @lru_cache(maxsize=1)
 def curves() -> Curves:
     """Return the curves that tails are compared with."""
+    return curves_without(0.0)
+
+
+def curves_without(farthest: float) -> Curves:
+    """Return the curves without so small a part of their values, the farthest."""
     slopes = np.exp(-0.5 * (np.log(_SLOPES / _USUAL) / _RANGE) ** 2) + _ODD
     odds = np.outer(slopes, _BEND_ODDS).ravel()
-    lost = _integral(survival(REACH))
+    lost = _integral(np.maximum(survival(REACH) - farthest, 0.0))
     return Curves(odds / odds.sum(), lost, 2.0 * _integral(lost))
 
 
@@ -97,7 +111,13 @@ def survival(reach: Floats) -> Floats:
 
 
 def likely_curves(
-    edges: Floats, counts: Floats, noise: float, rows: float, *, apart: float = np.inf
+    edges: Floats,
+    counts: Floats,
+    noise: float,
+    rows: float,
+    *,
+    apart: float = np.inf,
+    together: tuple[int, ...] = (),
 ) -> LikelyCurves:
     """Return which curves a tail follows, by noisy counts between edges and beyond them.
 
@@ -105,27 +125,35 @@ def likely_curves(
     no curve is right for all of a tail; or later, if no curve fits from there on, as where many
     values are the same. No edge before the second is a start. Where most rows are at one place,
     the part is one of those `apart` from them.
+
+    If no curve fits from any start on that enough rows are beyond, so many cells are taken
+    `together` from the last of these on, before a start is tried that fewer are beyond.
     """
     above = np.cumsum(counts[::-1])[::-1]
     falling = np.minimum.accumulate(above)
     enough = max(min(_PART * min(apart, rows), _PRECISE * noise), _SURE * noise)
-    first = start = max(int(np.count_nonzero(falling > enough)) - 1, 1)
+    first = max(int(np.count_nonzero(falling > enough)) - 1, 1)
+    last = max(int(np.count_nonzero(falling > _SURE * noise)) - 1, first)
     gather = bool(counts[first - 1] < _GAP * above[first])
-    while True:
-        reach, seen = float(edges[start]), counts[start:]
-        left = survival(edges[start:] / reach)
+    tries = [(start, 1) for start in range(first, last + 1)]
+    tries += [(last, size) for size in together]
+    tries += [(start, 1) for start in range(last + 1, edges.size)]
+    for start, size in tries:
+        reach, groups = float(edges[start]), np.arange(start, edges.size, size)
+        seen = np.add.reduceat(counts, groups)
+        left = survival(edges[groups] / reach)
         cells = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
-        many, unsure = how_many(cells, seen, noise, rows)
+        many, unsure = how_many(cells, seen, noise * np.sqrt(size), rows)
         likely = many[:, np.newaxis] * cells
-        variance = noise**2 + likely  # rows are a sample of what the curve says
-        off = (seen - likely) / np.sqrt(variance)
-        square = np.sum(off**2, axis=1)
-        nearest = off[np.argmin(square)]
-        near = nearest[1:_NEAR].max(initial=0.0) if gather and start == first else 0.0
-        if nearest.size == 1 or (nearest.max() < _MISFIT and near < _MISFIT_NEAR):
+        variance = size * noise**2 + likely  # rows are a sample of what the curve says
+        square = np.sum((seen - likely) ** 2 / variance, axis=1)
+        nearest = np.repeat(likely[np.argmin(square)], size)[: edges.size - start]
+        off = (counts[start:] - nearest) / np.sqrt(noise**2 + nearest)
+        gathers = counts[start - 1] < _GAP * above[start] and (start == first or together)
+        near = off[1:_NEAR].max(initial=0.0) if gathers else 0.0
+        if off.size == 1 or (off.max() < _MISFIT and near < _MISFIT_NEAR):
             break
-        start += 1
-    lumpy = start > first or gather
+    lumpy = start > first or size > 1 or gather
     unlikely = square + np.sum(np.log(variance), axis=1)
     weight = curves().odds * np.exp(-0.5 * (unlikely - unlikely.min()))
     return LikelyCurves(start, reach, many / rows, unsure / rows, weight / weight.sum(), lumpy)

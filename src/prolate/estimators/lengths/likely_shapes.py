@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.estimators.lengths.curves import how_many
-from prolate.estimators.lengths.interval import Tail
+from prolate.estimators.lengths.interval import USUAL, Tail
 
 __all__ = ["STEPS", "few_values"]
 
@@ -36,7 +36,6 @@ _LUMP = 0.3
 _ROUGH = 0.15  # of the values in a cell: no shape is quite right
 _OWN = 6.0  # logarithm of how much likelier two shapes must be than one
 _WRONG = 0.5  # of what is lost
-_USUAL = 1.25  # standard deviations, over mean absolute ones, of normal errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,9 +173,9 @@ def _answer(edges: Floats, models: _Models, weight: Floats, side: _Side, rows: f
         Heavy tails are seldom right, but then wrong by much: usual errors do not tell squares.
         """
         lost = (likely * part) @ each
-        off = np.hypot(part[:, np.newaxis] * each - lost, unsure[:, np.newaxis] * each / _USUAL)
+        off = np.hypot(part[:, np.newaxis] * each - lost, unsure[:, np.newaxis] * each / USUAL)
         off = nothing * lost + likely @ off
-        return lost, (_USUAL * off) ** 2 + (_WRONG * lost) ** 2
+        return lost, (USUAL * off) ** 2 + (_WRONG * lost) ** 2
 
     lost, doubt = expected(models.lost)
     lost_square, doubt_square = expected(models.square + 2.0 * reach * models.lost)

@@ -20,7 +20,13 @@ from prolate.estimators.lengths.interval import Clipped, Tail, clipped_to_interv
 from prolate.estimators.lengths.likely_shapes import STEPS, few_values
 from prolate.estimators.search.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.search.locate import Interval
-from prolate.estimators.shares import few_share, length_share, radii_apart, rows_changed
+from prolate.estimators.shares import (
+    few_share,
+    length_share,
+    radii_apart,
+    rows_changed,
+    significance,
+)
 from prolate.queries import ClippedSum, EdgesGrid, Histogram, NormHistogram
 
 __all__ = ["RareColumn", "gap_of_one", "rare_column", "rare_column_mean", "rare_column_variance"]
@@ -29,8 +35,7 @@ Floats = NDArray[np.float64]
 
 _BELOW, _ABOVE, _MOST = 1, 2, 24  # octaves around those where values are seen; of these
 _FEW = 100.0  # times the noise of a count
-# Where gaps may begin: spreads, octaves from each other, and how many; standard deviations.
-_NEAREST, _APART, _GAPS, _SURELY = 16.0, 4, 10, 4.0
+_NEAREST, _APART, _GAPS = 16.0, 4, 10  # where gaps may begin: spreads, octaves apart, how many
 _PRESENT = 0.05  # of the rows, at least
 _LEAST = 0.1  # of a mean square: part that is no mean
 
@@ -79,7 +84,8 @@ def gap_of_one(view: Searcher, rows: float, center: Floats, spread: Floats) -> f
     counts = measured.values[:-1]
     beyond = (rows - np.cumsum(counts))[1:]
     noise = measured.std * np.sqrt(np.arange(2, counts.size + 1))
-    gaps = np.flatnonzero((beyond > _SURELY * noise) & (beyond > counts[1:]))
+    # Noise that pretends to be a gap would be dear: values are then looked for far out alone.
+    gaps = np.flatnonzero((beyond > significance(_GAPS) * noise) & (beyond > counts[1:]))
     return float(edges[gaps[0]]) if gaps.size else 0.0
 
 
@@ -118,7 +124,8 @@ def rare_column(
     else:
         ends, inside = np.append(0.0, edges), np.zeros(1)
         low, high = (
-            fit_tail(ends, np.append(inside, each), noise, rows, apart=apart) for each in counts
+            fit_tail(ends, np.append(inside, each), noise, rows, apart=apart, rare=True)
+            for each in counts
         )
         tails = low, high
     bulk, rooms = bulk_reach(interval), (np.inf, np.inf)
