@@ -20,12 +20,13 @@ from prolate._release_json import (
     read_number,
     read_text,
 )
-from prolate._release_key import Key, in_words, parts, read_key
+from prolate._release_key import Key, as_key, in_words, parts, read_key
 from prolate._release_shown import Shown
 from prolate._release_unit import Unit
 from prolate.budget import Budget, Neighbors
-from prolate.errors import ReleaseError
+from prolate.errors import InputError, ReleaseError
 from prolate.release import STATISTICS, Release, installed_version
+from prolate.sources.labels import text_of
 
 __all__ = ["GroupedRelease"]
 
@@ -115,7 +116,11 @@ class GroupedRelease(Shown):
                 raise ReleaseError(f"The release of group {key!r} is not one of these groups.")
 
     def __getitem__(self, key: object) -> Release:
-        return self.groups[tuple(map(str, key)) if isinstance(key, tuple) else str(key)]
+        labels = key if isinstance(key, tuple) else (key,)
+        try:
+            return self.groups[as_key(tuple(map(text_of, labels)))]
+        except (InputError, KeyError):
+            raise KeyError(key) from None
 
     def __len__(self) -> int:
         return len(self.groups)

@@ -223,8 +223,9 @@ def check_writable(path: str | os.PathLike[str], *, table: bool = False) -> Path
     """Return the file that writing to `path` would make, or raise `ReleaseError`.
 
     Links are followed. Only an ordinary file is ever replaced, so that a name
-    such as ``/dev/null`` does no harm; and never a ledger, nor a file that ends like
-    one of rows, or is what a link of such a name leads to, unless a `table` is to be written.
+    such as ``/dev/null`` does no harm; and never a ledger. Unless a `table` is to be written,
+    no file is that ends like one of rows, or is what a link of such a name leads to: it would
+    not be what its name says.
     """
     target = None
     try:
@@ -232,6 +233,11 @@ def check_writable(path: str | os.PathLike[str], *, table: bool = False) -> Path
         mode = target.stat().st_mode
     except (OSError, RuntimeError, ValueError) as error:
         if target is not None and isinstance(error, FileNotFoundError):
+            if not table and format_of(target.name) is not None:
+                raise ReleaseError(
+                    f"Cannot write {str(path)!r}: releases are JSON, and a name like that says "
+                    f"rows; choose another, such as {target.with_suffix('.json').name!r}."
+                ) from error
             return _check_folder(path, target)
         reason = getattr(error, "strerror", None) or "it is not the name of a file"
         raise ReleaseError(f"Cannot write {str(path)!r}: {reason}.") from error

@@ -166,6 +166,8 @@ def test_counts() -> None:
     truth = {"north": np.sum(WARDS == "north"), "west": 0, "7": 0}
     for key, r in g.groups.items():
         assert r.estimate[0] == pytest.approx(truth[key], abs=5 * r.noise_std[0])
+    assert g[7] is g[7.0] is g["7"] is g[" 7"]
+    assert None not in g
     assert g["north"].columns == ("rows",)
     assert g["north"].noise_std[0] == pytest.approx(2 / 30, rel=1e-6)
     exact = prolate.count(PLAIN, columns="x", budget=B)

@@ -191,6 +191,7 @@ def test_only_ordinary_files_are_replaced(tmp_path: Path) -> None:
         (fifo, "not an ordinary file"),
         (tmp_path, "it is a folder"),
         (tmp_path / "no" / "r.json", "its folder does not exist"),
+        (tmp_path / "r.csv", "choose another, such as 'r.json'"),
     ]:
         with pytest.raises(ReleaseError, match=says):
             check_writable(path)

@@ -148,6 +148,7 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
         (b"\n1,2\n", "no names of columns in its first line: its first line is blank"),
         (b"41.5,77,9\n1,2,3\n", "must hold the names of the columns; it holds only numbers"),
         (b"a,a,b\n1,2,3\n", "More than one column of .*rows.csv is called 'a'"),
+        (b"sep=;\na;b\n1;2\n", "it says sep=; to a spreadsheet program"),
         ("é,b\n1,2\n".encode("latin-1"), "cannot be read as CSV text in UTF-8"),
         ("a,b\n1,2\n".encode("utf-16"), "cannot be read as CSV text in UTF-8"),
     ],

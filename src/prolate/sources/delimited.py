@@ -108,6 +108,11 @@ class DelimitedFile(DataFile):
             if not header.strip():
                 what = "its first line is blank" if Path(path).stat().st_size else "it is empty"
                 raise InputError(f"{path} has no names of columns in its first line: {what}.")
+            if re.fullmatch(r'"?sep=.?"?', header.strip(), re.IGNORECASE):
+                raise InputError(
+                    f"The first line of {path} must hold the names of the columns; it says "
+                    f"{header.strip()} to a spreadsheet program. Take that line away."
+                )
             self._delimiter = _delimiter(header)
             first = next(self._stretches())
             top, malformed = self._parsed(first, None)
