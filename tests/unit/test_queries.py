@@ -391,7 +391,10 @@ def clipped(**changes: object) -> ClippedSum:
         (lambda: KeyHistogram(2, np.array([-1]), np.array([0]), 3, 52), "between 0 and 1"),
         (lambda: KeyHistogram(2, np.array([0, 1]), np.array([0]), 3, 52), "first must be an"),
         (lambda: KeyHistogram(2, np.array([0]), np.array([0]), 3, -1), "shift must be"),
-        (lambda: Turned(Count(2), np.zeros(2), np.zeros((2, 3))), "matrix must be made for 2"),
+        (
+            lambda: Turned(Count(2), np.zeros(2), np.zeros((2, 3))),
+            "made for 2 columns and the query's 2",
+        ),
         (lambda: Gram(np.zeros(2), np.ones(2), 0.0), "radius positive"),
         (lambda: Gram(np.zeros(2), np.ones(2), 1.0, constant=INF), "must be finite"),
         (lambda: Gram(np.zeros(2), np.zeros(2), 1.0), "must be positive"),
@@ -421,3 +424,10 @@ def test_the_kernels_work_without_numba(monkeypatch) -> None:
     monkeypatch.setattr(kernels, "_loaded", lambda name: None)
     for query, answer in zip(QUERIES, expected, strict=True):
         assert np.array_equal(query(rows), answer)
+
+
+def test_a_gram_matrix_clips_rows_along_themselves() -> None:
+    """Cut at two radii first, both values would be the same."""
+    query = Gram(np.zeros(2), np.ones(2), 0.5)
+    matrix = query.matrix(query(np.array([[40.0, 20.0]])).astype(np.float64))
+    assert matrix == pytest.approx(np.array([[0.2, 0.1], [0.1, 0.05]]), rel=1e-3)

@@ -102,12 +102,12 @@ def cut(rows: Any, lower: Any, upper: Any) -> Any:
 @njit(nogil=True, cache=True)
 def turn(rows: Any, center: Any, matrix: Any) -> Any:
     m, d = rows.shape
-    out = np.zeros((m, d))
+    out = np.zeros((m, matrix.shape[1]))
     for i in range(m):
         for j in range(d):
             x = rows[i, j]
             deviation = x - center[j] if x - x == 0.0 else 0.0
-            for k in range(d):
+            for k in range(matrix.shape[1]):
                 out[i, k] += deviation * matrix[j, k]
     return out
 

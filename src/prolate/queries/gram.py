@@ -41,16 +41,18 @@ class Gram(Query):
        are given;
     2. r_j = (v_j - center_j) / scale_j in grid steps, rounded to the nearest integer; 0 for a
        missing x_j (NaN or infinite); cut to [-t, t] for the target, t = target in grid steps,
-       rounded down, and to [-2 GRAM_RADIUS, 2 GRAM_RADIUS] for the others;
+       rounded down, and to [-c, c] for the others, c the largest power of 2 of which d squares
+       add up to at most 2**53;
     3. S = sum of r_j**2 but for the target; with p = radius in grid steps, rounded down, the
        row is q = r if S <= p**2, else q_j = round(r_j (p - sqrt(d)/2) (1 - 2**-40) / sqrt(S))
        for these d entries. Before them comes the constant in grid steps, rounded down;
     4. 5 q_j q_j and 7 q_j q_l for j < l.
 
     Norm. |q| <= R = GRAM_RADIUS. The clipped entries are no longer than p, by the proof in
-    `ClippedSum`: the steps are the same, and S < 2**53 is exact for up to 2**23 columns, more
-    of which are refused, as is p < sqrt(d). The three parts, rounded down in grid steps, are
-    orthogonal, and their squares add up to at most R**2, which is checked in integers.
+    `ClippedSum`: the steps are the same, and S <= d c**2 <= 2**53 is exact. c is at least
+    2 GRAM_RADIUS for up to 2**23 columns, more of which are refused, as is p < sqrt(d). The
+    three parts, rounded down in grid steps, are orthogonal, and their squares add up to at most
+    R**2, which is checked in integers.
 
     Exact sums. The q of a tile are integers in doubles, and their products are added by the
     linear algebra library: every partial sum, in whatever order and with or without fused
@@ -158,7 +160,7 @@ class Gram(Query):
             self._gain,
             float(constant),
             float(radius),
-            2.0 * GRAM_RADIUS,
+            2.0 ** ((53 - (used - 1).bit_length()) // 2),
             -1.0 if self.target is None else float(target),
             out,
         )

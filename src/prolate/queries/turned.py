@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Turned(Mapped):
-    """`query` asked of (x - center) times a matrix, such as an orthogonal one.
+    """`query` asked of (x - center) times a matrix, such as an orthogonal one, or a single column.
 
     A value that is not finite counts as no deviation from the center.
 
@@ -34,8 +34,10 @@ class Turned(Mapped):
         """Check the shapes."""
         d = self.center.size
         check_vectors(d, center=self.center)
-        if self.matrix.shape != (d, d) or self.query.columns != d:
-            raise InputError(f"The turned query and the matrix must be made for {d} columns.")
+        if self.matrix.shape != (d, self.query.columns):
+            raise InputError(
+                f"The matrix must be made for {d} columns and the query's {self.query.columns}."
+            )
 
     @property
     def columns(self) -> int:

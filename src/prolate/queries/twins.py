@@ -237,7 +237,7 @@ def cut(rows: Floats, lower: Floats, upper: Floats) -> Floats:
 
 def turn(rows: Floats, center: Floats, matrix: Floats) -> Floats:
     """Return (x - center) @ matrix of each row, missing values counting as the center."""
-    out = np.zeros(rows.shape)
+    out = np.zeros((rows.shape[0], matrix.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):
         deviation = np.where(np.isfinite(rows), rows - center, 0.0)
         for j in range(center.size):

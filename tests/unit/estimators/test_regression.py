@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -19,8 +20,10 @@ from prolate.estimators.lengths.norms import Norms
 from prolate.estimators.regression import regression
 from prolate.estimators.regression.line import Moments, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
+from prolate.estimators.regression.origin import through_origin
 from prolate.estimators.regression.search import _sample_size
 from prolate.estimators.regression.slopes import Slopes, average, true_slopes
+from prolate.estimators.regression.standard import Standard
 from prolate.queries import Count, Gram
 from prolate.sources import open_source
 
@@ -374,8 +377,9 @@ def test_slopes_of_normal_rows_are_corrected_for_clipping(k, correlation, part) 
 
 
 def test_the_average_weighs_by_precision() -> None:
-    one = Slopes(np.array([1.0, 0.0]), np.diag([1.0, 4.0]), np.eye(2))
-    other = Slopes(np.array([4.0, 5.0]), np.diag([2.0, 1.0]), 2.0 * np.eye(2))
+    rest = (np.eye(1), np.zeros(1), 1.0)
+    one = Slopes(np.array([1.0, 0.0]), np.diag([1.0, 4.0]), np.eye(2), *rest)
+    other = Slopes(np.array([4.0, 5.0]), np.diag([2.0, 1.0]), 2.0 * np.eye(2), *rest)
     both = average([one, other])
     assert both.value == pytest.approx([2.0, 4.0])
     assert both.noise == pytest.approx(np.diag([2.0 / 3.0, 0.8]))
@@ -383,10 +387,25 @@ def test_the_average_weighs_by_precision() -> None:
     assert average([one]) is one
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(2, 2)))[0]
     turned = [
-        Slopes(turn @ each.value, turn @ each.noise @ turn.T, each.sampling)
+        replace(each, value=turn @ each.value, noise=turn @ each.noise @ turn.T)
         for each in (one, other)
     ]
     assert average(turned).value == pytest.approx(turn @ [2.0, 4.0])
+
+
+def test_the_best_line_through_the_origin_comes_from_one_with_an_intercept() -> None:
+    rows = simulated(5000, 0.6)
+    center, scale = rows.mean(axis=0) + 1.0, rows.std(axis=0) * 1.3
+    z = (rows - center) / scale
+    features, mean = np.cov(z[:, :-1].T, bias=True), z[:, :-1].mean(axis=0)
+    line = least_squares(z)
+    nothing = np.zeros((4, 4))
+    slopes = Slopes(line, nothing, nothing, features, mean, 1.0)
+    standard, found = through_origin(Standard(center, scale, 0.3, True), slopes)
+    coef = (standard.units @ found.value)[:3]
+    assert coef == pytest.approx(least_squares(rows, intercept=False), rel=1e-9)
+    assert standard.center.tolist() == [0.0] * 4
+    assert np.linalg.matrix_rank(found.noise) <= 1  # what h may be wrong by
 
 
 def test_some_columns_are_measured_for_shares_of_the_whole_budget() -> None:

@@ -26,6 +26,7 @@ from prolate.estimators.shares import radii_apart, sides_share
 from prolate.queries import ClippedSum, EdgesGrid, Histogram
 
 __all__ = [
+    "EDGES",
     "USUAL",
     "Clipped",
     "Tail",
@@ -44,7 +45,7 @@ _NEAR = np.arange(9) / 4.0
 _FAR = np.array(
     [2.35, 2.8, 3.3, 4, 4.8, 5.8, 7, 8.4, 10, 12, 14.4, 17, 21, 25, 30, 43, 60, 85, 120, 170, 240]
 )
-_EDGES = np.concatenate([_NEAR, _FAR])  # distances from the center, in spreads
+EDGES = np.concatenate([_NEAR, _FAR])  # distances from the center, in spreads
 _WITHIN = 120.0  # spreads: of values that are surely farther out, these edges see too little
 _WRONG = 0.5  # of what is lost: no tail is quite such a curve, ...
 _GATHERED = 2.0  # ... and where in a cell values gather is unknown
@@ -187,12 +188,12 @@ def interval_mean(
     """
     rows = expected.rows
     for_sides = sides_share(curator, rows, share) * share
-    both = np.concatenate([-_EDGES[:0:-1], _EDGES])
+    both = np.concatenate([-EDGES[:0:-1], EDGES])
     grid = EdgesGrid(center[:, np.newaxis] + spread[:, np.newaxis] * both)
     sides = curator.measure(Histogram(grid), share=for_sides, label="sides")
     noise = float(np.max(sides.std))
-    low = fit_tail(_EDGES, sides.values[: _EDGES.size][::-1], noise, rows, apart=rows)
-    high = fit_tail(_EDGES, sides.values[_EDGES.size :], noise, rows, apart=rows)
+    low = fit_tail(EDGES, sides.values[: EDGES.size][::-1], noise, rows, apart=rows)
+    high = fit_tail(EDGES, sides.values[EDGES.size :], noise, rows, apart=rows)
 
     share = min(share - for_sides, curator.remaining)
     found = clipped_to_interval(

@@ -9,6 +9,8 @@
    of the target: it can be cut nearer, and noise in the features' part no longer counts.
 4. From each a line that predicts, by shrinkage along the eigenvectors of the noisy matrix
    (`line.py`), and the slopes of unclipped rows (`slopes.py`).
+5. Where tails can be seen, the intercept from the mean of what the slopes leave (`level.py`).
+6. Without an intercept, the line through the origin that is nearest to it (`origin.py`).
 
 A small radius costs less noise, and draws rows that are far out towards the center, in the
 fit and in predictions: on real data that often predicts better than the line without
@@ -30,11 +32,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import Norms, fraction_radius
 from prolate.estimators.present import whole_rows
+from prolate.estimators.regression.level import SKEWED, with_level
 from prolate.estimators.regression.line import Line, Moments, add_round, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import LinearFit
+from prolate.estimators.regression.mean_only import mean_only
+from prolate.estimators.regression.origin import line_from_origin, through_origin
 from prolate.estimators.regression.search import Found, search
 from prolate.estimators.regression.slopes import (
     FARTHER,
@@ -46,7 +50,7 @@ from prolate.estimators.regression.slopes import (
 from prolate.estimators.regression.standard import Standard, longest_square
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import rows_changed
-from prolate.queries import ClippedSum, Gram
+from prolate.queries import Gram
 
 __all__ = ["regression"]
 
@@ -63,6 +67,8 @@ _TWO = 1.5  # ... if it is so many times the small one
 _AGAIN = 120.0  # rows times mu that pay for a second round, ...
 _RESIDUALS = 0.4  # ... part of the small radius' budget for it, ...
 _RESIDUAL_CUT = 2.0  # ... and deviations at which what is left is cut
+_SIDES = 600.0  # rows times mu that show the tails of what the slopes leave, ...
+_LEVEL = 0.03  # ... part of what is left, for the intercept
 _MOST_EXPLAINED = 0.95
 _COUNTED = 4.0  # standard deviations by which a noisy count may be too large
 _SURELY = 1.0  # standard deviations by which the large radius must predict better
@@ -90,38 +96,10 @@ def regression(
         few = rows <= curator.dimension + _COUNTED * curator.receipt[-1].std
     found = search(curator, rows, fit_intercept=fit_intercept)
     if few or found.norms is None:
-        line = _mean_only(curator, rows, found.standard, fit_intercept)
+        line = mean_only(curator, rows, found.standard, fit_intercept=fit_intercept)
     else:
-        line = _fit(curator, rows, found, found.norms, alpha)
+        line = _fit(curator, rows, found, found.norms, alpha, fit_intercept)
     return replace(line, rows=every)
-
-
-def _mean_only(curator: Curator, rows: float, standard: Standard, fit_intercept: bool) -> LinearFit:
-    """Return the private mean of the target, with all that is left."""
-    k = curator.dimension - 1
-    mean, noise = 0.0, np.zeros(k + 1)
-    if fit_intercept:
-        target = SomeColumns(curator, np.array([k]))
-        middle, spread = standard.center[k:], standard.scale[k:]
-        reach = _near(curator, rows)
-        query = ClippedSum(middle, spread, reach)
-        measured = target.measure(query, share=curator.remaining, label="center")
-        std = float(query.unit[0]) / float(spread[0]) * measured.std / rows
-        away = float(query.unit[0]) / float(spread[0]) * float(measured.values[0]) / rows
-        keep = standard.off**2 / (standard.off**2 + std**2)
-        mean = float(middle[0] + spread[0] * (keep * min(max(away, -reach), reach)))
-        noise[k] = float(spread[0]) * math.sqrt(keep) * std
-    few = (
-        f"The rows are too few for this budget to see where the {k} features are: all slopes are "
-        "zero. More rows, fewer features, a larger budget or bounds would help."
-    )
-    return LinearFit(
-        coef=np.zeros(k),
-        intercept=mean,
-        rows=rows,
-        noise_std=noise,
-        warnings=(few,),
-    )
 
 
 @dataclass(frozen=True)
@@ -136,22 +114,28 @@ class _Asked:
 
 
 def _fit(
-    curator: Curator, rows: float, place: Found, norms: Norms, alpha: float | None
+    curator: Curator,
+    rows: float,
+    place: Found,
+    norms: Norms,
+    alpha: float | None,
+    fit_intercept: bool,
 ) -> LinearFit:
     """Return the line from one or two radii, with all that is left."""
     standard = place.standard
     k = standard.scale.size - 1
     # Norms are of rows that are not cut: where scales are too small they say too much.
     small = min(fraction_radius(norms, _FRACTION, rows), _LONGEST * math.sqrt(k))
-    left = curator.remaining
+    level = 0.0
+    if standard.fit_intercept and _enough(curator, rows) > _SIDES:
+        level = _LEVEL * curator.remaining
+    left = curator.remaining - level
     large = _large_radius(curator, norms, k, rows, _LARGE * left)
-    two = place.around and large > _TWO * small and _enough(curator, rows) > _FEW
+    two = large > _TWO * small and _enough(curator, rows) > _FEW
     cut, target_cut = _CUT, _near(curator, rows)
-    if not place.around:  # rows that are drawn to 0 are not those of another slope
-        small, cut, target_cut = _longest(norms), _FAR_CUT, _FAR_TARGET_CUT
 
     first = (1.0 - _LARGE) * left if two else left
-    again = alpha is None and not place.sampled and _enough(curator, rows) > _AGAIN
+    again = alpha is None and place.sample is curator and _enough(curator, rows) > _AGAIN
     first *= 1.0 - _RESIDUALS if again else 1.0
     second = min(_LARGE * left, math.nextafter(left - first, 0.0))  # no more than is left
     asked = [_Asked(small, cut, target_cut, first, "regression")]
@@ -160,14 +144,18 @@ def _fit(
     measured = curator.measure_together(
         [(query, one.share, one.label) for query, one in zip(queries, asked, strict=True)]
     )
-    lines, slopes = [], []
+    lines, slopes, cuts = [], [], []
     for one, query, answer in zip(asked, queries, measured, strict=True):
         weight = standard.weight(one.radius, one.target_cut)
         moments = read_moments(query, answer.values, answer.std, rows, weight, standard.off)
         line = fit_line(moments, ridge=alpha)
         target_cut = one.target_cut
         if again and one.radius == small:
-            moments, line, target_cut = _again(curator, rows, standard, query, moments, line)
+            share = curator.remaining - level
+            moments, line, target_cut = _again(
+                curator, rows, standard, query, moments, line, share=share
+            )
+        cuts.append(target_cut)
         lines.append((line, standard.clipped_line(line, moments, one.radius, one.cut)))
         slopes.append(
             true_slopes(
@@ -186,6 +174,13 @@ def _fit(
         if there.gain - here.gain > _SURELY * math.hypot(here.doubt, there.doubt):
             best = lines[1][1]
     found = average(slopes)
+    skewed = False
+    if level > 0.0:
+        found, skewed = with_level(curator, place.sample, rows, standard, found, cut=min(cuts))
+    if standard.fit_intercept and not fit_intercept:
+        origin, found = through_origin(standard, found)
+        best = line_from_origin(standard, origin.units[:k, :k] @ found.value[:k])
+        standard = origin
     units = standard.units
     value = units @ found.value
     with np.errstate(all="ignore"):  # where units of target and features are too far apart
@@ -200,7 +195,7 @@ def _fit(
         covariance=noise + sampling,
         noise_std=np.sqrt(np.maximum(np.diag(noise), 0.0)),
         clipped=best,
-        warnings=_unseen(curator, unseen),
+        warnings=(*_unseen(curator, unseen), *((SKEWED,) if skewed else ())),
         details={
             "radius": small,
             "large_radius": large if two else None,
@@ -210,7 +205,14 @@ def _fit(
 
 
 def _again(
-    curator: Curator, rows: float, standard: Standard, query: Gram, first: Moments, line: Line
+    curator: Curator,
+    rows: float,
+    standard: Standard,
+    query: Gram,
+    first: Moments,
+    line: Line,
+    *,
+    share: float,
 ) -> tuple[Moments, Line, float]:
     """Measure what the first line leaves of the target: less noise, as it can be cut nearer.
 
@@ -223,7 +225,7 @@ def _again(
     part = 1.0 - min(max(line.gain, 0.0), _MOST_EXPLAINED)
     cut = _RESIDUAL_CUT * math.sqrt(part * min(max(first.target, 0.1), 2.0))
     residuals = standard.residuals(query, line, value, cut)
-    answer = curator.measure(residuals, share=curator.remaining, label="residuals")
+    answer = curator.measure(residuals, share=share, label="residuals")
     off = max(first.noise_target_mean, 0.01)
     weight = standard.weight(query.radius, cut)
     second = read_moments(residuals, answer.values, answer.std, rows, weight, off)

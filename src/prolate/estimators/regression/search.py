@@ -37,7 +37,7 @@ _LEAST = 0.0004
 # fine counts cost no more than this share; but none of more cells than memory can be asked for.
 _SAMPLE, _TINY_SHARE = 200_000, 0.002
 _MOST_CELLS = 1 << 24
-_AROUND = 0.3  # of a feature's size from 0, at most, if it is around 0
+_AROUND = 0.3  # of a feature's root mean square from 0, at most, if it is around 0
 _ROUGH = 0.09  # noise of the target's counts that leaves no budget to refine them
 _ROUGH_FEATURES = 0.1
 _LEVELS = 3
@@ -58,20 +58,21 @@ class Found:
     standard : Standard
     norms : Norms or None
         How long the standardized features are; None where they cannot be seen.
-    sampled : bool
-        Whether only a sample of the rows was searched.
-    around : bool
-        Whether features are around the point that they are clipped to: their center, or 0.
+    sample : Curator
+        Of the rows that were searched: all, or a random sample.
     """
 
     standard: Standard
     norms: Norms | None
-    sampled: bool
-    around: bool = True
+    sample: Curator
 
 
 def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
-    """Find the rows of a regression; the target is the last column."""
+    """Find the rows of a regression; the target is the last column.
+
+    Without an intercept, features that are around 0 are standardized around it; others around
+    their centers, as with an intercept.
+    """
     k = curator.dimension - 1
     sample = curator.sampled(_sample_size(curator), all_rows)
     rows = all_rows * sample.fraction
@@ -79,13 +80,13 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     found = _find_features(sample, rows, k)
     if found is None:
         center, scale = np.append(np.zeros(k), middle), np.append(np.full(k, LARGEST), spread)
-        return Found(Standard(center, scale, off, fit_intercept), None, sample is not curator)
+        return Found(Standard(center, scale, off, fit_intercept), None, sample)
     center, scale = np.append(found[0], middle), np.append(found[1], spread)
-    around = True
-    if not fit_intercept:
-        away, scale = np.abs(center), np.minimum(np.hypot(scale, center), LARGEST)
-        around = bool(np.all(away[:-1] < _AROUND * scale[:-1]))
-        center = np.zeros(k + 1)
+    size = np.minimum(np.hypot(scale, center), LARGEST)
+    around = bool(np.all(np.abs(center[:-1]) < _AROUND * size[:-1]))
+    constant = fit_intercept or not around
+    if not constant:
+        center, scale = np.zeros(k + 1), size
     share = min(_share(curator, rows, 1, _NORMS)[0], _MOST_NORMS * curator.remaining)
     norms = measure_norms(
         SomeColumns(sample, np.arange(k)),
@@ -96,10 +97,9 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     )
     counts, noise = norms.counts / sample.fraction, norms.noise / sample.fraction
     return Found(
-        Standard(center, scale, off, fit_intercept),
+        Standard(center, scale, off, constant),
         replace(norms, counts=counts, noise=noise),
-        sample is not curator,
-        around,
+        sample,
     )
 
 

@@ -36,7 +36,7 @@ _DRAWS = 4096
 _ROUNDS = 60
 _CLOSE = 1e-6
 _MOST = 0.98  # of the squared radius, that clipped variances add up to
-_EXPLAINED = 0.5
+_EXPLAINED = 0.7  # of the target's variance, that an axis which noise hides may stand for
 _LEAST = 0.02  # of the target's variance, that is always left unexplained
 # Part of the correction by which it may be wrong, and how much more where lengths are not
 # those of normal rows.
@@ -56,11 +56,20 @@ class Slopes:
         Covariance of privacy noise, and of what clipping may have done.
     sampling : float64 array of shape (k + 1, k + 1)
         Covariance of the sampling error.
+    features : float64 array of shape (k, k)
+        Covariance of the unclipped features.
+    mean : float64 array of shape (k,)
+        Of the features.
+    rest : float
+        Variance of what the slopes leave of the target.
     """
 
     value: Floats
     noise: Floats
     sampling: Floats
+    features: Floats
+    mean: Floats
+    rest: float
 
 
 def attenuation(norms: Norms, radius: float, longest: float, columns: int) -> float:
@@ -157,8 +166,9 @@ def true_slopes(
     noise = moments.noise_both**2 + moments.noise**2 * square
     spread = noise * np.eye(k) + moments.noise**2 * np.outer(theta, theta)
     spread /= np.outer(raised, raised) * kept**2
-    # Along axes that noise hides, the slope is as likely as those of the others.
-    hidden = 1.0 - np.maximum(values, 0.0) / raised
+    # Along axes that noise hides, or may hide, the slope is as likely as those of the others.
+    surely = np.maximum(values - math.sqrt(2.0) * moments.noise, 0.0)
+    hidden = 1.0 - surely / raised
     prior = _EXPLAINED * variance / max(float(np.sum(raised)), 1e-300)
     doubtful = (wrong * (factor - 1.0)) ** 2 + farther**2
     spread += np.diag(prior * hidden**2 + doubtful * whole / k)
@@ -174,11 +184,18 @@ def true_slopes(
     noisy[k, k] += noise_level
     sampling = level @ ((turn * (left / rows / raised)) @ turn.T) @ level.T
     sampling[k, k] += left / rows
-    return Slopes(value=value, noise=noisy, sampling=sampling)
+    return Slopes(
+        value=value,
+        noise=noisy,
+        sampling=sampling,
+        features=(axes * (raised * factor**2)) @ axes.T,
+        mean=place,
+        rest=left,
+    )
 
 
 def average(found: Sequence[Slopes]) -> Slopes:
-    """Return the average with the least noise; the sampling error is that of the last."""
+    """Return the average with the least noise; all the rest is that of the last."""
     if len(found) == 1:
         return found[0]
     precisions = [np.linalg.pinv(one.noise, hermitian=True) for one in found]
@@ -186,7 +203,7 @@ def average(found: Sequence[Slopes]) -> Slopes:
     value = noise @ np.sum(
         [p @ one.value for p, one in zip(precisions, found, strict=True)], axis=0
     )
-    return Slopes(value=value, noise=noise, sampling=found[-1].sampling)
+    return replace(found[-1], value=value, noise=noise)
 
 
 def _correction(

@@ -1,0 +1,115 @@
+"""The intercept from the mean of what the slopes leave of the target.
+
+A Gram matrix holds the mean of the cut target, which is not that of the target where its errors
+are skewed, and of clipped features, which is not theirs where they are skewed. By least squares
+the intercept is the mean of y - x @ slopes, whatever the slopes: a single column, whose mean is
+taken as that of any skewed column, clipped to an interval with what clipping takes given back
+(`lengths/interval.py`). The intercept of the Gram matrices counts, too, by its noise and by what
+its own cut takes as far as the tails tell.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Curator
+from prolate.estimators.lengths.interval import EDGES, Tail, clipped_to_interval, fit_tail
+from prolate.estimators.regression.slopes import Slopes
+from prolate.estimators.regression.standard import Standard
+from prolate.estimators.rotation import TurnedCurator
+from prolate.queries import EdgesGrid, Histogram
+
+__all__ = ["SKEWED", "with_level"]
+
+Floats = NDArray[np.float64]
+
+SKEWED = (
+    "What the features leave of the target is skewed. The line goes through the mean of the rows, "
+    "but its slopes are those of values that are not far out: where features explain the far ones, "
+    "too, their intervals are too narrow, and so is that of an intercept far from the rows."
+)
+"""The warning where the cut of the target surely takes more from one side than from the other."""
+
+_SIDES = 0.3  # part of the share for a histogram of both sides
+_CLEARLY = 0.02  # spreads that the cut takes from the mean
+
+
+def with_level(
+    curator: Curator,
+    sample: Curator,
+    rows: float,
+    standard: Standard,
+    slopes: Slopes,
+    *,
+    cut: float,
+) -> tuple[Slopes, bool]:
+    """Return slopes with an intercept that skewed errors do not move, with all that is left.
+
+    And whether these errors are surely skewed.
+
+    Parameters
+    ----------
+    curator : Curator
+    sample : Curator
+        Of the rows of which the tails are counted.
+    rows : float
+        All of them.
+    standard : Standard
+    slopes : Slopes
+        In standard units.
+    cut : float
+        Where the Gram matrix cut what its mean is of, in standard units.
+    """
+    unit = float(standard.scale[-1])
+    center = standard.center.copy()
+    center[-1] += unit * slopes.value[-1]
+    coef = slopes.value[:-1] * unit / standard.scale[:-1]
+    matrix = np.append(-coef, 1.0)[:, np.newaxis]
+    noise = slopes.noise[:-1, :-1]
+    width = math.sqrt(slopes.rest + max(float(np.sum(noise * slopes.features)), 0.0))
+    spread, zero = np.array([unit * width]), np.zeros(1)
+
+    both = np.concatenate([-EDGES[:0:-1], EDGES])
+    grid = EdgesGrid(spread[:, np.newaxis] * both)
+    searched = TurnedCurator(sample, center, matrix, spread)
+    sides = searched.measure(Histogram(grid), share=_SIDES * curator.remaining, label="sides")
+    few = rows * sample.fraction
+    low = fit_tail(EDGES, sides.values[: EDGES.size][::-1], sides.std, few, apart=few)
+    high = fit_tail(EDGES, sides.values[EDGES.size :], sides.std, few, apart=few)
+    left = TurnedCurator(curator, center, matrix, spread)
+    found = clipped_to_interval(
+        left, zero, spread, low, high, rows=rows, missing=zero, share=curator.remaining
+    )
+
+    own = _own(slopes.noise)
+    there, lost = float(found.value[0]) / unit, width**2 * _lost(low, high, cut / width)
+    here = float(np.hypot(found.noise_std[0], found.doubt[0])) / unit
+    bias = max(lost, there**2 - own - here**2, 0.0)
+    weight = (own + bias) / (own + bias + here**2)
+    value, errors, sampling = slopes.value.copy(), slopes.noise.copy(), slopes.sampling.copy()
+    value[-1] += weight * there
+    errors[-1, -1] += (weight * here) ** 2 + (1.0 - weight) ** 2 * (own + bias) - own
+    square = width**2 * (low.square + high.square - (high.mean - low.mean) ** 2)
+    sampling[-1, -1] += max(square - slopes.rest, 0.0) / rows
+    skewed = lost > (_CLEARLY * width) ** 2
+    return replace(slopes, value=value, noise=errors, sampling=sampling), skewed
+
+
+def _own(noise: Floats) -> float:
+    """Return the variance of the intercept that the errors of the slopes do not explain."""
+    cross = noise[-1, :-1]
+    explained = float(cross @ np.linalg.pinv(noise[:-1, :-1], hermitian=True) @ cross)
+    return max(float(noise[-1, -1]) - explained, 0.0)
+
+
+def _lost(low: Tail, high: Tail, cut: float) -> float:
+    """Return the square of what a cut at -+ `cut` spreads surely takes off the mean."""
+    sides = [
+        (np.interp(cut, one.reach, one.lost), np.interp(cut, one.reach, one.doubt))
+        for one in (low, high)
+    ]
+    return float((sides[1][0] - sides[0][0]) ** 2 - sides[0][1] - sides[1][1])

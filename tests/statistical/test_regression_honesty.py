@@ -1,0 +1,93 @@
+"""Regressions of rows that are not those of the usual test: what they state is what they do.
+
+Hits of intervals are binomial: of 30 fits that hold a number with probability 0.9 or more, fewer
+than 13 do with probability below 1e-9. Seeds are fixed, so nothing here fails by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from prolate import Budget
+from prolate.curator import Curator
+from prolate.estimators.regression import regression
+from prolate.estimators.regression.level import SKEWED
+from prolate.estimators.regression.linear_fit import LinearFit
+from prolate.sources import open_source
+
+SLOPES = np.array([1.0, -0.5, 0.3])
+Errors = Callable[[np.random.Generator, int], np.ndarray]
+
+ERRORS: dict[str, tuple[Errors, float]] = {
+    "log-normal": (lambda rng, n: 4.0 * np.exp(rng.normal(size=n)), 4.0 * np.exp(0.5)),
+    "exponential": (lambda rng, n: 9.0 * rng.exponential(size=n), 9.0),
+}
+
+
+def fit(
+    x: np.ndarray, y: np.ndarray, mu: float, seed: int, *, fit_intercept: bool = True
+) -> LinearFit:
+    curator = Curator(open_source(np.column_stack([x, y])), Budget(mu=mu), seed=seed)
+    return regression(curator, fit_intercept=fit_intercept)
+
+
+@pytest.mark.parametrize("kind", sorted(ERRORS))
+def test_intercepts_of_skewed_errors_are_held(kind) -> None:
+    errors, mean = ERRORS[kind]
+    held, fits = 0, 30
+    for seed in range(fits):
+        rng = np.random.default_rng([seed, 7])
+        x = 2.0 * rng.normal(size=(20_000, 3)) + 3.0
+        line = fit(x, x @ SLOPES + 4.0 + errors(rng, len(x)), 1.0, seed)
+        assert line.warnings == (SKEWED,)
+        held += abs(line.intercept - 4.0 - mean) < 1.96 * np.sqrt(line.covariance[3, 3])
+    assert held >= 24  # 2 without the mean of what the slopes leave
+
+
+@pytest.mark.parametrize(("kind", "most"), [("normal", 1.15), ("exponential", 2.2)])
+def test_a_mean_in_place_of_a_line_states_its_error(kind, most) -> None:
+    wrong = []
+    for seed in range(80):
+        rng = np.random.default_rng([seed, 200, 10])
+        x = rng.normal(size=(200, 10))
+        noise = rng.normal(size=200) if kind == "normal" else rng.exponential(size=200)
+        y = 5.0 + x @ np.full(10, 0.16) + noise
+        line = fit(x, y, 0.25, seed)
+        assert not line.coef.any()
+        assert "too few" in line.warnings[0]
+        wrong.append((line.intercept - y.mean()) / line.noise_std[-1])
+    assert 0.6 < np.sqrt(np.mean(np.square(wrong))) < most  # 1.4 and 3.6, if cuts are left aside
+
+
+@pytest.mark.parametrize("intercept", [0.0, 4.0])
+def test_lines_through_the_origin_of_features_far_from_it(intercept) -> None:
+    """As good as with an intercept: with rows clipped to the origin slopes are off by 0.4."""
+    best = SLOPES + 3.0 * intercept * np.linalg.solve(4.0 * np.eye(3) + 9.0, np.ones(3))
+    errors = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = 2.0 * rng.normal(size=(5000, 3)) + 3.0
+        y = x @ SLOPES + intercept + 1.5 * rng.normal(size=5000)
+        line = fit(x, y, 0.236, seed, fit_intercept=False)
+        errors.append(line.coef - best)
+        assert line.intercept == 0.0
+        assert np.all(np.abs(errors[-1]) < 4.0 * np.sqrt(np.diag(line.covariance)[:3]))
+    assert np.sqrt(np.mean(np.square(errors))) < 0.06
+
+
+def test_slopes_of_features_that_are_nearly_the_same_are_held() -> None:
+    """Of correlation .99, with one coefficient of each fit in turn."""
+    held, errors = 0, []
+    for seed in range(30):
+        rng = np.random.default_rng([seed, 7])
+        shape = np.full((3, 3), 0.99) + 0.01 * np.eye(3)
+        x = 2.0 * rng.normal(size=(20_000, 3)) @ np.linalg.cholesky(shape).T + 3.0
+        line = fit(x, x @ SLOPES + 1.5 * rng.normal(size=len(x)), 1.0, seed)
+        errors.append(line.coef - SLOPES)
+        std = np.sqrt(np.diag(line.covariance))[:3]
+        held += abs(errors[-1][seed % 3]) < 1.96 * std[seed % 3]
+    assert held >= 26
+    assert np.sqrt(np.mean(np.square(errors))) < 0.075  # 0.1, if single values are cut near
