@@ -407,6 +407,12 @@ def test_variances_hold_rows_far_out(monkeypatch) -> None:
     assert covered < 0.2
 
 
+def test_correlations_pay_for_no_variances() -> None:
+    r = prolate.covariance(far_out(1), budget=Budget(mu=2), seed=1, correlation=True)
+    assert any("far longer than the others" in warning for warning in r.warnings)
+    assert "variance" not in {entry.label for entry in r.receipt}
+
+
 def test_normal_rows_have_nothing_apart() -> None:
     for seed in range(10):
         r = prolate.covariance(far_out(seed, part=0.0), budget=Budget(mu=2), seed=seed)

@@ -80,7 +80,8 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     """
     curator, rows, every = whole_rows(curator)
     shape = learn_shape(curator, rows=rows)
-    table = Table(curator, shape.rows, shape.center, np.clip(shape.spread, *_SQUARABLE))
+    spread = np.clip(shape.spread, *_SQUARABLE)
+    table = Table(curator, shape.rows, shape.center, spread, variances=not correlation)
     d, left = shape.spread.size, curator.remaining
     edge = 2.0 * np.sqrt(d) * d * gram_noise(curator, table.rows, left)
     if edge > _DROWNED:
@@ -168,7 +169,7 @@ def _last(table: Table, axes: Floats, variances: Floats, mean: Floats) -> tuple[
     """Return the last moment, how long its rows are, and leave what variances apart need."""
     curator = table.curator
     lengths = measure_lengths(table, axes, variances, mean, share=curator.remaining)
-    share = (1.0 - squares_share(lengths)) * curator.remaining
+    share = (1.0 - squares_share(table, lengths)) * curator.remaining
     last = measure_moment(
         table, axes, variances, mean, share=share, label="covariance", lengths=lengths
     )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from prolate.estimators.clipping.squares import Squares, mean_squares, squares_stretch
 from prolate.estimators.covariance.lengths import Lengths
 from prolate.estimators.covariance.matrix import Matrix
+from prolate.estimators.covariance.moment import Table
 from prolate.theory import RELATIVE
 
 __all__ = ["squares_share", "with_squares"]
@@ -30,9 +31,9 @@ _CLEAR = 2.0  # standard deviations of noise
 _MOST_STRETCH = 5.0  # of covariances
 
 
-def squares_share(lengths: Lengths) -> float:
+def squares_share(table: Table, lengths: Lengths) -> float:
     """Return the part of what is left that `with_squares` needs."""
-    if lengths.far:
+    if lengths.far and table.variances:
         return _SQUARES
     return _STRETCH if lengths.unlike > 0.0 else 0.0
 
@@ -53,7 +54,7 @@ def with_squares(matrix: Matrix, mean: Floats, lengths: Lengths) -> Matrix:
     unit = table.spread**2
     size = np.maximum(variance, _SMALLEST) * unit
     curator, share = table.curator, table.curator.remaining
-    if lengths.far:
+    if lengths.far and table.variances:
         squares = mean_squares(
             curator, center, size, rows=table.rows, share=share, error_norm=RELATIVE
         )

@@ -45,13 +45,15 @@ _APART = 6.0  # times the noise's mean square by which their variances are apart
 class Table:
     """The rows: a curator of them, their number, and a first center and spread.
 
-    In what follows x is (row - center) / spread.
+    In what follows x is (row - center) / spread. `variances` says whether they are asked for,
+    not correlations alone.
     """
 
     curator: Curator
     rows: float
     center: Floats
     spread: Floats
+    variances: bool
 
 
 @dataclass(frozen=True, eq=False)
