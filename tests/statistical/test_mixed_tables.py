@@ -285,7 +285,8 @@ def covariance_off() -> float:
 
 def test_lengths_of_rows_that_are_mostly_next_to_nothing_are_as_seen(monkeypatch) -> None:
     found = covariance_off()
-    monkeypatch.setattr(lengths, "_LONGER", np.inf)  # a planted fault
+    monkeypatch.setattr(lengths, "_LONGER", np.inf)  # planted faults: either mends some of it
+    monkeypatch.setattr(lengths.Lengths, "far", False)
     without = covariance_off()
     print("off:", found, "without:", without)
     assert found < 0.5

@@ -54,8 +54,9 @@ def covariance(
     Release, or GroupedRelease with `by`
         `estimate` has shape (d, d), is symmetric and positive semidefinite. Eigenvalues
         that are mostly noise are drawn to where the others are
-        (`prolate.estimators.covariance.spectrum`); `noise_std` is the noise before that. The
-        sampling part of the intervals is that of normal data.
+        (`prolate.estimators.covariance.spectrum`); `noise_std` is the noise before that.
+        `clipping_std` allows for what clipping may have taken, and the sampling part of the
+        intervals is that of normal data, times how much more the rows' squares vary.
 
     Raises
     ------

@@ -154,14 +154,18 @@ def sample_rows(curator: Searcher) -> float:
     return wanted if wanted * d <= _MOST_VALUES else math.inf
 
 
-def radius_share(curator: Measurer, rows: float, effective: float) -> float:
+def radius_share(
+    curator: Measurer, rows: float, effective: float, share: float | None = None
+) -> float:
     """Return the part of a sum's budget for the histogram of norms that it needs.
 
-    With k of `rows_changed`, one of its cells is noisy by sqrt(k / share) / mu rows, and
-    about k sqrt(effective) / mu rows may be clipped (`safe_cell`).
+    The sum's budget is a share, or all that remains. With k of `rows_changed`, one of its
+    cells is noisy by sqrt(k / share) / mu rows, and about k sqrt(effective) / mu rows may be
+    clipped (`safe_cell`).
     """
     changed = rows_changed(curator.neighbors)
-    one_row = math.sqrt(changed) / (curator.mu_of(curator.remaining) * max(rows, 1.0))
+    mu = curator.mu_of(curator.remaining if share is None else share)
+    one_row = math.sqrt(changed) / (mu * max(rows, 1.0))
     wanted, most = _RADIUS
     by_clipped = 1.0 / (changed * effective * _RADIUS_ROWS**2)
     enough = max(_share(one_row, *_RADIUS_CELL), by_clipped)

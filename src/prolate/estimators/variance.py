@@ -16,27 +16,20 @@ from numpy.typing import NDArray
 from prolate.curator import Table
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
+from prolate.estimators.clipping.squares import NORMAL, mean_squares
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.lengths.beyond import Beyond, lost_part, stretch_beyond
-from prolate.estimators.lengths.norms import measure_norms
-from prolate.estimators.lengths.tail import find_tail
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import RareColumn, rare_column_variance
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.shares import radius_share, rows_changed
-from prolate.queries import ClippedSum
-from prolate.theory import effective_columns, optimal_scale
+from prolate.theory import optimal_scale
 
 __all__ = ["variance"]
 
 Floats = NDArray[np.float64]
 
 _MEAN_SHARE = 0.2  # of what the searches leave
-_RADIUS = 2.0  # times the share that a mean spends on norms: the tail is worth it
 _SQUARABLE = (1e-70, 1e70)  # scales whose fourth powers are floats
-_NORMAL = np.sqrt(2.0)  # standard deviation of (x - m)**2 over the variance, normal data
 _HEAVY = 3.0  # times the normal sampling error
-_LOST = 1.4  # of what is beyond the radius: squares are all on one side
 _UNSURE = 2.5  # allowance for clipping, over the other errors together
 _WARNING = (
     "The rows have heavy tails, or are too few for this budget to show that they have not: their "
@@ -75,34 +68,13 @@ def variance(curator: Table, *, error_norm: float = 2.0) -> Estimate:
     )
 
     size = np.clip(shape.spread, *_SQUARABLE) ** 2
-    scale = optimal_scale(_NORMAL * size, error_norm)
-    effective = effective_columns(size, scale)
-    norms = measure_norms(
-        curator,
-        center=size,
-        scale=scale,
-        spread=_NORMAL * size,
-        share=min(_RADIUS * radius_share(curator, rows, effective), 0.3) * curator.remaining,
-        about=mean,
+    found = mean_squares(
+        curator, mean, size, rows=rows, share=curator.remaining, error_norm=error_norm
     )
-    share = curator.remaining
-    clipped = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share)
-    tail = find_tail(norms, size / scale, clipped, rows)
-    query = ClippedSum(size, scale, tail.radius, about=mean)
-    measured = curator.measure(query, share=share, label="variance")
-    value = size + query.unit * measured.values / rows - mean_noise**2
-    noise_std = query.unit * measured.noise / rows
-
-    # Squares are long on one side only, so what may be beyond the radius is lost.
-    beyond = Beyond.of(norms, rows)
-    normal = _NORMAL * size / scale
-    most = float(np.linalg.norm(normal))
-    unseen = lost_part(beyond, tail.radius, float(np.max(noise_std / scale)), most, part=_LOST)
-    seen = float(np.linalg.norm(tail.lost))
-    clipping_std = (max(1.0, unseen / seen) if seen > 0.0 else 1.0) * tail.lost * scale
-    stretch = max(tail.stretch, stretch_beyond(beyond, tail.radius, normal))
-    sampling_std = _NORMAL * size * stretch / np.sqrt(shape.present)
-    unsure = stretch > _HEAVY or np.any(clipping_std > _UNSURE * np.hypot(noise_std, sampling_std))
+    value, noise_std = found.value - mean_noise**2, found.noise_std
+    sampling_std = NORMAL * size * found.stretch / np.sqrt(shape.present)
+    error = np.hypot(noise_std, sampling_std)
+    unsure = found.stretch > _HEAVY or np.any(found.clipping_std > _UNSURE * error)
     warnings = (*shape.warnings, _WARNING) if unsure else shape.warnings
     far = shape.spread > _SQUARABLE[1]
     if far.any():
@@ -114,14 +86,14 @@ def variance(curator: Table, *, error_norm: float = 2.0) -> Estimate:
         value=np.maximum(value, 0.0),
         noise_std=noise_std,
         sampling_std=sampling_std,
-        clipping_std=clipping_std,
+        clipping_std=found.clipping_std,
         rows=rows,
         warnings=warnings,
         details={
-            "radius": tail.radius,
-            "clipped_fraction": norms.fraction_above(tail.radius, rows),
+            "radius": found.radius,
+            "clipped_fraction": found.clipped,
             "sampling": "as for normal data, times what their squares' tails are longer",
-            "stretch": stretch,
+            "stretch": found.stretch,
             "mean": mean.tolist(),
         },
     )

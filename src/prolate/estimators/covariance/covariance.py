@@ -23,8 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.covariance.moment import Moment, Table, combine, gram_noise, measure_moment
-from prolate.estimators.covariance.spectrum import Spectrum, shrunk_spectrum
+from prolate.estimators.covariance.diagonal import squares_share, with_squares
+from prolate.estimators.covariance.lengths import Lengths
+from prolate.estimators.covariance.matrix import matrix_of, spectrum_of
+from prolate.estimators.covariance.moment import (
+    Moment,
+    Table,
+    combine,
+    gram_noise,
+    measure_lengths,
+    measure_moment,
+)
+from prolate.estimators.covariance.spectrum import Spectrum
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.present import whole_rows
 from prolate.estimators.search.learn import learn_shape
@@ -39,6 +49,11 @@ _FAR = (
     "Values beyond about 1e70 cannot be multiplied here, so what is said of their columns is not "
     "so: rescale them."
 )
+_HEAVY = (
+    "Some rows are far longer than the others, or clipping may have taken much of them: variances "
+    "may be ruled by few rows, and correlations are those of the others. Quantiles are surer."
+)
+_UNSURE = 2.5  # allowance for clipping, over the other errors together
 _DROWNED = 0.5  # spread of the identity's eigenvalues by noise that leaves only variances
 _ROUGH = 0.2  # the same, wanted of a rough round, ...
 _LEAST, _MOST = 0.01, 0.08  # ... and its share of what the searches leave
@@ -65,31 +80,41 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     """
     curator, rows, every = whole_rows(curator)
     shape = learn_shape(curator, rows=rows)
-    table = Table(curator, shape.rows, shape.center, np.clip(shape.spread, *_SQUARABLE))
+    spread = np.clip(shape.spread, *_SQUARABLE)
+    table = Table(curator, shape.rows, shape.center, spread, variances=not correlation)
     d, left = shape.spread.size, curator.remaining
     edge = 2.0 * np.sqrt(d) * d * gram_noise(curator, table.rows, left)
     if edge > _DROWNED:
-        table, found = _drowned(table, share=_VARIANCES * left)
+        table, found, lengths = _drowned(table, share=_VARIANCES * left)
         rounds, warnings = 0, (*shape.warnings, _few(edge))
     else:
         share = left * min(max((edge / _ROUGH) ** 2, _LEAST), _MOST)
         known, rough, rounds = _rough(table, share)
-        found, warnings = _fine(table, known, rough), shape.warnings
+        found, lengths = _fine(table, known, rough)
+        warnings = shape.warnings
     if np.any(shape.spread > _SQUARABLE[1]):
         warnings = (*warnings, _FAR)
-    estimate = _correlation if correlation else _covariance
-    value, noise_std, sampling_std = estimate(table, found)
+    matrix = matrix_of(table, found)
+    if lengths.unlike > 0.0:
+        matrix = with_squares(matrix, found.mean, lengths)
+    errors = matrix.correlations() if correlation else matrix.covariances()
+    if lengths.far or np.any(
+        np.diag(errors.clipping > _UNSURE * np.hypot(errors.noise, errors.sampling))
+    ):
+        warnings = (*warnings, _HEAVY)
     return Estimate(
-        value=value,
-        noise_std=noise_std,
-        sampling_std=sampling_std,
+        value=errors.value,
+        noise_std=errors.noise,
+        sampling_std=errors.sampling,
+        clipping_std=errors.clipping,
         rows=every,
         warnings=warnings,
         details={
             "rounds": rounds,
             "radius": found.radius,
             "moment_factor": found.factor,
-            "sampling": "as for normal data",
+            "sampling": "as for normal data, times what their products' tails are longer",
+            "stretch": matrix.stretch[0],
         },
     )
 
@@ -109,10 +134,8 @@ def _rough(table: Table, share: float) -> tuple[Spectrum, Moment, int]:
     rounds = 0
     while True:
         rounds += 1
-        rough = measure_moment(
-            table, axes, variances, mean, share=share, label="rough covariance", lengths=False
-        )
-        known = _spectrum(rough)
+        rough = measure_moment(table, axes, variances, mean, share=share, label="rough covariance")
+        known = spectrum_of(rough)
         edge = 2.0 * np.sqrt(d * rough.variance[0, 0])
         if rounds == _ROUNDS or edge > _GIVE_UP or np.all(known.values > _KNOWN * known.edge):
             return known, rough, rounds
@@ -126,7 +149,7 @@ def _whitening(known: Spectrum) -> tuple[Floats, Floats]:
     return known.vectors / np.sqrt(size), np.maximum(known.values, 0.25 * known.edge) / size
 
 
-def _fine(table: Table, known: Spectrum, rough: Moment) -> Moment:
+def _fine(table: Table, known: Spectrum, rough: Moment) -> tuple[Moment, Lengths]:
     """Return the covariance measured with what is left of the budget."""
     curator = table.curator
     axes, variances = _whitening(known)
@@ -135,11 +158,22 @@ def _fine(table: Table, known: Spectrum, rough: Moment) -> Moment:
     if half is not None:
         share = _FROBENIUS * curator.remaining
         before = measure_moment(
-            table, *half, mean, share=share, label="covariance, wide", lengths=False, wide=True
+            table, *half, mean, share=share, label="covariance, wide", wide=True
         )
         mean = before.mean
-    last = measure_moment(table, axes, variances, mean, share=curator.remaining, label="covariance")
-    return combine(before, last, bias=_BIAS * (1.0 - before.factor))
+    last, lengths = _last(table, axes, variances, mean)
+    return combine(before, last, bias=_BIAS * (1.0 - before.factor)), lengths
+
+
+def _last(table: Table, axes: Floats, variances: Floats, mean: Floats) -> tuple[Moment, Lengths]:
+    """Return the last moment, how long its rows are, and leave what variances apart need."""
+    curator = table.curator
+    lengths = measure_lengths(table, axes, variances, mean, share=curator.remaining)
+    share = (1.0 - squares_share(table, lengths)) * curator.remaining
+    last = measure_moment(
+        table, axes, variances, mean, share=share, label="covariance", lengths=lengths
+    )
+    return last, lengths
 
 
 def _half_whitening(table: Table, known: Spectrum) -> tuple[Floats, Floats] | None:
@@ -161,7 +195,7 @@ def _half_whitening(table: Table, known: Spectrum) -> tuple[Floats, Floats] | No
     return axes, variances
 
 
-def _drowned(table: Table, *, share: float) -> tuple[Table, Moment]:
+def _drowned(table: Table, *, share: float) -> tuple[Table, Moment, Lengths]:
     """Return better spreads, from the variances alone, and the products of all columns."""
     curator, spread = table.curator, table.spread
     d, square = spread.size, spread**2
@@ -178,58 +212,10 @@ def _drowned(table: Table, *, share: float) -> tuple[Table, Moment]:
     noise = float(query.unit[0] * measured.std / table.rows / square[0])
     ratio = np.maximum(ratio, min(noise, 1.0))
     table = replace(table, spread=spread * np.sqrt(ratio))
-    every = measure_moment(
-        table, np.eye(d), np.ones(d), np.zeros(d), share=curator.remaining, label="covariance"
-    )
+    every, lengths = _last(table, np.eye(d), np.ones(d), np.zeros(d))
     value, variance = every.matrix, every.variance / every.axes[0, 0] ** 4
     # The variances are 1 in these units, up to their noise: they are better known from before.
     before, here = (noise / ratio) ** 2, 2.0 * np.diag(variance)
     weight = here / (before + here)
     value[np.diag_indices(d)] = weight + (1.0 - weight) * np.diag(value)
-    return table, replace(every, axes=np.eye(d), value=value, variance=variance)
-
-
-def _spectrum(moment: Moment) -> Spectrum:
-    return shrunk_spectrum(moment.matrix, moment.variance, moment.axes.T)
-
-
-def _noise(moment: Moment) -> tuple[Floats, Floats]:
-    """Return the standard deviations of the noise of x's covariances, and K.
-
-    The noise of entries (i, j) and (k, l) goes together by K_ik K_jl + K_il K_jk: exactly
-    where the noise is even in the moment's own axes, else nearly.
-    """
-    back = moment.back
-    square = back**2
-    k = back.T @ (np.sqrt(np.diag(moment.variance))[:, np.newaxis] * back)
-    k = 0.5 * (k + k.T)
-    first = square.T @ moment.variance @ square
-    return np.sqrt(0.5 * (first + first.T) + k**2), k
-
-
-def _covariance(table: Table, found: Moment) -> tuple[Floats, Floats, Floats]:
-    """Return covariances, their noise and their sampling error."""
-    value = _spectrum(found).matrix
-    variance = np.diag(value)
-    sampling = np.sqrt((np.outer(variance, variance) + value**2) / table.rows)
-    unit = np.outer(table.spread, table.spread)
-    noise = np.hypot(_noise(found)[0], found.doubt * value)
-    return unit * value, unit * noise, unit * sampling
-
-
-def _correlation(table: Table, found: Moment) -> tuple[Floats, Floats, Floats]:
-    """Return correlations, their noise (to first order) and their sampling error."""
-    value = _spectrum(found).matrix
-    variance = np.diag(value)
-    seen = variance > 0.0
-    scale = 1.0 / np.sqrt(np.where(seen, variance, 1.0))
-    both = np.outer(seen, seen)
-    r = np.where(both, np.clip(value * np.outer(scale, scale), -1.0, 1.0), 0.0)
-    np.fill_diagonal(r, 1.0)
-    k = _noise(found)[1] * np.outer(scale, scale)
-    own = np.diag(k)[:, np.newaxis]
-    square = own * own.T + k**2 + r**2 * (0.5 * (own**2 + own.T**2) + k**2)
-    square -= 2.0 * r * k * (own + own.T)
-    noise = np.where(both, np.minimum(np.sqrt(np.maximum(square, 0.0)), 1.0), 1.0)
-    np.fill_diagonal(noise, 0.0)
-    return r, noise, (1.0 - r**2) / np.sqrt(table.rows)
+    return table, replace(every, axes=np.eye(d), value=value, variance=variance), lengths

@@ -34,6 +34,9 @@ _WIDE, _FINER, _PRECISE = 0.25, 0.5, 2e-3  # ... as narrow as what is known, or 
 _LONGER = 1.4  # times the typical norm
 _PRIOR_WIDTH = 0.3  # of log k and log a
 _CLEAR = 2.0  # standard deviations of noise beyond which a count is not as for elliptical rows
+_FAR, _MUCH = 9.0, 0.33  # times the mean of |z|**2; part of it
+_LONGER_STILL = 2.0  # |z|**2 of rows beyond an edge, over that of the edge
+_FAR_LIKELY, _FAR_SURE = 2.0, 4.0  # standard deviations of all rows beyond
 _SURER = 1.5  # more of them for each octave of |z|**2 beyond its mean
 _NORMAL_WIDTH, _NORMAL_PRIOR = 0.5, 0.4  # of log k, and how likely these are before
 _LIKELY = 1e-3  # of the best weight; less is left out
@@ -84,12 +87,28 @@ class Lengths:
     extra : float64 array of shape (m,)
         Parts of the rows that clearly are in each fine cell of |z|**2 / sum(w), beyond those
         of elliptical rows; may be negative.
+    beyond : float
+        How many standard deviations of noise rows far out, all together, stand out by.
+    outside : float
+        Their part in the mean of |z|**2, about, over sum(w); 0 if they may be noise.
     """
 
     variances: Floats
     shapes: Floats
     weights: Floats
     extra: Floats
+    beyond: float = 0.0
+    outside: float = 0.0
+
+    @property
+    def far(self) -> bool:
+        """Whether some rows surely are far longer than the others, and add much to |z|**2."""
+        return self.outside > _MUCH
+
+    @property
+    def maybe_far(self) -> bool:
+        """Whether that is likely, and not sure."""
+        return _FAR_LIKELY < self.beyond <= _FAR_SURE
 
     @cached_property
     def _each(self) -> Floats:
@@ -127,10 +146,18 @@ class Lengths:
     @property
     def unlike(self) -> float:
         """How much less likely than before it is that the rows are normal: 0 if not, up to 1."""
+        if self.far:
+            return 1.0
         usual = float(self.variances.sum() ** 2 / np.sum(self.variances**2))
         _, k, nu = self.shapes.T
         normal = np.isinf(nu) & (np.abs(np.log(k / usual)) < _NORMAL_WIDTH)
         return max(0.0, 1.0 - float(self.weights[normal].sum()) / _NORMAL_PRIOR)
+
+    @property
+    def fourth(self) -> float:
+        """The mean of |z|**4, over the square of that of |z|**2."""
+        mass = self._mass
+        return float(mass @ _MIDDLE**2) / float(mass @ _MIDDLE) ** 2
 
     def clip(self, radius: float) -> Clip:
         """Return what clipping to a radius does."""
@@ -212,7 +239,13 @@ def learn_lengths(
     noise = np.sqrt(norms.noise**2 + rows * (weights @ cells))
     clear = left * np.clip(np.abs(left) / (_sure(edges) * noise) - 1.0, 0.0, 1.0)
     extra = _spread(edges, clear / rows)
-    return Lengths(scaled, shapes, weights[likely] / weights[likely].sum(), extra)
+    return Lengths(
+        scaled,
+        shapes,
+        weights[likely] / weights[likely].sum(),
+        extra,
+        *_beyond(left, noise, edges, rows),
+    )
 
 
 def _as_long_as_seen(norms: Norms, rows: float) -> Norms:
@@ -223,6 +256,15 @@ def _as_long_as_seen(norms: Norms, rows: float) -> Norms:
     square = np.where(seen, norms.counts, 0.0) @ middle**2 / rows
     longer = float(np.sqrt(square)) / norms.typical
     return replace(norms, typical=longer * norms.typical) if longer > _LONGER else norms
+
+
+def _beyond(left: Floats, noise: Floats, edges: Floats, rows: float) -> tuple[float, float]:
+    """Return by how much all rows beyond a far edge stand out, and their part in |z|**2."""
+    far = edges > _FAR
+    above = np.cumsum(left[::-1])[::-1][1:][far]
+    stands = above / np.sqrt(np.cumsum(noise[::-1] ** 2)[::-1][1:][far])
+    part = np.where(stands > _FAR_SURE, _LONGER_STILL * above * edges[far] / rows, 0.0)
+    return float(np.max(stands, initial=0.0)), float(np.max(part, initial=0.0))
 
 
 def _sure(edges: Floats) -> Floats:

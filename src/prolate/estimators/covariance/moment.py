@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.covariance.lengths import learn_lengths
+from prolate.estimators.covariance.lengths import Lengths, learn_lengths
 from prolate.estimators.lengths.norms import Norms, measure_norms
 from prolate.estimators.rotation import TurnedCurator
 from prolate.estimators.shares import rows_changed
 from prolate.queries import Gram
 
-__all__ = ["Moment", "Table", "combine", "gram_noise", "measure_moment"]
+__all__ = ["Moment", "Table", "combine", "gram_noise", "measure_lengths", "measure_moment"]
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +35,8 @@ _NORMS_NOISE = 0.001  # wanted noise of a count of the histogram of norms, over 
 _LEAST_NORMS, _MOST_NORMS = 0.002, 0.2  # its part of the share, ...
 _FEW_COLUMNS = 2.3  # ... at most this over d**1.5, or ...
 _MANY_COLUMNS = 0.02
+_AGAIN, _MOST_AGAIN = 2.0, 0.1  # times it, and of the share: for rows that are far out, perhaps
+_MORE_LOOKS = 3  # where rows are beyond the last edge
 _ALIKE = 2.0  # two moments of sizes that differ more are not averaged
 _APART = 6.0  # times the noise's mean square by which their variances are apart, if not alike
 
@@ -43,13 +45,15 @@ _APART = 6.0  # times the noise's mean square by which their variances are apart
 class Table:
     """The rows: a curator of them, their number, and a first center and spread.
 
-    In what follows x is (row - center) / spread.
+    In what follows x is (row - center) / spread. `variances` says whether they are asked for,
+    not correlations alone.
     """
 
     curator: Curator
     rows: float
     center: Floats
     spread: Floats
+    variances: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +73,8 @@ class Moment:
         Clipping radius, and the part of the variances that it left.
     doubt : float
         Standard deviation of an error in the size of `value`, which is not in `variance`.
+    lost : float
+        Part of the variances that clipping may have taken, and is not given back.
     """
 
     axes: Floats
@@ -78,6 +84,7 @@ class Moment:
     radius: float
     factor: float
     doubt: float
+    lost: float = 0.0
 
     @property
     def back(self) -> Floats:
@@ -97,6 +104,47 @@ def gram_noise(curator: Curator, rows: float, share: float) -> float:
     return float(5.0 / 7.0 * changed / (rows * curator.mu_of(share)))
 
 
+def measure_lengths(
+    table: Table, axes: Floats, variances: Floats, mean: Floats, *, share: float
+) -> Lengths:
+    """Return how long (x - mean) @ axes is, for a part of the share of what is to be measured.
+
+    Parameters
+    ----------
+    table, axes, variances, mean, share
+        As for `measure_moment`.
+    """
+    d = variances.size
+    wanted = gram_noise(table.curator, table.rows, share) * 7.0 / 5.0 / _NORMS_NOISE
+    most = min(max(_FEW_COLUMNS / d**1.5, _MANY_COLUMNS), _MOST_NORMS)
+    part = min(max(wanted**2, _LEAST_NORMS), most)
+    turned = _turned(table, axes, variances, mean)
+
+    def look(part: float, edges: Floats | None = None) -> Norms:
+        return measure_norms(
+            turned,
+            center=np.zeros(d),
+            scale=np.ones(d),
+            spread=turned.spread,
+            share=part * share,
+            edges=edges,
+            more=_MORE_LOOKS if edges is None else 0,
+        )
+
+    norms = look(part)
+    lengths = learn_lengths(variances, norms, table.rows)
+    if lengths.maybe_far:
+        norms = norms.averaged(look(min(_AGAIN * part, _MOST_AGAIN), norms.edges))
+        lengths = learn_lengths(variances, norms, table.rows)
+    return lengths
+
+
+def _turned(table: Table, axes: Floats, variances: Floats, mean: Floats) -> TurnedCurator:
+    center = table.center + table.spread * mean
+    turn = np.ascontiguousarray(axes / table.spread[:, np.newaxis])
+    return TurnedCurator(table.curator, center, turn, np.sqrt(variances))
+
+
 def measure_moment(
     table: Table,
     axes: Floats,
@@ -105,7 +153,7 @@ def measure_moment(
     *,
     share: float,
     label: str,
-    lengths: bool = True,
+    lengths: Lengths | None = None,
     wide: bool = False,
 ) -> Moment:
     """Measure the covariance of (x - mean) @ axes, for a share of mu**2.
@@ -121,35 +169,19 @@ def measure_moment(
         Where x is expected.
     share, label
         As for `Curator.measure`.
-    lengths : bool
-        Whether to measure the rows' lengths first, for a part of the share; or to take
-        those of normal rows.
+    lengths : Lengths, optional
+        What `measure_lengths` found in these axes; those of normal rows by default.
     wide : bool
         Whether the axes are those of spreads S**(1/4), for an error in Frobenius norm.
     """
     d, rows = variances.size, table.rows
-    center = table.center + table.spread * mean
-    turn = np.ascontiguousarray(axes / table.spread[:, np.newaxis])
-    turned = TurnedCurator(table.curator, center, turn, np.sqrt(variances))
-    norms: Norms | None = None
-    if lengths:
-        wanted = gram_noise(table.curator, rows, share) * 7.0 / 5.0 / _NORMS_NOISE
-        most = min(max(_FEW_COLUMNS / d**1.5, _MANY_COLUMNS), _MOST_NORMS)
-        part = min(max(wanted**2, _LEAST_NORMS), most) * share
-        norms = measure_norms(
-            turned,
-            center=np.zeros(d),
-            scale=np.ones(d),
-            spread=turned.spread,
-            share=part,
-        )
-        share = min(share - part, table.curator.remaining)
-    known = learn_lengths(variances, norms, rows)
+    turned = _turned(table, axes, variances, mean)
+    known = learn_lengths(variances) if lengths is None else lengths
     # Noise and moments in the units in which their errors count: of x, or of even spreads.
     relative = variances / variances.sum() if wide else np.full(d, 1.0 / d)
     noise = gram_noise(table.curator, rows, share) * np.sqrt(1.0 + 1.0 / d)
     size = float(np.sqrt(np.sum(relative**4)))
-    distrust = _MORE_DISTRUST if norms is None else _DISTRUST + _UNLIKE * known.unlike
+    distrust = _MORE_DISTRUST if lengths is None else _DISTRUST + _UNLIKE * known.unlike
     clip = known.best_clip(noise, size, constant=np.sqrt(_CONSTANT), distrust=distrust)
 
     constant = float(np.sqrt(_CONSTANT * known.variances.sum()))
@@ -167,8 +199,9 @@ def measure_moment(
         mean=mean + np.linalg.solve(axes.T, moved),
         radius=clip.radius,
         factor=clip.factor,
+        doubt=clip.doubt,
         # What is taken is known for elliptical rows; of others, it may be all of it.
-        doubt=float(np.hypot(clip.doubt, known.unlike * (1.0 - clip.factor))),
+        lost=known.unlike * (1.0 - clip.factor),
     )
 
 
@@ -212,4 +245,5 @@ def combine(first: Moment, second: Moment, *, bias: float) -> Moment:
         radius=second.radius,
         factor=second.factor,
         doubt=second.doubt,
+        lost=second.lost,
     )

@@ -1,0 +1,123 @@
+"""Mean squared deviations, one column at a time, clipped so that most of a tail is kept.
+
+The squares (x - m)**2 are summed around a private size of them, scaled, and clipped. Squares
+are long on one side only, so what clipping takes is lost. The radius is no smaller than normal
+rows, or the tail that is seen, allow (`tail.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Measurer
+from prolate.estimators.lengths.beyond import Beyond, lost_part, stretch_beyond
+from prolate.estimators.lengths.norms import Norms, measure_norms
+from prolate.estimators.lengths.tail import find_tail
+from prolate.estimators.shares import radius_share, rows_changed
+from prolate.queries import ClippedSum
+from prolate.theory import effective_columns, optimal_scale
+
+__all__ = ["NORMAL", "Squares", "mean_squares", "squares_stretch"]
+
+Floats = NDArray[np.float64]
+
+NORMAL = np.sqrt(2.0)
+"""Standard deviation of (x - m)**2 over the variance, normal data."""
+
+_RADIUS = 2.0  # times the share that a mean spends on norms: the tail is worth it
+_LOST = 1.4  # of what is beyond the radius: squares are all on one side
+
+
+@dataclass(frozen=True, eq=False)
+class Squares:
+    """Mean squared deviations, and what is known of their errors.
+
+    Attributes
+    ----------
+    value, noise_std, clipping_std : float64 arrays of shape (d,)
+        In squared units of the data.
+    stretch : float
+        Of the sampling error, over that of normal rows.
+    radius : float
+        What the scaled squares are clipped to.
+    clipped : float
+        About what part of the rows is.
+    """
+
+    value: Floats
+    noise_std: Floats
+    clipping_std: Floats
+    stretch: float
+    radius: float
+    clipped: float
+
+    def over(self, unit: Floats) -> Squares:
+        """Return them in other units of each column."""
+        return replace(
+            self,
+            value=self.value / unit,
+            noise_std=self.noise_std / unit,
+            clipping_std=self.clipping_std / unit,
+        )
+
+
+def mean_squares(
+    curator: Measurer, mean: Floats, size: Floats, *, rows: float, share: float, error_norm: float
+) -> Squares:
+    """Return the mean of (x - mean)**2 in every column, for a share of mu**2.
+
+    Parameters
+    ----------
+    curator : Measurer
+    mean, size : float64 arrays of shape (d,)
+        Where the values are, and about how large the squares.
+    rows, share : float
+    error_norm : float
+        The p of the l_p error that is to be small, or `RELATIVE`.
+    """
+    before = curator.remaining
+    scale = optimal_scale(NORMAL * size, error_norm)
+    effective = effective_columns(size, scale)
+    part = min(_RADIUS * radius_share(curator, rows, effective, share), 0.3)
+    norms = _lengths(curator, mean, size, scale, share=part * share)
+    share = min(max(share - (before - curator.remaining), 0.5 * share), curator.remaining)
+    clipped = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share)
+    tail = find_tail(norms, size / scale, clipped, rows)
+    query = ClippedSum(size, scale, tail.radius, about=mean)
+    measured = curator.measure(query, share=share, label="variance")
+    noise_std = query.unit * measured.noise / rows
+
+    beyond = Beyond.of(norms, rows)
+    normal = NORMAL * size / scale
+    most = float(np.linalg.norm(normal))
+    unseen = lost_part(beyond, tail.radius, float(np.max(noise_std / scale)), most, part=_LOST)
+    seen = float(np.linalg.norm(tail.lost))
+    return Squares(
+        value=size + query.unit * measured.values / rows,
+        noise_std=noise_std,
+        clipping_std=(max(1.0, unseen / seen) if seen > 0.0 else 1.0) * tail.lost * scale,
+        stretch=max(tail.stretch, stretch_beyond(beyond, tail.radius, normal)),
+        radius=tail.radius,
+        clipped=norms.fraction_above(tail.radius, rows),
+    )
+
+
+def squares_stretch(
+    curator: Measurer, mean: Floats, size: Floats, *, rows: float, share: float
+) -> float:
+    """Return the sampling error of mean squares over that of normal rows, for a share of mu**2."""
+    norms = _lengths(curator, mean, size, NORMAL * size, share=share, more=0)
+    beyond = Beyond.of(norms, rows)
+    return max(stretch_beyond(beyond, beyond.start, np.ones(size.size)), 1.0)
+
+
+def _lengths(
+    curator: Measurer, mean: Floats, size: Floats, scale: Floats, *, share: float, more: int = 3
+) -> Norms:
+    spread = NORMAL * size
+    return measure_norms(
+        curator, center=size, scale=scale, spread=spread, share=share, about=mean, more=more
+    )

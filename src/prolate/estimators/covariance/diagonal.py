@@ -1,0 +1,94 @@
+"""What single columns' squares tell of rows whose lengths are not those of normal rows.
+
+Clipped rows lose products as their lengths say only if they are elliptical, and rows far out are
+too few to say how long they are. Squares of single columns can be clipped much later for the
+same noise (`squares.py`). Where rows are far out, half of the last budget goes there, and every
+row and column of the covariance matrix is scaled: it stays semidefinite, and its correlations
+remain. Else the squares say only how much they vary, so how large the sampling error is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.estimators.clipping.squares import Squares, mean_squares, squares_stretch
+from prolate.estimators.covariance.lengths import Lengths
+from prolate.estimators.covariance.matrix import Matrix
+from prolate.estimators.covariance.moment import Table
+from prolate.theory import RELATIVE
+
+__all__ = ["squares_share", "with_squares"]
+
+Floats = NDArray[np.float64]
+
+_SQUARES, _STRETCH = 0.5, 0.02  # shares of the squares, and of how much they vary
+_SMALLEST = 0.25  # variance around which squares are summed
+_CLEAR = 2.0  # standard deviations of noise
+_MOST_STRETCH = 5.0  # of covariances
+
+
+def squares_share(table: Table, lengths: Lengths) -> float:
+    """Return the part of what is left that `with_squares` needs."""
+    if lengths.far and table.variances:
+        return _SQUARES
+    return _STRETCH if lengths.unlike > 0.0 else 0.0
+
+
+def with_squares(matrix: Matrix, mean: Floats, lengths: Lengths) -> Matrix:
+    """Return the matrix with its sampling error, and its variances, by what is left of the budget.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    mean : float64 array of shape (d,)
+        Of (row - center) / spread.
+    lengths : Lengths
+        Those of the rows.
+    """
+    table, variance = matrix.table, np.diag(matrix.value)
+    center = table.center + table.spread * mean
+    unit = table.spread**2
+    size = np.maximum(variance, _SMALLEST) * unit
+    curator, share = table.curator, table.curator.remaining
+    if lengths.far and table.variances:
+        squares = mean_squares(
+            curator, center, size, rows=table.rows, share=share, error_norm=RELATIVE
+        )
+        matrix, stretch = _rescaled(matrix, squares.over(unit), lengths.outside), squares.stretch
+    else:
+        stretch = squares_stretch(curator, center, size, rows=table.rows, share=share)
+    # What lengths vary by, beyond single columns, is by their products.
+    d = variance.size
+    products = (lengths.fourth * d**2 - 2.0 * d * stretch**2 - d) / max(d * (d - 1.0), 1.0)
+    return replace(matrix, stretch=(stretch, min(math.sqrt(max(products, 1.0)), _MOST_STRETCH)))
+
+
+def _rescaled(matrix: Matrix, squares: Squares, outside: float) -> Matrix:
+    """Return the matrix with the average of its variances and those of the squares."""
+    own, noise = np.diag(matrix.value), np.diag(matrix.noise)
+    other = np.maximum(squares.value, 0.0)
+    # Products are clipped harder than squares, so they have lost as much, and more where it shows.
+    more = other - own - _CLEAR * np.hypot(noise, squares.noise_std)
+    lost = np.max([matrix.clipping, squares.clipping_std, more, outside * own], axis=0)
+    first, second = noise**2 + lost**2, squares.noise_std**2
+    weight = first / (first + second)  # of the squares
+    variance = (1.0 - weight) * own + weight * other
+    unseen = outside * own - np.maximum(variance - own, 0.0)  # by the squares, too
+    clipping = np.maximum((1.0 - weight) * lost + weight * squares.clipping_std, unseen)
+    usable = (own > 0.0) & (variance > 0.0)
+    times = np.sqrt(np.where(usable, variance / np.where(usable, own, 1.0), 1.0))
+    both = np.outer(times, times)
+    spread = matrix.noise * both
+    np.fill_diagonal(spread, np.hypot((1.0 - weight) * noise, weight * squares.noise_std))
+    return replace(
+        matrix,
+        value=matrix.value * both,
+        noise=spread,
+        k=matrix.k * both,
+        clipping=clipping,
+        lost=min(float(np.sum(lost)) / max(float(np.sum(variance)), 1e-300), 1.0),
+    )

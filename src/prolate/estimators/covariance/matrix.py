@@ -1,0 +1,117 @@
+"""A covariance matrix and the errors of its entries, as covariances or as correlations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.estimators.covariance.moment import Moment, Table
+from prolate.estimators.covariance.spectrum import Spectrum, shrunk_spectrum
+
+__all__ = ["Entries", "Matrix", "matrix_of", "spectrum_of"]
+
+Floats = NDArray[np.float64]
+
+_CHANCE = 0.1  # of what clipping may have taken: a correlation of its own, of few rows
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What is said of every two columns, and standard deviations, each of shape (d, d)."""
+
+    value: Floats
+    noise: Floats
+    sampling: Floats
+    clipping: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """The covariance matrix of (row - center) / spread, and its errors.
+
+    Attributes
+    ----------
+    table : Table
+    value : float64 array of shape (d, d)
+        Positive semidefinite.
+    noise : float64 array of shape (d, d)
+        Its standard deviations.
+    k : float64 array of shape (d, d)
+        The noise of entries (i, j) and (k, l) goes together by K_ik K_jl + K_il K_jk.
+    clipping : float64 array of shape (d,)
+        Standard deviations for what clipping may have taken off the variances.
+    lost : float
+        Part of the variances that may be so.
+    stretch : tuple of two float
+        Of the sampling errors of variances, and of covariances, over those of normal rows.
+    """
+
+    table: Table
+    value: Floats
+    noise: Floats
+    k: Floats
+    clipping: Floats
+    lost: float
+    stretch: tuple[float, float] = (1.0, 1.0)
+
+    def covariances(self) -> Entries:
+        """Return covariances in the data's unit."""
+        value, variance = self.value, np.diag(self.value)
+        size = np.sqrt(np.outer(variance, variance))
+        diagonal = np.diag_indices(variance.size)
+        sampling = np.hypot(size, value) / np.sqrt(self.table.rows)
+        stretch = np.full_like(value, self.stretch[1])
+        stretch[diagonal] = self.stretch[0]
+        relative = self.clipping / np.where(variance > 0.0, variance, 1.0)
+        both = 0.5 * (relative[:, np.newaxis] + relative)
+        clipping = np.hypot(both * value, _CHANCE * self.lost * size)
+        clipping[diagonal] = self.clipping
+        unit = np.outer(self.table.spread, self.table.spread)
+        return Entries(unit * value, unit * self.noise, unit * stretch * sampling, unit * clipping)
+
+    def correlations(self) -> Entries:
+        """Return correlations; their noise is to first order."""
+        variance = np.diag(self.value)
+        seen = variance > 0.0
+        scale = 1.0 / np.sqrt(np.where(seen, variance, 1.0))
+        both = np.outer(seen, seen)
+        r = np.where(both, np.clip(self.value * np.outer(scale, scale), -1.0, 1.0), 0.0)
+        np.fill_diagonal(r, 1.0)
+        k = self.k * np.outer(scale, scale)
+        own = np.diag(k)[:, np.newaxis]
+        square = own * own.T + k**2 + r**2 * (0.5 * (own**2 + own.T**2) + k**2)
+        square -= 2.0 * r * k * (own + own.T)
+        noise = np.where(both, np.minimum(np.sqrt(np.maximum(square, 0.0)), 1.0), 1.0)
+        clipping = np.full_like(r, _CHANCE * self.lost)
+        np.fill_diagonal(noise, 0.0)
+        np.fill_diagonal(clipping, 0.0)
+        sampling = self.stretch[1] * (1.0 - r**2) / np.sqrt(self.table.rows)
+        return Entries(r, noise, sampling, clipping)
+
+
+def matrix_of(table: Table, found: Moment) -> Matrix:
+    """Return the covariance matrix that was measured, without what noise adds to it."""
+    value = spectrum_of(found).matrix
+    noise, k = _noise(found)
+    noise = np.hypot(noise, found.doubt * value)
+    return Matrix(table, value, noise, k, found.lost * np.diag(value), found.lost)
+
+
+def spectrum_of(moment: Moment) -> Spectrum:
+    """Return the eigenvalues of the covariance matrix of x."""
+    return shrunk_spectrum(moment.matrix, moment.variance, moment.axes.T)
+
+
+def _noise(moment: Moment) -> tuple[Floats, Floats]:
+    """Return the standard deviations of the noise of x's covariances, and K.
+
+    It is exact where the noise is even in the moment's own axes, else nearly.
+    """
+    back = moment.back
+    square = back**2
+    k = back.T @ (np.sqrt(np.diag(moment.variance))[:, np.newaxis] * back)
+    k = 0.5 * (k + k.T)
+    first = square.T @ moment.variance @ square
+    return np.sqrt(0.5 * (first + first.T) + k**2), k
