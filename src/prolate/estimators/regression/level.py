@@ -80,13 +80,16 @@ def with_level(
     few = rows * sample.fraction
     low = fit_tail(EDGES, sides.values[: EDGES.size][::-1], sides.std, few, apart=few)
     high = fit_tail(EDGES, sides.values[EDGES.size :], sides.std, few, apart=few)
+    lost = width**2 * _lost(low, high, cut / width)
+    skewed = lost > (_CLEARLY * width) ** 2
+    if sample is not curator and not skewed:
+        return slopes, False  # not worth one more pass over many rows
     left = TurnedCurator(curator, center, matrix, spread)
     found = clipped_to_interval(
         left, zero, spread, low, high, rows=rows, missing=zero, share=curator.remaining
     )
 
-    own = _own(slopes.noise)
-    there, lost = float(found.value[0]) / unit, width**2 * _lost(low, high, cut / width)
+    own, there = _own(slopes.noise), float(found.value[0]) / unit
     here = float(np.hypot(found.noise_std[0], found.doubt[0])) / unit
     bias = max(lost, there**2 - own - here**2, 0.0)
     weight = (own + bias) / (own + bias + here**2)
@@ -95,7 +98,6 @@ def with_level(
     errors[-1, -1] += (weight * here) ** 2 + (1.0 - weight) ** 2 * (own + bias) - own
     square = width**2 * (low.square + high.square - (high.mean - low.mean) ** 2)
     sampling[-1, -1] += max(square - slopes.rest, 0.0) / rows
-    skewed = lost > (_CLEARLY * width) ** 2
     return replace(slopes, value=value, noise=errors, sampling=sampling), skewed
 
 
