@@ -9,9 +9,9 @@ import pytest
 
 import prolate
 from prolate import Budget
-from prolate.estimators.lengths import curves, interval
+from prolate.estimators.lengths import curves, interval, sides
 from prolate.estimators.lengths.curves import how_many
-from prolate.estimators.lengths.interval import fit_tail
+from prolate.estimators.lengths.sides import fit_tail
 from prolate.estimators.search import magnitudes
 
 EDGES = interval.EDGES
@@ -216,5 +216,5 @@ def test_counts_of_events_state_what_their_farthest_take(monkeypatch: pytest.Mon
         return float(np.sqrt(np.mean(np.square(found))))
 
     assert off() < 1.2
-    monkeypatch.setattr(interval, "_SIZES", interval._HIDDEN)  # a planted fault
+    monkeypatch.setattr(sides, "_SIZES", sides._HIDDEN)  # a planted fault
     assert off() > 1.2

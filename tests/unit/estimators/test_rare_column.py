@@ -13,8 +13,8 @@ import prolate
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.lengths import likely_shapes
-from prolate.estimators.lengths.interval import fit_tail
 from prolate.estimators.lengths.likely_shapes import few_values
+from prolate.estimators.lengths.sides import fit_tail
 from prolate.estimators.search import deviations, magnitudes, rare_column, unknown
 from prolate.estimators.search.rare_column import gap_of_one
 from prolate.sources import open_source

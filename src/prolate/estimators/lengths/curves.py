@@ -11,6 +11,7 @@ bends g likelier than others.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,6 +22,7 @@ __all__ = [
     "REACH",
     "Curves",
     "LikelyCurves",
+    "any_rows",
     "curves",
     "curves_without",
     "how_many",
@@ -76,6 +78,8 @@ class LikelyCurves:
         Part of the rows beyond it, by each curve, and its standard deviation.
     weight : float64 array of shape (k,)
         How likely each curve is.
+    some : float64 array of shape (k,)
+        How likely there are rows beyond, by each curve, if none are as likely as any.
     lumpy : bool
         Whether rows gather at some distances: no curve fits from where enough rows are counted,
         or hardly any are in the cell before.
@@ -86,6 +90,7 @@ class LikelyCurves:
     part: Floats
     unsure: Floats
     weight: Floats
+    some: Floats
     lumpy: bool
 
 
@@ -156,7 +161,21 @@ def likely_curves(
     lumpy = start > first or size > 1 or gather
     unlikely = square + np.sum(np.log(variance), axis=1)
     weight = curves().odds * np.exp(-0.5 * (unlikely - unlikely.min()))
-    return LikelyCurves(start, reach, many / rows, unsure / rows, weight / weight.sum(), lumpy)
+    none = np.sum(seen**2) / (size * noise**2) + seen.size * math.log(size * noise**2)
+    likelier = 0.5 * (none - unlikely) + any_rows(many, unsure, rows)
+    some = 1.0 / (1.0 + np.exp(-np.clip(likelier, -500.0, 500.0)))
+    return LikelyCurves(
+        start, reach, many / rows, unsure / rows, weight / weight.sum(), some, lumpy
+    )
+
+
+def any_rows(many: Floats, unsure: Floats, rows: float) -> Floats:
+    """Return by how much likelier about so many rows are than none, before they are counted.
+
+    As a logarithm. Any number is as likely as twice as many, and none as likely as any.
+    """
+    part = np.minimum(unsure / many, 1.0) * np.sqrt(2.0 * np.pi) / np.log(max(rows, 10.0))
+    return np.asarray(np.log(part))
 
 
 def how_many(cells: Floats, seen: Floats, noise: float, rows: float) -> tuple[Floats, Floats]:

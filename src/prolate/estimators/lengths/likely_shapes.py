@@ -17,8 +17,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.lengths.curves import how_many
-from prolate.estimators.lengths.interval import USUAL, Tail
+from prolate.estimators.lengths.curves import any_rows, how_many
+from prolate.estimators.lengths.sides import USUAL, Tail
 
 __all__ = ["STEPS", "few_values"]
 
@@ -156,8 +156,7 @@ def _side(cells: Floats, counts: Floats, noise: float, rows: float) -> _Side:
     variance = noise**2 + likely + (_ROUGH * likely) ** 2
     log = -0.5 * np.sum((counts - likely) ** 2 / variance + np.log(variance), axis=1)
     log += 0.5 * np.sum((counts / noise) ** 2 + np.log(noise**2))
-    # Any number of rows is as likely as twice as many, and none as likely as any.
-    log += np.log(np.minimum(unsure / many, 1.0) * np.sqrt(2.0 * np.pi) / np.log(max(rows, 10.0)))
+    log += any_rows(many, unsure, rows)
     some = 1.0 / (1.0 + np.exp(-np.clip(log, -500.0, 500.0)))
     return _Side(np.logaddexp(0.0, log), some, many, unsure)
 

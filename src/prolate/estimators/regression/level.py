@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.lengths.interval import EDGES, Tail, clipped_to_interval, fit_tail
+from prolate.estimators.lengths.interval import EDGES, clipped_to_interval
+from prolate.estimators.lengths.sides import Tail, fit_tail
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.rotation import TurnedCurator

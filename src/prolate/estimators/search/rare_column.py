@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer, Searcher, Table
-from prolate.estimators.lengths.interval import Clipped, Tail, clipped_to_interval, fit_tail
+from prolate.estimators.lengths.interval import Clipped, clipped_to_interval
 from prolate.estimators.lengths.likely_shapes import STEPS, few_values
+from prolate.estimators.lengths.sides import Tail, fit_tail
 from prolate.estimators.search.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.search.locate import Interval
 from prolate.estimators.shares import (

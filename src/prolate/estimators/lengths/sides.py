@@ -1,0 +1,134 @@
+"""What clipping takes from one side of a column, by noisy counts of the rows there.
+
+A histogram shows how many rows are beyond each distance, but noise hides the farthest. So each
+tail is taken to go on as one of many curves (`curves.py`), some of which the counts make likelier
+than others. Averaged over these, what clipping takes off the mean is known as an expectation,
+which is given back, and a doubt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.estimators.lengths.curves import REACH, curves, curves_without, likely_curves, survival
+
+__all__ = ["USUAL", "Tail", "fit_tail"]
+
+Floats = NDArray[np.float64]
+
+USUAL = 1.25
+"""Standard deviations, over mean absolute ones, of normal errors."""
+
+_WRONG = 0.5  # of what is lost: no tail is quite such a curve, ...
+_GATHERED = 2.0  # ... and where in a cell values gather is unknown
+_CELLS = 2, 4  # that are taken together where values of rare rows gather
+_NOT_GIVEN = 2.0  # of what is not given back: it is on one side
+_HIDDEN = 0.3  # times the noise of a count: rows that are hidden by it, ...
+_SIZES, _ONE_SIZE = 0.7, 0.9  # ... where some gather closer by; part of them that are no such
+
+
+@dataclass(frozen=True, eq=False)
+class Tail:
+    """What clipping at some distances from the center takes off a mean, on one side.
+
+    Attributes
+    ----------
+    reach : float64 array of shape (m,)
+        The distances, in spreads.
+    lost : float64 array of shape (m,)
+        What is likely lost of the mean, in spreads.
+    doubt : float64 array of shape (m,)
+        Its variance.
+    beyond : float64 array of shape (m,)
+        Part of the rows that likely are farther out.
+    mean, square : float
+        What the rows on that side add to the mean distance, and to the mean squared one.
+    guessed : float64 array of shape (m,)
+        What those may take off a mean that are farther out than is likely.
+    lost_square, doubt_square : float64 arrays of shape (m,)
+        What is likely lost of the mean squared distance, and its variance.
+    """
+
+    reach: Floats
+    lost: Floats
+    doubt: Floats
+    beyond: Floats
+    mean: float
+    square: float
+    guessed: Floats
+    lost_square: Floats
+    doubt_square: Floats
+
+
+def fit_tail(
+    edges: Floats,
+    counts: Floats,
+    noise: float,
+    rows: float,
+    *,
+    apart: float,
+    rare: bool = False,
+) -> Tail:
+    """Return one side's tail, by noisy counts of the rows between `edges` and beyond them.
+
+    About `apart` of the rows are not all at the center. Where these are `rare`, they may well be
+    of a few sizes, which no curve fits, and hardly any left to tell how they go on: then cells are
+    taken together, and tails end where all but one of their values likely do.
+    """
+    cells = _CELLS if rare else ()
+    found = likely_curves(edges, counts, noise, rows, apart=apart, together=cells)
+    start, reach, part = found.start, found.reach, found.part
+    some = found.some if rare else np.ones_like(part)
+    weight = found.weight * some
+    farther, nothing = weight * part, 1.0 - float(weight.sum())
+    seen = float(counts[start:].sum())
+    gather = rare and found.lumpy
+    endless = known = curves()
+    if rare:
+        known = curves_without(1.0 / max(seen, noise))
+    wrong = _GATHERED if gather else _WRONG
+    hidden = _SIZES if gather and seen < _ONE_SIZE * float(counts.sum()) else _HIDDEN
+    # An interval ends at an edge: where in a cell its rows are is unknown, and all may be at one
+    # place.
+    at = edges[start:] / reach
+
+    def likely(each: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return what is lost, by what that is for each curve, its variance, and what is left out.
+
+        Heavy tails of rare rows are seldom right, but then wrong by much: so the usual error.
+        """
+        lost = farther @ each
+        doubt = (weight * (part**2 + found.unsure**2)) @ each**2 - lost**2
+        most = np.maximum(doubt, 0.0)
+        if rare:
+            unsure = found.unsure[:, np.newaxis] * each / USUAL
+            off = np.hypot(part[:, np.newaxis] * each - lost, unsure)
+            doubt = np.minimum((USUAL * (weight @ off + nothing * lost)) ** 2, most)
+        doubt = np.maximum(doubt, 0.0)
+        total = doubt + (wrong * lost) ** 2
+        return (
+            np.interp(at, REACH, lost),
+            np.interp(at, REACH, total),
+            np.interp(at, REACH, most - doubt),
+        )
+
+    lost, doubt, left_out = likely(reach * known.lost)
+    lost_square, doubt_square, _ = likely(reach**2 * (known.square + 2.0 * REACH * known.lost))
+    chance = np.interp(at, REACH, reach**2 / rows * (farther @ known.square))
+    not_given = np.interp(at, REACH, reach * (farther @ (endless.lost - known.lost)))
+    middles, inside = 0.5 * (edges[:start] + edges[1 : start + 1]), np.maximum(counts[:start], 0.0)
+    square = reach**2 * (farther @ (1.0 + 2.0 * known.lost[:, 0] + known.square[:, 0]))
+    return Tail(
+        reach=edges[start:],
+        lost=lost,
+        doubt=doubt + chance,
+        beyond=farther @ survival(at),
+        mean=float(inside @ middles / rows + reach * (farther @ (1.0 + known.lost[:, 0]))),
+        square=float(inside @ middles**2 / rows + square),
+        guessed=hidden * noise / rows * edges[start:] + _NOT_GIVEN * not_given + np.sqrt(left_out),
+        lost_square=lost_square,
+        doubt_square=doubt_square,
+    )
