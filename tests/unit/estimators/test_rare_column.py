@@ -201,6 +201,24 @@ def test_variances_of_values_of_a_few_sizes(kind, most, monkeypatch) -> None:
     assert wrong() > most
 
 
+def test_a_few_whole_numbers_do_not_seem_heavy_tailed(monkeypatch) -> None:
+    """They begin at once, as no tail does but a power."""
+
+    def wrong() -> float:
+        found = []
+        for seed in range(16):
+            values = np.random.default_rng(seed).geometric(0.7, (3000, 1)) - 1.0
+            release = prolate.variance(values, budget=Budget(rho=0.05), seed=seed)
+            found.append(release.estimate[0] / values.var() - 1.0)
+        return float(np.sqrt(np.mean(np.square(found))))
+
+    assert wrong() < 0.3
+    shapes = likely_shapes._shapes.__wrapped__
+    monkeypatch.setattr(likely_shapes, "_COUNTS", ((0.2, 1e-300),))  # a planted fault
+    monkeypatch.setattr(likely_shapes, "_shapes", shapes)  # none that are stored
+    assert wrong() > 0.5
+
+
 def test_variances_of_flags_hold_what_they_say() -> None:
     held = []
     for seed in range(40):

@@ -2,8 +2,9 @@
 
 Where thousands of values are counted, a tail goes on as a curve (`curves.py`). Of a dozen, counts
 show hardly more than how large they are, so all of them are taken to follow one of some shapes:
-alike (a lump), Weibull, log-normal or Pareto, at any of many scales. On both sides of a bulk they
-likely have the same one, though not as many; if the counts clearly say otherwise, each its own.
+alike (a lump), whole numbers, Weibull, log-normal or Pareto, at any of many scales. On both sides
+of a bulk they likely have the same one, though not as many; if the counts clearly say otherwise,
+each its own.
 
 Of k values none is likely farther out than all but one in k are, so shapes end there: what is
 beyond is a guess that an interval allows for, and nothing that is given back.
@@ -32,6 +33,8 @@ _REACH = np.exp2(np.arange(-_FAR * STEPS, _FAR * STEPS + 1) / STEPS)
 _WEIBULL = ((0.5, 0.05), (0.7, 0.12), (1.0, 0.25), (1.5, 0.2), (2.2, 0.12), (4.0, 0.1), (8.0, 0.1))
 _LOG_NORMAL = ((0.25, 0.08), (0.5, 0.12), (1.0, 0.12), (1.5, 0.03), (2.0, 0.005))
 _PARETO = ((1.5, 0.005), (2.0, 0.01), (3.0, 0.03), (5.0, 0.04))
+# Whole numbers of a unit, of which a part is more than one, a part of these more than two, ...
+_COUNTS = ((0.1, 0.03), (0.2, 0.04), (0.35, 0.04), (0.55, 0.03), (0.75, 0.01))
 _LUMP = 0.3
 _ROUGH = 0.15  # of the values in a cell: no shape is quite right
 _OWN = 6.0  # logarithm of how much likelier two shapes must be than one
@@ -231,8 +234,10 @@ def _shapes(beyond: float) -> _Shapes:
     left = [np.exp(-np.minimum(fine**bend, 700.0)) for bend, _ in _WEIBULL]
     left += [ndtr(-np.log(fine) / spread) for spread, _ in _LOG_NORMAL]
     left += [np.maximum(fine, 1.0) ** -power for power, _ in _PARETO]
+    left += [part ** np.clip(np.ceil(fine) - 1.0, 0.0, 1000.0) for part, _ in _COUNTS]
     left += [np.where(fine <= 1.0, 1.0, 0.0)]
-    odds = np.array([odd for _, odd in (*_WEIBULL, *_LOG_NORMAL, *_PARETO)] + [_LUMP])
+    kinds = (*_WEIBULL, *_LOG_NORMAL, *_PARETO, *_COUNTS)
+    odds = np.array([odd for _, odd in kinds] + [_LUMP])
     stay = np.maximum(np.array(left) - beyond, 0.0)
     lost = _integral(stay, fine)
     square = 2.0 * _integral(lost, fine)
