@@ -233,7 +233,7 @@ def check_writable(path: str | os.PathLike[str], *, table: bool = False) -> Path
         mode = target.stat().st_mode
     except (OSError, RuntimeError, ValueError) as error:
         if target is not None and isinstance(error, FileNotFoundError):
-            if not table and format_of(target.name) is not None:
+            if not table and any(format_of(name) is not None for name in (str(path), target.name)):
                 raise ReleaseError(
                     f"Cannot write {str(path)!r}: releases are JSON, and a name like that says "
                     f"rows; choose another, such as {target.with_suffix('.json').name!r}."

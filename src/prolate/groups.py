@@ -86,6 +86,9 @@ def release_groups(
         price, delta = for_keys(terms.price)
         terms = replace(terms, price=price)
         aside = keys_price(terms, delta)
+    # A part that is too small is said before anything is charged, or it would tell of a group.
+    of_group = terms.budget() if delta is None else terms.budget(FOR_THE_REST)
+    of_count = of_group if delta is None else terms.budget(FOR_COUNT)
     of = f"{len(names)} column{'' if len(names) == 1 else 's'}"
     label = f"{job.statistic} of {of} by {in_words(by)}"
     terms.charging(ledger, terms.price, label, aside)()
@@ -105,7 +108,7 @@ def release_groups(
         if delta is not None:
             counter = Curator(
                 group,
-                terms.budget(FOR_COUNT),
+                of_count,
                 neighbors=terms.relation,
                 seed=_seed(seed, place, 1),
             )
@@ -115,7 +118,7 @@ def release_groups(
             counts = [count]
         curator = Curator(
             group,
-            terms.budget() if delta is None else terms.budget(FOR_THE_REST),
+            of_group,
             neighbors=terms.relation,
             bounds=limits,
             seed=_seed(seed, place, 0),

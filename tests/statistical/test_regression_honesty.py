@@ -13,7 +13,7 @@ import pytest
 
 from prolate import Budget
 from prolate.curator import Curator
-from prolate.estimators.regression import regression
+from prolate.estimators.regression import level, regression
 from prolate.estimators.regression.level import SKEWED
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.sources import open_source
@@ -91,3 +91,29 @@ def test_slopes_of_features_that_are_nearly_the_same_are_held() -> None:
         held += abs(errors[-1][seed % 3]) < 1.96 * std[seed % 3]
     assert held >= 26
     assert np.sqrt(np.mean(np.square(errors))) < 0.075  # 0.1, if single values are cut near
+
+
+def test_intercepts_state_what_their_cut_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of so few rows noise hides how long the tail is: it may be long."""
+
+    def far_off() -> int:
+        found = 0
+        for seed in range(20):
+            rng = np.random.default_rng([seed, 15])
+            x = rng.normal(size=(1500, 1))
+            y = x[:, 0] + np.exp(rng.normal(size=1500))
+            best = np.linalg.lstsq(np.column_stack([x, np.ones(1500)]), y, rcond=None)[0][1]
+            line = fit(x, y, 1.0, seed)
+            found += abs(line.intercept - best) > 4.0 * line.noise_std[-1]
+        return found
+
+    assert far_off() <= 2
+    lost = level._lost
+
+    def surely(*asked: object) -> tuple[float, float]:
+        """A planted fault: what is in doubt is not stated."""
+        square, doubt = lost(*asked)
+        return max(square - doubt, 0.0), 0.0
+
+    monkeypatch.setattr(level, "_lost", surely)
+    assert far_off() > 5

@@ -608,6 +608,16 @@ def test_what_cannot_be_costs_nothing(given: Any, wrong: Any, tmp_path: Path) ->
     assert not book.entries()
 
 
+@pytest.mark.parametrize("labels", [[None, None], ["a", None]])
+def test_a_budget_that_is_too_small_does_not_tell_of_a_group(labels: Any, tmp_path: Path) -> None:
+    """It is said whether or not there is one, and before the ledger is charged."""
+    book = prolate.Ledger.create(tmp_path / "l.ledger", limit=D)
+    table = pd.DataFrame({"x": [1.0, 2.0], "g": labels})
+    with pytest.raises(BudgetError, match="too little for any answer"):
+        prolate.mean(table, by="g", budget=Budget(epsilon=1e-9, delta=1e-6), ledger=book)
+    assert not book.entries()
+
+
 @pytest.mark.parametrize("given", [{}, {"by": "ward", "keys": KEYS}])
 def test_a_number_of_threads_that_is_none_costs_nothing(
     given: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -76,18 +76,19 @@ def clipped_to_interval(
     rows: float,
     missing: Floats,
     share: float,
+    counted: bool = False,
 ) -> Clipped:
     """Return the mean of one column, clipped where noise and doubt are least, for a share.
 
     A missing value counts as `missing`, of shape (1,), which should be about the mean.
 
     The sum is of distances from the middle of the interval, which makes it least noisy. But where
-    the number of rows is private, a distance of the mean from there would be off by as much as
-    that number is: then the sum is of distances from about the mean.
+    the number of rows is private, or was `counted`, a distance of the mean from there would be off
+    by as much as that number is: then the sum is of distances from about the mean.
     """
     doubt = low.doubt[:, np.newaxis] + high.doubt
     below, above = low.reach[:, np.newaxis], high.reach
-    known = curator.neighbors == "replace"
+    known = curator.neighbors == "replace" and not counted
     around = 0.5 * (above - below) if known else np.zeros_like(doubt) + (missing - center) / spread
     radius = np.maximum(above - around, below + around)
     per_radius = radii_apart(curator.neighbors) / curator.mu_of(share) / rows

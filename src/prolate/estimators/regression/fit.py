@@ -98,7 +98,7 @@ def regression(
     if few or found.norms is None:
         line = mean_only(curator, rows, found.standard, fit_intercept=fit_intercept)
     else:
-        line = _fit(curator, rows, found, found.norms, alpha, fit_intercept)
+        line = _fit(curator, rows, found, found.norms, alpha, fit_intercept, counted=rows != every)
     return replace(line, rows=every)
 
 
@@ -120,6 +120,8 @@ def _fit(
     norms: Norms,
     alpha: float | None,
     fit_intercept: bool,
+    *,
+    counted: bool,
 ) -> LinearFit:
     """Return the line from one or two radii, with all that is left."""
     standard = place.standard
@@ -176,7 +178,9 @@ def _fit(
     found = average(slopes)
     skewed = False
     if level > 0.0:
-        found, skewed = with_level(curator, place.sample, rows, standard, found, cut=min(cuts))
+        found, skewed = with_level(
+            curator, place.sample, rows, standard, found, cut=min(cuts), counted=counted
+        )
     if standard.fit_intercept and not fit_intercept:
         origin, found = through_origin(standard, found)
         best = line_from_origin(standard, origin.units[:k, :k] @ found.value[:k])

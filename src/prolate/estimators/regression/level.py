@@ -47,6 +47,7 @@ def with_level(
     slopes: Slopes,
     *,
     cut: float,
+    counted: bool,
 ) -> tuple[Slopes, bool]:
     """Return slopes with an intercept that skewed errors do not move, with all that is left.
 
@@ -64,6 +65,8 @@ def with_level(
         In standard units.
     cut : float
         Where the Gram matrix cut what its mean is of, in standard units.
+    counted : bool
+        Whether `rows` was measured.
     """
     unit = float(standard.scale[-1])
     center = standard.center.copy()
@@ -81,22 +84,33 @@ def with_level(
     few = rows * sample.fraction
     low = fit_tail(EDGES, sides.values[: EDGES.size][::-1], sides.std, few, apart=few)
     high = fit_tail(EDGES, sides.values[EDGES.size :], sides.std, few, apart=few)
-    lost = width**2 * _lost(low, high, cut / width)
-    skewed = lost > (_CLEARLY * width) ** 2
-    if sample is not curator and not skewed:
-        return slopes, False  # not worth one more pass over many rows
+    lost, doubt = (width**2 * part for part in _lost(low, high, cut / width))
+    surely, errors = max(lost - doubt, 0.0), slopes.noise.copy()
+    skewed = surely > (_CLEARLY * width) ** 2
+    if sample is not curator and not skewed:  # not worth one more pass over many rows
+        errors[-1, -1] += lost + doubt
+        return replace(slopes, noise=errors), False
     left = TurnedCurator(curator, center, matrix, spread)
     found = clipped_to_interval(
-        left, zero, spread, low, high, rows=rows, missing=zero, share=curator.remaining
+        left,
+        zero,
+        spread,
+        low,
+        high,
+        rows=rows,
+        missing=zero,
+        share=curator.remaining,
+        counted=counted,
     )
 
     own, there = _own(slopes.noise), float(found.value[0]) / unit
     here = float(np.hypot(found.noise_std[0], found.doubt[0])) / unit
-    bias = max(lost, there**2 - own - here**2, 0.0)
+    bias = max(surely, there**2 - own - here**2)
     weight = (own + bias) / (own + bias + here**2)
-    value, errors, sampling = slopes.value.copy(), slopes.noise.copy(), slopes.sampling.copy()
+    value, sampling = slopes.value.copy(), slopes.sampling.copy()
+    most = max(bias, lost + doubt)
     value[-1] += weight * there
-    errors[-1, -1] += (weight * here) ** 2 + (1.0 - weight) ** 2 * (own + bias) - own
+    errors[-1, -1] += (weight * here) ** 2 + (1.0 - weight) ** 2 * (own + most) - own
     square = width**2 * (low.square + high.square - (high.mean - low.mean) ** 2)
     sampling[-1, -1] += max(square - slopes.rest, 0.0) / rows
     return replace(slopes, value=value, noise=errors, sampling=sampling), skewed
@@ -109,10 +123,10 @@ def _own(noise: Floats) -> float:
     return max(float(noise[-1, -1]) - explained, 0.0)
 
 
-def _lost(low: Tail, high: Tail, cut: float) -> float:
-    """Return the square of what a cut at -+ `cut` spreads surely takes off the mean."""
+def _lost(low: Tail, high: Tail, cut: float) -> tuple[float, float]:
+    """Return the square of what a cut at -+ `cut` likely takes off the mean, and its variance."""
     sides = [
         (np.interp(cut, one.reach, one.lost), np.interp(cut, one.reach, one.doubt))
         for one in (low, high)
     ]
-    return float((sides[1][0] - sides[0][0]) ** 2 - sides[0][1] - sides[1][1])
+    return float((sides[1][0] - sides[0][0]) ** 2), float(sides[0][1] + sides[1][1])
