@@ -1,12 +1,12 @@
 """Private quantiles, several of several columns at once: no bounds needed.
 
-A search through the floating-point numbers themselves, in their own order. Each step looks
-at one stretch of them per wanted quantile in 16 cells and two outer ones, so the number of
-values below each cell's edge is known up to noise, and goes on into the cell where the
-wanted rank is reached. Nine steps leave 28 of 64 bits open: seven decimals.
+A search in nine steps. Each counts the rows between some edges, per quantile and column, up
+to noise, and goes on where the wanted rank may be: into cells that hold, as far as is known,
+equally many rows, since ranks are what noise blurs. What all counts together say of the ranks
+at the edges is worked out by `Cells`; later steps have more of the budget, and fewer cells.
 
-Steps that look at the same stretch are measured once. The price is that of K histograms,
-K the number of different stretches, whatever the data are.
+Steps that look at the same cells are measured once. The price is that of K histograms, K the
+number of different tables of cells, whatever the data are.
 """
 
 from __future__ import annotations
@@ -18,17 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
+from prolate.estimators.cells import Cells, value_at
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.shares import count_rows
-from prolate.queries import KeyHistogram
+from prolate.estimators.shares import count_rows, rows_changed
+from prolate.queries import EdgesGrid, Histogram, Selected
 
 __all__ = ["quantile"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_BITS = 4
-_SHIFTS = tuple(range(60, 27, -4))
+_STEPS = 9
+_GROWTH = 1.7  # a step's share over that of the one before
+_ROUGH = 0.03  # noise, over the rows, that is enough to begin with
+_FIRST = np.ldexp(1.0, [-64, -12, 0, 6, 12, 24, 40])  # edges of the first step, if none are known
+_MOST, _FEWEST = 16, 4  # cells
+_ROWS_OF_CELL = 2.0  # that a cell should hold, over the noise of its count
+_SURELY = 3.0  # standard deviations of a rank before it is taken to be elsewhere
+_CLEARLY = 5.0  # standard deviations of noise before rows are taken to share a value
+_ALIKE = 3.0  # times as many rows in a cell as they would be if they did not
+_AT_ONCE = 4096  # tables of cells, of which covariances are held
 _SMALL = 0.1
 _HIDDEN = 0.12  # noise of ranks, over the rows, that may hide even how large values are
 _LOST = (
@@ -44,23 +53,47 @@ _FEW_VALUES = (
     "Many rows share the value of a quantile: it may be the next value to it, and its interval "
     "may be too narrow to say so."
 )
-_CLEARLY = 5.0  # standard deviations of noise before rows are taken to share a value
-_SURE = 3.0  # standard deviations of noise before values are taken to be missing
+
 
 
 @dataclass(frozen=True, eq=False)
-class _Step:
-    """One step of the search: per quantile, edges, noisy counts below them, the cell chosen."""
+class _Look:
+    """What is known of K quantiles after a step.
 
-    edges: Floats
-    below: Floats
-    cell: Integers
-    noise: float
+    Attributes
+    ----------
+    cells : Cells
+        Of each quantile.
+    expected : float64 array of shape (K, m)
+        Rows in each cell, as they were expected before the step.
+    excess, std : float64 arrays of shape (K, m + 1)
+        How many rows more than wanted are below each edge, and how sure that is.
+    first, last : int64 arrays of shape (K,)
+        The cells that the quantiles may be in.
+    """
 
-    def alike(self, k: int) -> float:
-        """Return how many rows are in the cell of quantile k; 0 unless they are clearly many."""
-        rows = float(self.below[k, self.cell[k] + 1] - self.below[k, self.cell[k]])
-        return rows if rows > _CLEARLY * self.noise else 0.0
+    cells: Cells
+    expected: Floats
+    excess: Floats
+    std: Floats
+    first: Integers
+    last: Integers
+
+    @classmethod
+    def at(cls, cells: Cells, probability: Floats, expected: Floats) -> _Look:
+        """Return what is known of the quantiles of these probabilities."""
+        excess, std = cells.excess(probability)
+        reached = excess[:, 1:] >= -_SURELY * std[:, 1:]
+        begun = excess[:, :-1] <= _SURELY * std[:, :-1]
+        most = reached.shape[1] - 1
+        first = np.where(reached.any(axis=1), np.argmax(reached, axis=1), most)
+        last = np.where(begun.any(axis=1), most - np.argmax(begun[:, ::-1], axis=1), 0)
+        return cls(cells, expected, excess, std, np.minimum(first, last), np.maximum(first, last))
+
+    @property
+    def between(self) -> Floats:
+        """Rows in the cells that the quantiles may be in, shape (K,)."""
+        return np.maximum(_of(self.excess, self.last + 1) - _of(self.excess, self.first), 0.0)
 
 
 def quantile(curator: Curator, probabilities: Floats) -> Estimate:
@@ -82,68 +115,166 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
     """
     d, wanted = curator.dimension, probabilities.size
     rows = count_rows(curator)
-    column = np.tile(np.arange(d), wanted)
     probability = np.repeat(probabilities, d)
-    first = np.full(column.size, -(1 << (_BITS - 1)), dtype=np.int64)
-    share = curator.remaining / len(_SHIFTS)
-    present = np.full(column.size, rows)
-    steps: list[_Step] = []
-    rank_noise = 0.0
-    for step, shift in enumerate(_SHIFTS):
-        stretches, where = np.unique(np.stack([column, first]), axis=1, return_inverse=True)
-        where = where.reshape(-1)
-        query = KeyHistogram(d, stretches[0], stretches[1], 1 << _BITS, shift)
-        measured = curator.measure(
-            query, share=min(share, curator.remaining), label=f"quantile {step + 1}"
-        )
-        counts = measured.values.reshape(query.shape)[where]
-        below = np.cumsum(counts, axis=1)
-        if step == 0:
-            present = np.clip(below[:, -1], 1.0, max(rows, 1.0))
-            all_there = present > rows - _SURE * measured.std * math.sqrt(counts.shape[1])
-            present = np.where(all_there, rows, present)
-        edges = np.stack([query.edges(k) for k in range(len(stretches[0]))])[where]
-        cell = _crossing(below[:, :-1], probability * present)
-        steps.append(_Step(edges, below[:, :-1], cell, measured.std))
-        rank_noise = measured.std * math.sqrt(query.cells / 2)
-        if step + 1 < len(_SHIFTS):
-            first = (first + cell) << _BITS
-    low, high = np.take_along_axis(edges, np.stack([cell, cell + 1], axis=1), axis=1).T
-    value = np.where(low >= 0.0, low, high)  # the number with fewest digits in the cell
+    looks = _search(curator, probability, rows)
+    value, rank_noise, width = _found(looks[-1])
+    present = np.clip(looks[-1].cells.rows.sum(axis=1), 1.0, max(rows, 1.0))
     sampling = np.sqrt(probability * (1.0 - probability) * present)
-    rank, rank_std = probability * present, np.hypot(rank_noise, sampling)
-    with np.errstate(over="ignore"):
-        per_rank = np.array([_per_rank(steps, k, rank[k], rank_std[k]) for k in range(value.size)])
-        # The search ends in a cell, wherever in it the value is.
-        noise_std = np.hypot(per_rank * rank_noise, high - low)
+    with np.errstate(over="ignore", invalid="ignore"):
+        per_rank = _per_rank(looks, value, np.hypot(rank_noise, sampling))
+        noise_std = np.hypot(per_rank * rank_noise, width)
         sampling_std = per_rank * sampling
     if curator.bounds is not None:
         lower, upper = (np.tile(bound, wanted) for bound in curator.bounds)
         value = np.clip(value, lower, upper)
         noise_std = np.minimum(noise_std, upper - lower)
         sampling_std = np.minimum(sampling_std, upper - lower)
-    warnings: tuple[str, ...] = ()
-    if rank_noise > _SMALL * rows:
-        lost = rank_noise > _HIDDEN * rows and curator.bounds is None
-        few = (
-            f"The rows are few for this budget and {column.size} "
-            f"quantile{'' if column.size == 1 else 's'}: ranks are noisy by "
-            f"{100 * rank_noise / max(rows, 1.0):.0f} % of the rows{_LOST if lost else '.'}"
-        )
-        warnings = (few,)
-    elif np.any(np.minimum(rank, present - rank) < rank_noise):
-        warnings = (_END,)
-    if any(steps[-1].alike(k) > 0.0 for k in range(value.size)):
-        warnings = (*warnings, _FEW_VALUES)
     shape = (wanted, d)
     return Estimate(
         value=_sorted(value.reshape(shape), probabilities),
         noise_std=noise_std.reshape(shape),
         sampling_std=sampling_std.reshape(shape),
         rows=rows,
-        warnings=warnings,
-        details={"rank_noise": rank_noise},
+        warnings=(),
+        details={"rank_noise": rank_noise.reshape(shape).tolist()},
     )
+
+
+def _search(curator: Curator, probability: Floats, rows: float) -> list[_Look]:
+    """Return what is known after each step, of each quantile of each column in turn."""
+    d = curator.dimension
+    column = np.tile(np.arange(d), probability.size // d)
+    edge = _first_edges(curator.bounds, d)[column]
+    looks: list[_Look] = []
+    for step in range(_STEPS):
+        share = _share(curator, step, probability.size, rows)
+        counts, variance = _count(curator, column, edge, share, f"quantile {step + 1}")
+        if step == 0:
+            cells = Cells.around_all(edge, counts, variance)
+            expected = np.full((len(edge), edge.shape[1] - 1), np.inf)
+        else:
+            expected, cells = cells.rows[:, 1:-1], cells.seen(counts, variance)
+        looks.append(look := _Look.at(cells, probability, expected))
+        if step + 1 < _STEPS:
+            share = _share(curator, step + 1, probability.size, rows)
+            noise = math.sqrt(rows_changed(curator.neighbors) * len(edge)) / curator.mu_of(share)
+            parts = round(float(np.median(look.between)) / (_ROWS_OF_CELL * noise))
+            cells = cells.cut(look.first, look.last, min(max(parts, _FEWEST), _MOST))
+            edge = cells.edge
+    return looks
+
+
+def _first_edges(bounds: tuple[Floats, Floats] | None, d: int) -> Floats:
+    """Return the edges of the first step, shape (d, m + 1): no row is beyond them."""
+    edge = np.tile(np.concatenate([[-np.inf], -_FIRST[::-1], [0.0], _FIRST, [np.inf]]), (d, 1))
+    if bounds is None:
+        return edge
+    lower, upper = (bound[:, np.newaxis] for bound in bounds)
+    known = np.isfinite(upper - lower)
+    with np.errstate(invalid="ignore"):
+        evenly = lower + (upper - lower) * np.linspace(0.0, 1.0, edge.shape[1])
+    edge = np.where(known, evenly, np.clip(edge, lower, upper))
+    edge[:, -1] = np.nextafter(upper[:, 0], np.inf)
+    return np.maximum.accumulate(edge, axis=1)
+
+
+def _share(curator: Curator, step: int, quantiles: int, rows: float) -> float:
+    """Return the share of a step: enough to see roughly, then more and more of what is left."""
+    later = _GROWTH ** np.arange(_STEPS - step)
+    one_row = math.sqrt(rows_changed(curator.neighbors) * quantiles) / curator.mu_of(1.0)
+    enough = (one_row / (_ROUGH * max(rows, 1.0))) ** 2
+    most = curator.remaining / later.size
+    return max(curator.remaining / float(later.sum()), min(enough, most))
+
+
+def _count(
+    curator: Curator, column: Integers, edge: Floats, share: float, label: str
+) -> tuple[Floats, float]:
+    """Return noisy counts of the cells of each quantile, (K, m + 2), and their noise's variance."""
+    tables, where = np.unique(np.column_stack([column, edge]), axis=0, return_inverse=True)
+    index = tables[:, 0].astype(np.int64)
+    query: Histogram | Selected = Histogram(EdgesGrid(tables[:, 1:]))
+    shape = query.shape
+    if index.size != curator.dimension:
+        query = Selected(query, index, curator.dimension)
+    measured = curator.measure(query, share=min(share, curator.remaining), label=label)
+    return measured.values.reshape(shape)[where.reshape(-1)], measured.std**2
+
+
+def _found(look: _Look) -> tuple[Floats, Floats, Floats]:
+    """Return the quantiles, the noise of their ranks, and how wide a cell of one value is."""
+    cell = np.count_nonzero(look.excess[:, 1:-1] < 0.0, axis=1)
+    start, stop = _of(look.excess, cell), _of(look.excess, cell + 1)
+    part = np.clip(-start / np.where(stop > start, stop - start, np.inf), 0.0, 1.0)
+    lower, upper = _of(look.cells.edge, cell), _of(look.cells.edge, cell + 1)
+    value = value_at(lower, upper, part)
+    held, unsure = _of(look.cells.rows, cell + 1), _of(look.cells.std, cell + 1)
+    alike = (held > _CLEARLY * unsure) & (held > _ALIKE * _of(look.expected, cell))
+    for k in np.flatnonzero(alike):
+        value[k] = _shortest(float(lower[k]), float(upper[k]))
+    noise = np.hypot(
+        (1.0 - part) * _of(look.std, cell) + part * _of(look.std, cell + 1),
+        np.sqrt(np.maximum(held, 0.0) * part * (1.0 - part)),
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = np.where(alike, (upper - lower) / math.sqrt(12.0), 0.0)
+    return value, noise, width
+
+
+def _per_rank(looks: list[_Look], value: Floats, rank_std: Floats) -> Floats:
+    """Return how far apart values are around each quantile, per rank; infinite where not seen.
+
+    The mean of both sides, each over twice the standard deviation of the rank, where an
+    interval ends, or over one where no more rows are seen.
+    """
+    found = np.full(value.size, np.inf)
+    for reach in (rank_std, 2.0 * rank_std):
+        low, high = (_where(looks, sign * reach) for sign in (-1.0, 1.0))
+        width = ((high / 2 - low / 2) / reach)  # halved first, against overflow
+        found = np.where(np.isfinite(width), width, found)
+    return found
+
+
+def _where(looks: list[_Look], level: Floats) -> Floats:
+    """Return up to where so many rows more than wanted are: by the finest look that shows it."""
+    found = np.full(level.size, np.nan)
+    moved = np.zeros(level.size)
+    finer: _Look | None = None
+    for look in reversed(looks):
+        excess = np.maximum.accumulate(look.excess, axis=1)
+        if finer is not None:
+            # Finer looks know better how many rows are below the end that both share.
+            end = np.where(level < 0.0, look.first, look.last + 1)
+            known = np.where(level < 0.0, ends[0], ends[1])
+            moved = known - _of(excess, end)
+        excess = excess + moved[:, np.newaxis]
+        ends = excess[:, 0], excess[:, -1]
+        cell = np.clip(np.sum(excess <= level[:, np.newaxis], axis=1) - 1, 0, excess.shape[1] - 2)
+        start, stop = _of(excess, cell), _of(excess, cell + 1)
+        part = np.clip((level - start) / np.where(stop > start, stop - start, 1.0), 0.0, 1.0)
+        here = value_at(_of(look.cells.edge, cell), _of(look.cells.edge, cell + 1), part)
+        shown = np.isnan(found) & (ends[0] <= level) & (level <= ends[1])
+        found = np.where(shown, here, found)
+        finer = look
+    return found
+
+
+def _shortest(lower: float, upper: float) -> float:
+    """Return the number with the fewest decimal digits from `lower` to below `upper`."""
+    if lower <= 0.0 < upper:
+        return 0.0
+    middle = lower / 2 + upper / 2
+    for digits in range(17):
+        for near in (middle, lower, upper):
+            value = float(f"{near:.{digits}e}")
+            if lower <= value < upper:
+                return value
+    return lower
+
+
+def _of(values: Floats, index: Integers) -> Floats:
+    """Return one value of each row."""
+    return np.take_along_axis(values, index[:, np.newaxis], axis=1)[:, 0]
 
 
 def _sorted(values: Floats, probabilities: Floats) -> Floats:
@@ -152,53 +283,3 @@ def _sorted(values: Floats, probabilities: Floats) -> Floats:
     result = np.empty_like(values)
     result[order] = np.sort(values, axis=0)
     return result
-
-
-def _crossing(below: Floats, target: Floats) -> Integers:
-    """Return the cell in which noisy counts below the edges reach the target.
-
-    Noise can make them reach it several times; half of the crossings lie on either side.
-    """
-    short = np.count_nonzero(below[:, 1:-1] < target[:, np.newaxis], axis=1)
-    return np.asarray(short, dtype=np.int64)
-
-
-def _per_rank(steps: list[_Step], k: int, rank: float, rank_std: float) -> float:
-    """Return how far apart values are around quantile k, per rank; infinite where not seen.
-
-    The mean of both sides, each over twice the standard deviation of the rank, where an
-    interval ends, or over one where no more rows are seen. Where clearly many rows share the
-    value, those of them that are on the other side of the rank do not count.
-    """
-    last, cell = steps[-1], steps[-1].cell[k]
-    alike = last.alike(k)
-    lower = min(max(rank - float(last.below[k, cell]), 0.0), alike)  # of these, below the rank
-    sides = [math.inf]
-    for reach in (2.0 * rank_std, rank_std):
-        sides = [
-            _width(steps, k, reach + alike - lower, down=True) / reach,
-            _width(steps, k, reach + lower, down=False) / reach,
-        ]
-        if max(sides) < math.inf:
-            break
-    return sides[0] + sides[1]  # widths are halved in `_width`, against overflow
-
-
-def _width(steps: list[_Step], k: int, reach: float, *, down: bool) -> float:
-    """Return half the width of so many rows on one side, from the finest step that shows them."""
-    for step in reversed(steps):
-        edge, below, cell = step.edges[k] / 2, step.below[k], step.cell[k]
-        if down:
-            width, held = edge[cell + 1] - edge[cell::-1], below[cell + 1] - below[cell::-1]
-        else:
-            width, held = edge[cell + 1 :] - edge[cell], below[cell + 1 :] - below[cell]
-        enough = reach + 2.0 * step.noise
-        # Noise can make counts reach it several times; half of the crossings lie on either side.
-        last = int(np.count_nonzero(held < enough))
-        if last >= held.size or held[-1] < enough + step.noise:
-            continue
-        before, at = (0.0, 0.0) if last == 0 else (float(held[last - 1]), float(width[last - 1]))
-        more = max(float(held[last]) - before, 1.0)
-        part = min(max((enough - before) / more, 0.0), 1.0)
-        return (at + part * (float(width[last]) - at)) * (reach / enough)
-    return math.inf

@@ -1,0 +1,170 @@
+"""How many rows are in each of some rising cells, as far as noisy counts say.
+
+The counts are taken to be jointly normal. Each measurement sharpens them, as in a Kalman
+filter; then cells that do not matter are taken together, and those that do are cut. Of a cell
+with C rows, the parts with shares f of its width hold C f, give or take the covariance
+C**2 (diag(f) - f f') / (1 + `_EVEN`) of a Dirichlet distribution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Cells", "part_of", "value_at"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_EVEN = 6.0  # how evenly rows are taken to lie in a cell: as if so many had shown it
+_NEAR = 2.0  # cells that end at so many times their start are cut into equal parts
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What is believed of K tables of counts, of m cells and one beyond either end each.
+
+    Attributes
+    ----------
+    edge : float64 array of shape (K, m + 1)
+        Rising; a cell holds its lower edge, not its upper one.
+    rows : float64 array of shape (K, m + 2)
+        Expected numbers of rows below the first edge, in each cell, and from the last edge on.
+    covariance : float64 array of shape (K, m + 2, m + 2)
+        Of these numbers.
+    """
+
+    edge: Floats
+    rows: Floats
+    covariance: Floats
+
+    @classmethod
+    def around_all(cls, edge: Floats, counts: Floats, variance: float) -> Cells:
+        """Return what noisy counts say of cells beyond which there are no rows."""
+        known = np.ones(counts.shape[1])
+        known[[0, -1]] = 0.0
+        covariance = np.broadcast_to(np.diag(known * variance), (*counts.shape, known.size))
+        return cls(edge, known * counts, covariance)
+
+    @property
+    def std(self) -> Floats:
+        """Standard deviations of `rows`."""
+        return np.asarray(np.sqrt(np.maximum(np.einsum("kii->ki", self.covariance), 0.0)))
+
+    def seen(self, counts: Floats, variance: float) -> Cells:
+        """Return what is believed once noisy counts of the same cells are known, too."""
+        noisy = self.covariance + variance * np.eye(self.rows.shape[1])
+        gain = np.linalg.solve(noisy, self.covariance).transpose(0, 2, 1)
+        rows = self.rows + np.einsum("kij,kj->ki", gain, counts - self.rows)
+        covariance = self.covariance - gain @ self.covariance
+        return Cells(self.edge, rows, 0.5 * (covariance + covariance.transpose(0, 2, 1)))
+
+    def excess(self, probability: Floats) -> tuple[Floats, Floats]:
+        """Return how many rows more than wanted are below each edge, and how sure that is.
+
+        Wanted is `probability`, of shape (K,), times all rows. Both results have the shape
+        (K, m + 1); the second is a standard deviation.
+        """
+        m = self.edge.shape[1] - 1
+        below = np.arange(m + 2) <= np.arange(m + 1)[:, np.newaxis]
+        weight = below - probability[:, np.newaxis, np.newaxis]
+        found = np.einsum("kei,ki->ke", weight, self.rows)
+        variance = np.einsum("kei,kij,kej->ke", weight, self.covariance, weight, optimize=True)
+        return found, np.sqrt(np.maximum(variance, 0.0))
+
+    def cut(self, first: Integers, last: Integers, parts: int) -> Cells:
+        """Return `parts` cells in place of the cells `first` to `last`, each of shape (K,).
+
+        As far as is known, each holds as many rows. Those outside are beyond the ends.
+        """
+        edge = self._cuts(first, last, parts)
+        lower, upper = self.edge[:, np.newaxis, :-1], self.edge[:, np.newaxis, 1:]
+        before = part_of(lower, upper, edge[:, :, np.newaxis])  # of each cell, below each cut
+        share = np.zeros((len(edge), parts + 2, self.rows.shape[1]))
+        share[:, 0, 0] = share[:, -1, -1] = 1.0
+        share[:, 0, 1:-1] = before[:, 0]
+        share[:, 1:-1, 1:-1] = np.diff(before, axis=1)
+        share[:, -1, 1:-1] = 1.0 - before[:, -1]
+        squares = (np.maximum(self.rows, 0.0) ** 2 + self.std**2) / (1.0 + _EVEN)
+        squares[:, [0, -1]] = 0.0
+        uneven = -np.einsum("kj,kij,klj->kil", squares, share, share, optimize=True)
+        uneven += np.eye(parts + 2) * np.einsum("kj,kij->ki", squares, share)[:, :, np.newaxis]
+        rows = np.einsum("kij,kj->ki", share, self.rows)
+        return Cells(edge, rows, share @ self.covariance @ share.transpose(0, 2, 1) + uneven)
+
+    def _cuts(self, first: Integers, last: Integers, parts: int) -> Floats:
+        """Return edges from that of cell `first` on between which equally many rows are likely."""
+        cell = np.arange(self.edge.shape[1] - 1)
+        inside = (cell >= first[:, np.newaxis]) & (cell <= last[:, np.newaxis])
+        likely = np.maximum(self.rows, 0.0) + 0.5 * self.std + np.finfo(np.float64).tiny
+        likely = np.where(inside, likely[:, 1:-1], 0.0)
+        below = np.cumsum(likely, axis=1)
+        level = below[:, -1:] * (np.arange(1, parts) / parts)
+        here = np.sum(below[:, np.newaxis, :] <= level[:, :, np.newaxis], axis=2)
+        here = np.clip(here, first[:, np.newaxis], last[:, np.newaxis])
+        held = np.take_along_axis(likely, here, 1)
+        part = (level - np.take_along_axis(below, here, 1)) / held + 1.0
+        lower, upper = (np.take_along_axis(self.edge, here + k, 1) for k in (0, 1))
+        ends = [np.take_along_axis(self.edge, k[:, np.newaxis], 1) for k in (first, last + 1)]
+        inner = value_at(lower, upper, np.clip(part, 0.0, 1.0))
+        return np.maximum.accumulate(np.concatenate([ends[0], inner, ends[1]], axis=1), axis=1)
+
+
+def value_at(lower: Floats, upper: Floats, part: Floats) -> Floats:
+    """Return the value below which is this part of a cell's width.
+
+    Widths are differences between ends near each other, those of logarithms between others
+    of one sign, and those of cube roots in a cell that holds or touches 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lower, upper = np.array([6.0, 1.0, -8.0]), np.array([8.0, 64.0, 8.0])
+    >>> value_at(lower, upper, np.full(3, 0.5)).tolist()
+    [7.0, 8.0, 0.0]
+    """
+    scale = _Scale(lower, upper)
+    return np.clip(scale.value(scale.start + part * (scale.stop - scale.start)), lower, upper)
+
+
+def part_of(lower: Floats, upper: Floats, value: Floats) -> Floats:
+    """Return which part of a cell's width is below a value: 0 of a cell beyond it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lower, upper = np.array([6.0, 1.0, -8.0]), np.array([8.0, 64.0, 8.0])
+    >>> part_of(lower, upper, np.array([7.0, 8.0, 99.0])).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    scale = _Scale(lower, upper)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = (scale.place(np.clip(value, lower, upper)) - scale.start) / (scale.stop - scale.start)
+    return np.where(value >= upper, 1.0, np.where(value <= lower, 0.0, np.clip(part, 0.0, 1.0)))
+
+
+class _Scale:
+    """Where values of cells lie on scales on which rows may lie evenly; see `value_at`."""
+
+    def __init__(self, lower: Floats, upper: Floats) -> None:
+        least, most = np.abs(lower), np.abs(upper)
+        near = np.maximum(least, most) <= _NEAR * np.minimum(least, most)
+        self._kind = np.where((lower <= 0.0) & (upper >= 0.0), 2, np.where(near, 0, 1))
+        self._sign = np.where(lower < 0.0, -1.0, 1.0)
+        self.start, self.stop = self.place(lower), self.place(upper)
+
+    def place(self, value: Floats) -> Floats:
+        """Return where a value of a cell is on its scale."""
+        value = np.clip(value, -_LARGEST, _LARGEST)
+        with np.errstate(divide="ignore"):
+            logarithm = self._sign * np.log2(np.abs(value))
+        return np.choose(self._kind, [value, logarithm, np.cbrt(value)])
+
+    def value(self, place: Floats) -> Floats:
+        """Return the value at such a place."""
+        with np.errstate(over="ignore"):
+            power = self._sign * np.exp2(self._sign * place)
+            return np.choose(self._kind, [place, power, place**3])
