@@ -18,6 +18,7 @@ __all__ = ["Cells", "part_of", "value_at"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_SURELY = 3.0  # standard deviations of noise before rows are taken to be missing
 _EVEN = 6.0  # how evenly rows are taken to lie in a cell: as if so many had shown it
 _NEAR = 2.0  # cells that end at so many times their start are cut into equal parts
 _LARGEST = float(np.finfo(np.float64).max)
@@ -62,6 +63,17 @@ class Cells:
         covariance = self.covariance - gain @ self.covariance
         return Cells(self.edge, rows, 0.5 * (covariance + covariance.transpose(0, 2, 1)))
 
+    def totalling(self, total: float) -> Cells:
+        """Return what is believed if there are `total` rows in all, where that may well be."""
+        ones = self.covariance.sum(axis=2)
+        variance = ones.sum(axis=1)
+        missing = total - self.rows.sum(axis=1)
+        known = (variance > 0.0) & (np.abs(missing) <= _SURELY * np.sqrt(variance))
+        part = known / np.where(known, variance, 1.0)
+        rows = self.rows + ones * (missing * part)[:, np.newaxis]
+        less = np.einsum("ki,kj,k->kij", ones, ones, part)
+        return Cells(self.edge, rows, self.covariance - less)
+
     def excess(self, probability: Floats) -> tuple[Floats, Floats]:
         """Return how many rows more than wanted are below each edge, and how sure that is.
 
@@ -88,7 +100,8 @@ class Cells:
         share[:, 0, 1:-1] = before[:, 0]
         share[:, 1:-1, 1:-1] = np.diff(before, axis=1)
         share[:, -1, 1:-1] = 1.0 - before[:, -1]
-        squares = (np.maximum(self.rows, 0.0) ** 2 + self.std**2) / (1.0 + _EVEN)
+        likely = np.maximum(self.rows, 0.0)
+        squares = (likely**2 + self.std**2) / (1.0 + _EVEN) + likely
         squares[:, [0, -1]] = 0.0
         uneven = -np.einsum("kj,kij,klj->kil", squares, share, share, optimize=True)
         uneven += np.eye(parts + 2) * np.einsum("kj,kij->ki", squares, share)[:, :, np.newaxis]
@@ -116,8 +129,7 @@ class Cells:
 def value_at(lower: Floats, upper: Floats, part: Floats) -> Floats:
     """Return the value below which is this part of a cell's width.
 
-    Widths are differences between ends near each other, those of logarithms between others
-    of one sign, and those of cube roots in a cell that holds or touches 0.
+    Widths are those of logarithms, where both ends have one sign and are far apart.
 
     Examples
     --------
@@ -142,7 +154,9 @@ def part_of(lower: Floats, upper: Floats, value: Floats) -> Floats:
     """
     scale = _Scale(lower, upper)
     with np.errstate(invalid="ignore", divide="ignore"):
-        part = (scale.place(np.clip(value, lower, upper)) - scale.start) / (scale.stop - scale.start)
+        part = (scale.place(np.clip(value, lower, upper)) - scale.start) / (
+            scale.stop - scale.start
+        )
     return np.where(value >= upper, 1.0, np.where(value <= lower, 0.0, np.clip(part, 0.0, 1.0)))
 
 
@@ -150,21 +164,20 @@ class _Scale:
     """Where values of cells lie on scales on which rows may lie evenly; see `value_at`."""
 
     def __init__(self, lower: Floats, upper: Floats) -> None:
+        self._sign = np.sign(lower) * (lower * upper > 0.0)
         least, most = np.abs(lower), np.abs(upper)
-        near = np.maximum(least, most) <= _NEAR * np.minimum(least, most)
-        self._kind = np.where((lower <= 0.0) & (upper >= 0.0), 2, np.where(near, 0, 1))
-        self._sign = np.where(lower < 0.0, -1.0, 1.0)
+        self._even = (self._sign == 0.0) | (
+            np.maximum(least, most) <= _NEAR * np.minimum(least, most)
+        )
         self.start, self.stop = self.place(lower), self.place(upper)
 
     def place(self, value: Floats) -> Floats:
         """Return where a value of a cell is on its scale."""
         value = np.clip(value, -_LARGEST, _LARGEST)
         with np.errstate(divide="ignore"):
-            logarithm = self._sign * np.log2(np.abs(value))
-        return np.choose(self._kind, [value, logarithm, np.cbrt(value)])
+            return np.where(self._even, value, self._sign * np.log2(np.abs(value)))
 
     def value(self, place: Floats) -> Floats:
         """Return the value at such a place."""
         with np.errstate(over="ignore"):
-            power = self._sign * np.exp2(self._sign * place)
-            return np.choose(self._kind, [place, power, place**3])
+            return np.where(self._even, place, self._sign * np.exp2(self._sign * place))

@@ -29,17 +29,20 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _STEPS = 9
-_GROWTH = 1.7  # a step's share over that of the one before
+_GROWTH = 1.5  # a step's share over that of the one before
 _ROUGH = 0.03  # noise, over the rows, that is enough to begin with
-_FIRST = np.ldexp(1.0, [-64, -12, 0, 6, 12, 24, 40])  # edges of the first step, if none are known
-_MOST, _FEWEST = 16, 4  # cells
+_FIRST = np.ldexp(
+    1.0, [-256, -64, -16, 0, 6, 12, 24, 40, 128]
+)  # edges of the first step, if none are known
+_MOST, _FEWEST = 16, 5  # cells
 _ROWS_OF_CELL = 2.0  # that a cell should hold, over the noise of its count
 _SURELY = 3.0  # standard deviations of a rank before it is taken to be elsewhere
 _CLEARLY = 5.0  # standard deviations of noise before rows are taken to share a value
 _ALIKE = 3.0  # times as many rows in a cell as they would be if they did not
 _AT_ONCE = 4096  # tables of cells, of which covariances are held
-_SMALL = 0.1
-_HIDDEN = 0.12  # noise of ranks, over the rows, that may hide even how large values are
+_SMALL = 0.03  # noise of ranks, over the rows, that is said to be much
+_HIDDEN = 0.05  # that may hide even how large values are
+_NEAR_END = 5.0  # standard deviations of noise from the least or largest value
 _LOST = (
     ", which may hide even how large the values are: do not use these numbers. More rows, a larger "
     "budget or bounds would help."
@@ -53,7 +56,6 @@ _FEW_VALUES = (
     "Many rows share the value of a quantile: it may be the next value to it, and its interval "
     "may be too narrow to say so."
 )
-
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +82,9 @@ class _Look:
     last: Integers
 
     @classmethod
-    def at(cls, cells: Cells, probability: Floats, expected: Floats) -> _Look:
+    def at(cls, cells: Cells, probability: Floats, expected: Floats, total: float | None) -> _Look:
         """Return what is known of the quantiles of these probabilities."""
-        excess, std = cells.excess(probability)
+        excess, std = (cells if total is None else cells.totalling(total)).excess(probability)
         reached = excess[:, 1:] >= -_SURELY * std[:, 1:]
         begun = excess[:, :-1] <= _SURELY * std[:, :-1]
         most = reached.shape[1] - 1
@@ -117,7 +119,7 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
     rows = count_rows(curator)
     probability = np.repeat(probabilities, d)
     looks = _search(curator, probability, rows)
-    value, rank_noise, width = _found(looks[-1])
+    value, rank_noise, width, alike = _found(looks[-1])
     present = np.clip(looks[-1].cells.rows.sum(axis=1), 1.0, max(rows, 1.0))
     sampling = np.sqrt(probability * (1.0 - probability) * present)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -129,15 +131,35 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
         value = np.clip(value, lower, upper)
         noise_std = np.minimum(noise_std, upper - lower)
         sampling_std = np.minimum(sampling_std, upper - lower)
+    rank = probability * present
+    near = np.minimum(rank, present - rank) < _NEAR_END * rank_noise
     shape = (wanted, d)
     return Estimate(
         value=_sorted(value.reshape(shape), probabilities),
         noise_std=noise_std.reshape(shape),
         sampling_std=sampling_std.reshape(shape),
         rows=rows,
-        warnings=(),
-        details={"rank_noise": rank_noise.reshape(shape).tolist()},
+        warnings=_warnings(curator, rank_noise, rows, near=bool(near.any()), alike=alike),
+        details={"rank_noise": float(np.median(rank_noise))},
     )
+
+
+def _warnings(
+    curator: Curator, rank_noise: Floats, rows: float, *, near: bool, alike: bool
+) -> tuple[str, ...]:
+    """Return what to say of quantiles whose ranks are so noisy."""
+    found: list[str] = []
+    noise = float(np.median(rank_noise)) / max(rows, 1.0)
+    if noise > _SMALL:
+        lost = noise > _HIDDEN and curator.bounds is None
+        count = rank_noise.size
+        found.append(
+            f"The rows are few for this budget and {count} quantile{'' if count == 1 else 's'}: "
+            f"ranks are noisy by {100 * noise:.0f} % of the rows{_LOST if lost else '.'}"
+        )
+    elif near:
+        found.append(_END)
+    return (*found, _FEW_VALUES) if alike else tuple(found)
 
 
 def _search(curator: Curator, probability: Floats, rows: float) -> list[_Look]:
@@ -145,6 +167,7 @@ def _search(curator: Curator, probability: Floats, rows: float) -> list[_Look]:
     d = curator.dimension
     column = np.tile(np.arange(d), probability.size // d)
     edge = _first_edges(curator.bounds, d)[column]
+    total = rows if curator.neighbors == "replace" else None
     looks: list[_Look] = []
     for step in range(_STEPS):
         share = _share(curator, step, probability.size, rows)
@@ -154,7 +177,7 @@ def _search(curator: Curator, probability: Floats, rows: float) -> list[_Look]:
             expected = np.full((len(edge), edge.shape[1] - 1), np.inf)
         else:
             expected, cells = cells.rows[:, 1:-1], cells.seen(counts, variance)
-        looks.append(look := _Look.at(cells, probability, expected))
+        looks.append(look := _Look.at(cells, probability, expected, total))
         if step + 1 < _STEPS:
             share = _share(curator, step + 1, probability.size, rows)
             noise = math.sqrt(rows_changed(curator.neighbors) * len(edge)) / curator.mu_of(share)
@@ -201,8 +224,11 @@ def _count(
     return measured.values.reshape(shape)[where.reshape(-1)], measured.std**2
 
 
-def _found(look: _Look) -> tuple[Floats, Floats, Floats]:
-    """Return the quantiles, the noise of their ranks, and how wide a cell of one value is."""
+def _found(look: _Look) -> tuple[Floats, Floats, Floats, bool]:
+    """Return the quantiles, the noise of their ranks, how unsure they are within their cells.
+
+    And whether many rows clearly share the value of one.
+    """
     cell = np.count_nonzero(look.excess[:, 1:-1] < 0.0, axis=1)
     start, stop = _of(look.excess, cell), _of(look.excess, cell + 1)
     part = np.clip(-start / np.where(stop > start, stop - start, np.inf), 0.0, 1.0)
@@ -217,8 +243,8 @@ def _found(look: _Look) -> tuple[Floats, Floats, Floats]:
         np.sqrt(np.maximum(held, 0.0) * part * (1.0 - part)),
     )
     with np.errstate(over="ignore", invalid="ignore"):
-        width = np.where(alike, (upper - lower) / math.sqrt(12.0), 0.0)
-    return value, noise, width
+        width = (upper - lower) / math.sqrt(12.0)
+    return value, noise, width, bool(alike.any())
 
 
 def _per_rank(looks: list[_Look], value: Floats, rank_std: Floats) -> Floats:
@@ -230,7 +256,7 @@ def _per_rank(looks: list[_Look], value: Floats, rank_std: Floats) -> Floats:
     found = np.full(value.size, np.inf)
     for reach in (rank_std, 2.0 * rank_std):
         low, high = (_where(looks, sign * reach) for sign in (-1.0, 1.0))
-        width = ((high / 2 - low / 2) / reach)  # halved first, against overflow
+        width = (high / 2 - low / 2) / reach  # halved first, against overflow
         found = np.where(np.isfinite(width), width, found)
     return found
 

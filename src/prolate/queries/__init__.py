@@ -8,7 +8,7 @@ from prolate.queries.cut import Cut
 from prolate.queries.farthest import FarthestHistogram
 from prolate.queries.gram import GRAM_RADIUS, Gram
 from prolate.queries.grids import EdgesGrid, LinearGrid, MagnitudeGrid
-from prolate.queries.histogram import Histogram, KeyHistogram
+from prolate.queries.histogram import Histogram
 from prolate.queries.mapped import Magnitudes, Norms, Rotated, Selected, rotate_back
 from prolate.queries.norms import NormHistogram, NormsBelow
 from prolate.queries.one_sided import OneSidedSum
@@ -34,7 +34,6 @@ __all__ = [
     "FarthestHistogram",
     "Gram",
     "Histogram",
-    "KeyHistogram",
     "LinearGrid",
     "MagnitudeGrid",
     "Magnitudes",

@@ -13,7 +13,6 @@ from numba import njit
 __all__ = [
     "clipped_steps",
     "cut",
-    "key_histogram",
     "products",
     "turn",
 ]
@@ -61,31 +60,6 @@ def clipped_steps(
             factor = inner / np.sqrt(square)
             for j in range(first, last):
                 steps[i, j] = np.rint(steps[i, j] * factor)
-
-
-@njit(nogil=True)
-def _key_cell(x: Any, pattern: int, first: int, shift: int, last: int) -> Any:
-    """Return the cell of a value by the order of floats, -1 for none, given its bits."""
-    key = -(pattern & np.int64(2**63 - 1)) if pattern < 0 else pattern
-    cell = min(max((key >> shift) - first, -1), last) + 1
-    return np.int32(cell if x - x == 0.0 else -1)
-
-
-@njit(nogil=True, cache=True)
-def key_histogram(rows: Any, index: Any, first: Any, shift: int, total: Any) -> None:
-    size = total.shape[1]
-    table = total.reshape(-1)
-    # A loop each, so that cells are found for several values at once, and without branches.
-    values, cells = np.empty(index.size), np.empty(index.size, dtype=np.int32)
-    patterns = values.view(np.int64)
-    for i in range(rows.shape[0]):
-        for k in range(index.size):
-            values[k] = rows[i, index[k]]
-        for k in range(index.size):
-            cells[k] = _key_cell(values[k], patterns[k], first[k], shift, size - 2)
-        for k in range(index.size):
-            if cells[k] >= 0:
-                table[np.uint64(k * size + cells[k])] += 1
 
 
 @njit(nogil=True, cache=True)

@@ -45,6 +45,7 @@ def _of_lines(rows: kernels.Rows) -> list[Callable[[], object]]:
         partial(kernels.pooled_histogram, rows, zeros, first, 52, cells[0]),
         partial(kernels.magnitude_histogram, rows, zeros, first, 52, cells),
         partial(kernels.linear_histogram, rows, zeros, ones, cells),
+        partial(kernels.edge_histogram, rows, np.zeros((d, 3)), cells),
         partial(add, None, None, None, zeros, *limits),
         partial(kernels.farthest, rows, zeros, ones),
         partial(kernels.norm_cells, rows, zeros, ones, ones[:1]),
@@ -64,7 +65,6 @@ def _of_rows(rows: kernels.Floats) -> list[Callable[[], object]]:
     zeros, ones, steps = np.zeros(d), np.ones(d), np.zeros((len(rows), d + 1))
     cells, first = np.zeros((d, 4), dtype=np.int64), np.zeros(d, dtype=np.int64)
     return [
-        partial(kernels.key_histogram, rows, np.arange(d), first, 52, cells),
         partial(kernels.clipped_steps, rows, zeros, ones, zeros, ones, 1.0, 1.0, 1.0, 1.0, steps),
         partial(kernels.cut, rows, zeros, ones),
         partial(kernels.turn, rows, zeros, np.eye(d)),

@@ -148,16 +148,16 @@ class EdgesGrid:
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile into `total`, shape (d, size)."""
-        for column, values in enumerate(rows.T):
-            cell = np.searchsorted(self.edge[column], values[np.isfinite(values)], side="right")
-            total[column] += np.bincount(cell, minlength=self.size)
+        kernels.edge_histogram(rows, self.edge, total)
 
     def cell(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the cell of each finite value, given its column."""
-        found = np.empty(values.size, dtype=np.int64)
-        for column in np.unique(columns):
-            here = columns == column
-            found[here] = np.searchsorted(self.edge[column], values[here], side="right")
+        found = np.zeros(values.size, dtype=np.int64)
+        most = self.size - 1
+        for step in (1 << bit for bit in reversed(range(most.bit_length()))):
+            farther = np.minimum(found + step, most)
+            reached = self.edge[columns, np.maximum(farther - 1, 0)] <= values
+            found = np.where(reached & (found + step <= most), farther, found)
         return found
 
     def edges(self, column: int) -> NDArray[np.float64]:

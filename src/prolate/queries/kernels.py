@@ -1,8 +1,8 @@
 """The loops over rows: compiled by numba, or in plain NumPy for little work or without numba.
 
-Each kernel has two versions under one name, in `_compiled`, `_compiled_histograms`,
-`_compiled_lengths` or `_compiled_sums`, and in `twins`; tests hold one against the other. Both
-give the same integers: every operation on a value is a correctly rounded one in double
+Each kernel has two versions under one name, in `_compiled`, `_compiled_edges`,
+`_compiled_histograms`, `_compiled_lengths` or `_compiled_sums`, and in `twins`; tests hold one
+against the other. Both give the same integers: every operation on a value is a correctly rounded one in double
 precision, in the same order, and sums are either exact or taken column by column.
 
 Kernels marked *any layout* take rows of either precision, with the values of a row or of a
@@ -27,8 +27,8 @@ __all__ = [
     "clipped_steps",
     "clipped_sum",
     "cut",
+    "edge_histogram",
     "farthest",
-    "key_histogram",
     "linear_histogram",
     "magnitude_histogram",
     "norm_cells",
@@ -136,11 +136,9 @@ def pooled_histogram(
     _lines("pooled_histogram", rows, center, first, shift, out=(total,))
 
 
-def key_histogram(
-    rows: Floats, index: Integers, first: Integers, shift: int, total: Integers
-) -> None:
-    """Count the order-preserving keys of columns `index` into `total`; see `KeyHistogram`."""
-    _rows("key_histogram", rows, index, first, shift, out=(total,))
+def edge_histogram(rows: Rows, edge: Floats, total: Integers) -> None:
+    """Count each column's values into `total`, (d, edges + 1); any layout. See `EdgesGrid`."""
+    _lines("edge_histogram", rows, edge, out=(total,))
 
 
 def clipped_steps(
@@ -235,13 +233,20 @@ def _loaded(name: str) -> Callable[..., Any] | None:
     try:
         from prolate.queries import (
             _compiled,
+            _compiled_edges,
             _compiled_histograms,
             _compiled_lengths,
             _compiled_sums,
         )
     except (ImportError, RuntimeError):  # not installed, or no folder for its cache
         return None
-    modules = _compiled, _compiled_histograms, _compiled_lengths, _compiled_sums
+    modules = (
+        _compiled,
+        _compiled_edges,
+        _compiled_histograms,
+        _compiled_lengths,
+        _compiled_sums,
+    )
     module = next(module for module in modules if name in module.__all__)
     kernel: Callable[..., Any] = getattr(forgiving(module), name)
     return kernel

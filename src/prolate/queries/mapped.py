@@ -18,6 +18,7 @@ from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.queries import kernels, sparse
 from prolate.queries.base import Query, check_vectors
+from prolate.queries.histogram import Histogram
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Magnitudes", "Mapped", "Norms", "Rotated", "Selected", "rotate_back"]
@@ -79,7 +80,7 @@ class Magnitudes(Mapped):
 
 @dataclass(frozen=True, eq=False)
 class Selected(Mapped):
-    """`query` asked of some of the columns.
+    """`query` asked of some of the columns, which may come several times.
 
     Sensitivity. That of `query`: each row is mapped by itself.
     """
@@ -121,14 +122,17 @@ class Selected(Mapped):
             self.query.add(self.map(rows[start : start + step]), total)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
-        """Ask `query` of the chosen columns, where they are in order."""
+        """Ask `query` of the chosen columns, where they are in order, or are counted."""
         if np.any(np.diff(self.index) <= 0):
-            return False
+            counts = isinstance(self.query, Histogram)
+            return counts and self.query.add_chosen(rows, self.index, total)
         some = sparse.selected(rows, self.index)
         return some is not None and self.query.add_sparse(some, total)
 
     def describe(self) -> str:
         """Return one line for the receipt."""
+        if np.unique(self.index).size < self.index.size:
+            return f"{self.query.describe()}, {self.index.size} times, of {self.width} columns"
         return f"{self.query.describe()}, of {self.index.size} of {self.width} columns"
 
 

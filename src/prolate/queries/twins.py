@@ -15,7 +15,7 @@ __all__ = [
     "clipped_sum",
     "cut",
     "farthest",
-    "key_histogram",
+    "edge_histogram",
     "linear_histogram",
     "magnitude_histogram",
     "norm_cells",
@@ -159,14 +159,11 @@ def _magnitude_cells(
     return np.clip(cell, 0, cells - 1, out=cell)
 
 
-def key_histogram(
-    rows: Floats, index: Integers, first: Integers, shift: int, total: Integers
-) -> None:
-    """Count the order-preserving keys of columns `index` into `total`; see `KeyHistogram`."""
-    patterns = rows.view(np.int64)[:, index]
-    keys = np.where(patterns >= 0, patterns, -(patterns & np.int64(2**63 - 1)))
-    cell = np.clip((keys >> shift) - first, -1, total.shape[1] - 2) + 1
-    tally(cell, np.isfinite(rows[:, index]), total)
+def edge_histogram(rows: Floats, edge: Floats, total: Integers) -> None:
+    """Count each column's values between its rising edges into `total`; see `EdgesGrid`."""
+    for column, values in enumerate(rows.T):
+        cell = np.searchsorted(edge[column], values[np.isfinite(values)], side="right")
+        total[column] += np.bincount(cell, minlength=total.shape[1])
 
 
 def tally(cell: Integers, counted: NDArray[np.bool_], total: Integers) -> None:
