@@ -16,6 +16,8 @@ __all__ = ["edge_histogram_columns", "edge_histogram_rows", "look_up", "reached"
 
 _LARGEST = float(np.finfo(np.float64).max)
 _AT_ONCE = 1 << 10  # numbers, which stay in the first-level cache while edges take turns
+_CACHED = 1 << 12  # numbers, of rows that are read column by column
+_FEWEST = 1 << 7
 _SHIFT = 49  # bits of a number that are left aside: eight parts are left of every octave
 
 
@@ -58,16 +60,26 @@ def reached(tables: Any, value: float) -> Any:
 
 
 @njit(nogil=True)
-def _count(values: Any, edge: Any, table: Any) -> None:
-    """Count values, of which some may not be finite, into the cells between rising edges."""
-    before = np.int32(0)
+def _finite(x: Any) -> Any:
+    """Return a value, or no number if it is infinite."""
+    return np.float64(x) + np.float64(x - x)
+
+
+@njit(nogil=True)
+def _reaching(values: Any, edge: Any) -> int:
+    """Return how many values reach an edge."""
+    reaching = 0
     for i in range(values.size):
-        values[i] += values[i] - values[i]  # no number, if it is infinite: it reaches no edge
-        before += np.int32(values[i] == values[i])  # noqa: PLR0124
+        reaching += values[i] >= edge
+    return reaching
+
+
+@njit(nogil=True)
+def _count(values: Any, edge: Any, table: Any) -> None:
+    """Count the values that are numbers into the cells between rising edges."""
+    before = _reaching(values, -np.inf)
     for k in range(edge.size):
-        here, one = np.int32(0), edge[k]
-        for i in range(values.size):
-            here += np.int32(values[i] >= one)
+        here = _reaching(values, edge[k])
         table[k] += before - here
         before = here
     table[edge.size] += before
@@ -75,12 +87,14 @@ def _count(values: Any, edge: Any, table: Any) -> None:
 
 @njit(nogil=True, cache=True)
 def edge_histogram_rows(flat: Any, stride: int, count: int, edge: Any, total: Any) -> None:
-    values = np.empty(min(count, _AT_ONCE))
-    for first in range(0, count, _AT_ONCE):
-        some = values[: min(_AT_ONCE, count - first)]
-        for j in range(edge.shape[0]):
+    d = edge.shape[0]
+    most = max(_FEWEST, min(_AT_ONCE, _CACHED // d))
+    values = np.empty(min(count, most))
+    for first in range(0, count, most):
+        some = values[: min(most, count - first)]
+        for j in range(d):
             for i in range(some.size):
-                some[i] = flat[(first + i) * stride + j]
+                some[i] = _finite(flat[(first + i) * stride + j])
             _count(some, edge[j], total[j])
 
 
@@ -90,5 +104,6 @@ def edge_histogram_columns(flat: Any, stride: int, count: int, edge: Any, total:
     for j in range(edge.shape[0]):
         for first in range(0, count, _AT_ONCE):
             some = values[: min(_AT_ONCE, count - first)]
-            some[:] = flat[j * stride + first : j * stride + first + some.size]
+            for i in range(some.size):
+                some[i] = _finite(flat[j * stride + first + i])
             _count(some, edge[j], total[j])

@@ -63,7 +63,6 @@ def _of_lines(rows: kernels.Rows) -> list[Callable[[], object]]:
 def _of_rows(rows: kernels.Floats) -> list[Callable[[], object]]:
     d = rows.shape[1]
     zeros, ones, steps = np.zeros(d), np.ones(d), np.zeros((len(rows), d + 1))
-    cells, first = np.zeros((d, 4), dtype=np.int64), np.zeros(d, dtype=np.int64)
     return [
         partial(kernels.clipped_steps, rows, zeros, ones, zeros, ones, 1.0, 1.0, 1.0, 1.0, steps),
         partial(kernels.cut, rows, zeros, ones),

@@ -1,9 +1,9 @@
 """The loops over rows: compiled by numba, or in plain NumPy for little work or without numba.
 
-Each kernel has two versions under one name, in `_compiled`, `_compiled_edges`,
-`_compiled_histograms`, `_compiled_lengths` or `_compiled_sums`, and in `twins`; tests hold one
-against the other. Both give the same integers: every operation on a value is a correctly rounded one in double
-precision, in the same order, and sums are either exact or taken column by column.
+Each kernel has two versions under one name, in one of the `_compiled` modules and in `twins`;
+tests hold one against the other. Both give the same integers: every operation on a value is a
+correctly rounded one in double precision, in the same order, and sums are either exact or taken
+column by column.
 
 Kernels marked *any layout* take rows of either precision, with the values of a row or of a
 column side by side, whatever lies between: no copy is made. The others take double

@@ -124,8 +124,9 @@ class Selected(Mapped):
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Ask `query` of the chosen columns, where they are in order, or are counted."""
         if np.any(np.diff(self.index) <= 0):
-            counts = isinstance(self.query, Histogram)
-            return counts and self.query.add_chosen(rows, self.index, total)
+            if not isinstance(self.query, Histogram):
+                return False
+            return self.query.add_chosen(rows, self.index, total)
         some = sparse.selected(rows, self.index)
         return some is not None and self.query.add_sparse(some, total)
 

@@ -14,8 +14,8 @@ __all__ = [
     "clipped_steps",
     "clipped_sum",
     "cut",
-    "farthest",
     "edge_histogram",
+    "farthest",
     "linear_histogram",
     "magnitude_histogram",
     "norm_cells",
@@ -161,9 +161,11 @@ def _magnitude_cells(
 
 def edge_histogram(rows: Floats, edge: Floats, total: Integers) -> None:
     """Count each column's values between its rising edges into `total`; see `EdgesGrid`."""
-    for column, values in enumerate(rows.T):
-        cell = np.searchsorted(edge[column], values[np.isfinite(values)], side="right")
-        total[column] += np.bincount(cell, minlength=total.shape[1])
+    with np.errstate(invalid="ignore"):
+        columns = np.ascontiguousarray((rows + (rows - rows)).T)  # infinite ones become no numbers
+        for j, values in enumerate(columns):
+            reaching = [np.count_nonzero(values >= one) for one in (-np.inf, *edge[j])]
+            total[j] -= np.diff(reaching, append=0)
 
 
 def tally(cell: Integers, counted: NDArray[np.bool_], total: Integers) -> None:

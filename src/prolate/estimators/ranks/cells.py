@@ -3,7 +3,8 @@
 The counts are taken to be jointly normal. Each measurement sharpens them, as in a Kalman
 filter; then cells that do not matter are taken together, and those that do are cut. Of a cell
 with C rows, the parts with shares f of its width hold C f, give or take the covariance
-C**2 (diag(f) - f f') / (1 + `_EVEN`) of a Dirichlet distribution.
+(C**2 / (1 + `_EVEN`) + C) (diag(f) - f f'): that of a Dirichlet distribution, whose mean the
+rows follow by chance.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ __all__ = ["Cells", "part_of", "value_at"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_SURELY = 3.0  # standard deviations of noise before rows are taken to be missing
 _EVEN = 6.0  # how evenly rows are taken to lie in a cell: as if so many had shown it
+_SURELY = 3.0  # standard deviations of noise before rows are taken to be missing
 _NEAR = 2.0  # cells that end at so many times their start are cut into equal parts
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -43,35 +44,39 @@ class Cells:
     covariance: Floats
 
     @classmethod
-    def around_all(cls, edge: Floats, counts: Floats, variance: float) -> Cells:
+    def around_all(cls, edge: Floats, counts: Floats, variance: Floats) -> Cells:
         """Return what noisy counts say of cells beyond which there are no rows."""
         known = np.ones(counts.shape[1])
         known[[0, -1]] = 0.0
-        covariance = np.broadcast_to(np.diag(known * variance), (*counts.shape, known.size))
-        return cls(edge, known * counts, covariance)
+        return cls(edge, known * counts, (known * variance)[:, :, np.newaxis] * np.eye(known.size))
 
     @property
     def std(self) -> Floats:
         """Standard deviations of `rows`."""
-        return np.asarray(np.sqrt(np.maximum(np.einsum("kii->ki", self.covariance), 0.0)))
+        return np.asarray(np.sqrt(np.maximum(np.diagonal(self.covariance, 0, 1, 2), 0.0)))
 
-    def seen(self, counts: Floats, variance: float) -> Cells:
+    def ends(self, cell: Integers) -> tuple[Floats, Floats]:
+        """Return both edges of one cell of each table; `cell` has the shape (K,)."""
+        each = np.arange(len(cell))
+        return self.edge[each, cell], self.edge[each, cell + 1]
+
+    def seen(self, counts: Floats, variance: Floats) -> Cells:
         """Return what is believed once noisy counts of the same cells are known, too."""
-        noisy = self.covariance + variance * np.eye(self.rows.shape[1])
-        gain = np.linalg.solve(noisy, self.covariance).transpose(0, 2, 1)
-        rows = self.rows + np.einsum("kij,kj->ki", gain, counts - self.rows)
+        noisy = self.covariance + variance[:, :, np.newaxis] * np.eye(self.rows.shape[1])
+        gain = np.swapaxes(np.linalg.solve(noisy, self.covariance), 1, 2)
+        rows = self.rows + _times(gain, counts - self.rows)
         covariance = self.covariance - gain @ self.covariance
-        return Cells(self.edge, rows, 0.5 * (covariance + covariance.transpose(0, 2, 1)))
+        return Cells(self.edge, rows, 0.5 * (covariance + np.swapaxes(covariance, 1, 2)))
 
     def totalling(self, total: float) -> Cells:
         """Return what is believed if there are `total` rows in all, where that may well be."""
         ones = self.covariance.sum(axis=2)
         variance = ones.sum(axis=1)
         missing = total - self.rows.sum(axis=1)
-        known = (variance > 0.0) & (np.abs(missing) <= _SURELY * np.sqrt(variance))
+        known = (variance > 0.0) & (np.abs(missing) <= _SURELY * np.sqrt(np.abs(variance)))
         part = known / np.where(known, variance, 1.0)
         rows = self.rows + ones * (missing * part)[:, np.newaxis]
-        less = np.einsum("ki,kj,k->kij", ones, ones, part)
+        less = part[:, np.newaxis, np.newaxis] * ones[:, :, np.newaxis] * ones[:, np.newaxis]
         return Cells(self.edge, rows, self.covariance - less)
 
     def excess(self, probability: Floats) -> tuple[Floats, Floats]:
@@ -83,9 +88,8 @@ class Cells:
         m = self.edge.shape[1] - 1
         below = np.arange(m + 2) <= np.arange(m + 1)[:, np.newaxis]
         weight = below - probability[:, np.newaxis, np.newaxis]
-        found = np.einsum("kei,ki->ke", weight, self.rows)
-        variance = np.einsum("kei,kij,kej->ke", weight, self.covariance, weight, optimize=True)
-        return found, np.sqrt(np.maximum(variance, 0.0))
+        variance = np.sum(weight @ self.covariance * weight, axis=2)
+        return _times(weight, self.rows), np.sqrt(np.maximum(variance, 0.0))
 
     def cut(self, first: Integers, last: Integers, parts: int) -> Cells:
         """Return `parts` cells in place of the cells `first` to `last`, each of shape (K,).
@@ -101,29 +105,29 @@ class Cells:
         share[:, 1:-1, 1:-1] = np.diff(before, axis=1)
         share[:, -1, 1:-1] = 1.0 - before[:, -1]
         likely = np.maximum(self.rows, 0.0)
-        squares = (likely**2 + self.std**2) / (1.0 + _EVEN) + likely
-        squares[:, [0, -1]] = 0.0
-        uneven = -np.einsum("kj,kij,klj->kil", squares, share, share, optimize=True)
-        uneven += np.eye(parts + 2) * np.einsum("kj,kij->ki", squares, share)[:, :, np.newaxis]
-        rows = np.einsum("kij,kj->ki", share, self.rows)
-        return Cells(edge, rows, share @ self.covariance @ share.transpose(0, 2, 1) + uneven)
+        uneven = (likely**2 + self.std**2) / (1.0 + _EVEN) + likely
+        uneven *= share.max(axis=1) < 1.0  # whole cells are as sure as before
+        across = np.swapaxes(share, 1, 2)
+        covariance = share @ (self.covariance - uneven[:, :, np.newaxis] * np.eye(uneven.shape[1]))
+        covariance = covariance @ across + _times(share, uneven)[:, :, np.newaxis] * np.eye(
+            parts + 2
+        )
+        return Cells(edge, _times(share, self.rows), covariance)
 
     def _cuts(self, first: Integers, last: Integers, parts: int) -> Floats:
         """Return edges from that of cell `first` on between which equally many rows are likely."""
-        cell = np.arange(self.edge.shape[1] - 1)
-        inside = (cell >= first[:, np.newaxis]) & (cell <= last[:, np.newaxis])
+        each, cell = np.arange(len(first))[:, np.newaxis], np.arange(self.edge.shape[1] - 1)
+        first, last = first[:, np.newaxis], last[:, np.newaxis]
         likely = np.maximum(self.rows, 0.0) + 0.5 * self.std + np.finfo(np.float64).tiny
-        likely = np.where(inside, likely[:, 1:-1], 0.0)
+        likely = np.where((cell >= first) & (cell <= last), likely[:, 1:-1], 0.0)
         below = np.cumsum(likely, axis=1)
         level = below[:, -1:] * (np.arange(1, parts) / parts)
         here = np.sum(below[:, np.newaxis, :] <= level[:, :, np.newaxis], axis=2)
-        here = np.clip(here, first[:, np.newaxis], last[:, np.newaxis])
-        held = np.take_along_axis(likely, here, 1)
-        part = (level - np.take_along_axis(below, here, 1)) / held + 1.0
-        lower, upper = (np.take_along_axis(self.edge, here + k, 1) for k in (0, 1))
-        ends = [np.take_along_axis(self.edge, k[:, np.newaxis], 1) for k in (first, last + 1)]
-        inner = value_at(lower, upper, np.clip(part, 0.0, 1.0))
-        return np.maximum.accumulate(np.concatenate([ends[0], inner, ends[1]], axis=1), axis=1)
+        here = np.clip(here, first, last)
+        part = np.clip((level - below[each, here]) / likely[each, here] + 1.0, 0.0, 1.0)
+        inner = value_at(self.edge[each, here], self.edge[each, here + 1], part)
+        found = [self.edge[each, first], inner, self.edge[each, last + 1]]
+        return np.maximum.accumulate(np.concatenate(found, axis=1), axis=1)
 
 
 def value_at(lower: Floats, upper: Floats, part: Floats) -> Floats:
@@ -143,7 +147,7 @@ def value_at(lower: Floats, upper: Floats, part: Floats) -> Floats:
 
 
 def part_of(lower: Floats, upper: Floats, value: Floats) -> Floats:
-    """Return which part of a cell's width is below a value: 0 of a cell beyond it.
+    """Return which part of a cell's width is below a value: 0 or 1, if it is not in the cell.
 
     Examples
     --------
@@ -153,22 +157,20 @@ def part_of(lower: Floats, upper: Floats, value: Floats) -> Floats:
     [0.5, 0.5, 1.0]
     """
     scale = _Scale(lower, upper)
+    inside = scale.place(np.clip(value, lower, upper)) - scale.start
     with np.errstate(invalid="ignore", divide="ignore"):
-        part = (scale.place(np.clip(value, lower, upper)) - scale.start) / (
-            scale.stop - scale.start
-        )
-    return np.where(value >= upper, 1.0, np.where(value <= lower, 0.0, np.clip(part, 0.0, 1.0)))
+        part = np.clip(inside / (scale.stop - scale.start), 0.0, 1.0)
+    return np.where(value >= upper, 1.0, np.where(value <= lower, 0.0, part))
 
 
 class _Scale:
     """Where values of cells lie on scales on which rows may lie evenly; see `value_at`."""
 
     def __init__(self, lower: Floats, upper: Floats) -> None:
-        self._sign = np.sign(lower) * (lower * upper > 0.0)
+        self._sign = np.where(lower < 0.0, -1.0, 1.0)
         least, most = np.abs(lower), np.abs(upper)
-        self._even = (self._sign == 0.0) | (
-            np.maximum(least, most) <= _NEAR * np.minimum(least, most)
-        )
+        near = np.maximum(least, most) <= _NEAR * np.minimum(least, most)
+        self._even = near | ((lower <= 0.0) & (upper >= 0.0))
         self.start, self.stop = self.place(lower), self.place(upper)
 
     def place(self, value: Floats) -> Floats:
@@ -181,3 +183,8 @@ class _Scale:
         """Return the value at such a place."""
         with np.errstate(over="ignore"):
             return np.where(self._even, place, self._sign * np.exp2(self._sign * place))
+
+
+def _times(matrix: Floats, vector: Floats) -> Floats:
+    """Return the products of K matrices and vectors."""
+    return (matrix @ vector[:, :, np.newaxis])[:, :, 0]
