@@ -42,7 +42,6 @@ NO_NOISE_OF_THEIR_OWN = {
     Mapped: "abstract",
     queries.Together: "noise is added to each part by itself",
     NodeHistogram: "a choice adds no noise; the curator checks the sensitivity instead",
-    queries.NormsBelow: "no estimator asks for it",
 }
 
 
