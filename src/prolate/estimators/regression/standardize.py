@@ -36,6 +36,7 @@ __all__ = ["standardize"]
 Floats = NDArray[np.float64]
 
 _LOCATE = 0.5  # part of the share for step 1, which can do with coarser counts
+_LEVELS = 4  # of its zoom, at most
 _LOST = 0.02  # probability that noise alone makes a run of cells stand out
 _HALVES, _CELLS = 51, 160  # half octaves, by bit pattern, and how many
 _DOWN = 45  # octaves below the largest values seen at which the histogram begins
@@ -54,13 +55,7 @@ _RADIUS = 3.0  # of the squares' norm, over that of normal rows
 
 
 def standardize(
-    view: Searcher,
-    rows: float,
-    *,
-    share: float,
-    rough: bool = False,
-    levels: int = 4,
-    target: bool = False,
+    view: Searcher, rows: float, *, share: float, target: bool = False
 ) -> tuple[Floats, Floats]:
     """Return the mean and the standard deviation of every column, roughly.
 
@@ -72,10 +67,6 @@ def standardize(
         Number of rows, or a private estimate of it.
     share : float
         Share of mu**2 of every measurement: three to eight of them.
-    rough : bool
-        Leave out step 3.
-    levels : int
-        Of zoom in step 1, at most.
     target : bool
         A column of which only a single value is seen gets a small scale instead.
     """
@@ -84,7 +75,7 @@ def standardize(
         rows,
         magnitude_share=_LOCATE * share,
         share=_LOCATE * share,
-        most_levels=levels,
+        most_levels=_LEVELS,
         lost=_LOST,
     )
     spread = _deviation(view, rows, interval, share=share)
@@ -97,8 +88,6 @@ def standardize(
         seen = spread < LARGEST
         spread, _ = with_floor(view, rows, interval.center, spread, wide=seen)
         share = min(share, _LEFT * view.remaining)  # long rows may have cost something
-    if rough:
-        return interval.center, spread
     spread = _mean_square(view, rows, interval, spread, share=share)
     center, _ = refine_center(view, rows, interval.center, spread, share=share)
     return center, spread

@@ -90,16 +90,16 @@ def _with_given(
     """Return the shape where centers, or spreads, or both are public."""
     few, warnings = rows * sample.fraction, shares.warnings(sample.dimension, found=interval.found)
     if center is not None and scale is not None:
-        return Shape(rows, sample, center, scale, _GIVEN, shares)
+        return Shape(rows, sample, center, scale, _GIVEN)
     if scale is not None:
         middle, noise = refine_center(
             sample, few, interval.center, interval.half / SCALES, share=shares.center
         )
         off = roughness_of(noise, scale)
-        return Shape(rows, sample, middle, scale, off, shares, warnings, center_noise=noise)
+        return Shape(rows, sample, middle, scale, off, warnings, center_noise=noise)
     center = interval.center
     spread, _ = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
     spread = np.clip(spread, SMALLEST, LARGEST)
     if not shares.crowded:
         spread, _, _ = with_far_values(sample, few, center, spread, wide=~interval.narrow)
-    return Shape(rows, sample, center, spread, _GIVEN, shares, warnings)
+    return Shape(rows, sample, center, spread, _GIVEN, warnings)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from prolate.curator import Table
 from prolate.estimators.search.first_mean import FirstMean
 from prolate.estimators.search.rare_column import RareColumn
-from prolate.estimators.shares import Shares
 
 __all__ = ["Shape"]
 
@@ -32,7 +31,6 @@ class Shape:
         Of every column.
     roughness : float
         Noise of the centers over the spreads, root mean square.
-    shares : Shares
     warnings : tuple of str
     first : FirstMean, optional
         Taken where there are such columns.
@@ -58,7 +56,6 @@ class Shape:
     center: Floats
     spread: Floats
     roughness: float
-    shares: Shares
     warnings: tuple[str, ...] = ()
     first: FirstMean | None = None
     center_noise: Floats | None = None

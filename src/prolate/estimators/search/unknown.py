@@ -108,7 +108,6 @@ def search_columns(
         center,
         spread,
         roughness,
-        shares,
         warnings,
         constant=constant,
         heavy=heavy,
@@ -136,21 +135,17 @@ def _search_one(
         if gap == 0.0:
             if not shares.crowded:
                 spread, _ = with_farthest(sample, few, center, spread)
-            return Shape(
-                rows, sample, center, spread, roughness, shares, warnings, center_noise=noise
-            )
+            return Shape(rows, sample, center, spread, roughness, warnings, center_noise=noise)
         interval = replace(interval, center=center, half=gap * spread, narrow=~interval.narrow)
     found = rare_column(curator, sample, interval, rows=rows)
     spread = interval.half / SCALES
     if isinstance(found, RareColumn):
         spread = np.clip(np.maximum(spread, np.sqrt(found.square)), SMALLEST, LARGEST)
-        return Shape(rows, sample, found.mean, spread, 0.0, shares, warnings, rare=found)
+        return Shape(rows, sample, found.mean, spread, 0.0, warnings, rare=found)
     spread = np.clip(spread, SMALLEST, LARGEST)
     if not warnings:
         warnings = (_ALONE.format(100.0 * min(found / max(rows, 1.0), 1.0)),)
-    return Shape(
-        rows, sample, interval.center, spread, 0.0, shares, warnings, constant=interval.narrow
-    )
+    return Shape(rows, sample, interval.center, spread, 0.0, warnings, constant=interval.narrow)
 
 
 def _search_wide(
