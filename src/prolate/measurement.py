@@ -32,6 +32,10 @@ class Measurer(Protocol):
     def remaining(self) -> float:
         """The share of mu**2 that is left."""
 
+    @property
+    def fraction(self) -> float:
+        """The part of the rows that it measures: 1, but for samples."""
+
     def mu_of(self, share: float) -> float:
         """Return the mu that `share` of the budget makes."""
 
@@ -45,10 +49,6 @@ class Searcher(Measurer, Protocol):
     @property
     def dimension(self) -> int:
         """Number of columns d."""
-
-    @property
-    def fraction(self) -> float:
-        """The part of the rows that it measures: 1, but for samples."""
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:

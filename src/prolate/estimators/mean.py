@@ -31,7 +31,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer, Searcher, Table
+from prolate.curator import Measurer, Table
 from prolate.estimators.clipping.allowance import SKEWED
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
@@ -160,25 +160,15 @@ def _clipped_mean(
     scale: Floats,
     *,
     clip: Clip,
-    sample: Searcher | None = None,
+    sample: Measurer,
     norms: Norms | None = None,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return steps 3 to 5 with all that is left, or the mean of rows that are clipped as asked."""
     share = curator.remaining
     if clip != "auto":
         return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip, sample=sample)
-    first = shape.first
-    if first is None:
-        return clipped_mean(curator, shape, scale, share=share, sample=sample, norms=norms)
-    return clipped_mean(
-        curator,
-        shape,
-        scale,
-        share=share,
-        sample=sample,
-        far=first.far(shape.rows, scale),
-        norms=norms,
-    )
+    far = (0.0, 0.0) if shape.first is None else shape.first.far(shape.rows, scale)
+    return clipped_mean(curator, shape, scale, share=share, sample=sample, far=far, norms=norms)
 
 
 def _mostly_rare_mean(
@@ -199,12 +189,10 @@ def _mostly_rare_mean(
         needs = apart ** (2.0 * error_norm / (error_norm + 2.0)) * (size / scale) ** 2
         part = float(needs[others].sum() / needs.sum())
         share = curator.remaining * min(max(part, _LEAST_PART), 1.0 - _LEAST_PART)
+        view = SomeColumns(curator, others)
+        sample = view if shape.sample is curator else SomeColumns(shape.sample, others)
         value[others], noise[others], details = clipped_mean(
-            SomeColumns(curator, others),
-            shape.of(others),
-            scale[others],
-            share=share,
-            sample=None if shape.sample is curator else SomeColumns(shape.sample, others),
+            view, shape.of(others), scale[others], share=share, sample=sample
         )
         clipping[others] = details["clipping_std"]
     value[some], noise[some], details = rare_mean(
@@ -248,7 +236,7 @@ def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
     zeros = np.zeros(shape.spread.size)
     axes = replace(shape, center=zeros, spread=curator.spread, center_noise=None)
     scale = optimal_scale(axes.spread, 2.0)
-    value, noise_std, details = _clipped_mean(curator, axes, scale, clip=clip)
+    value, noise_std, details = _clipped_mean(curator, axes, scale, clip=clip, sample=curator)
     turned = shape.center + curator.matrix @ value
     noise_std = np.sqrt(curator.matrix**2 @ noise_std**2)
     for name in {"clipping_std", "guessed"} & details.keys():
