@@ -116,7 +116,7 @@ def rare_column(
     edges = _edges(found, 1 if few else STEPS)
     grid = EdgesGrid(interval.center[:, np.newaxis] + np.concatenate([-edges[::-1], edges]))
     sides = curator.measure(Histogram(grid), share=share, label="sides")
-    noise = float(np.max(sides.std))
+    noise = sides.std
     counts = sides.values[: edges.size][::-1], sides.values[edges.size + 1 :]
     if few:
         known = _together(found, edges) if sample is curator else None
