@@ -117,12 +117,12 @@ class Expected:
         if found.lumpy:  # where in a cell its rows are is unknown: in the middle
             far *= np.sqrt(end / found.reach)
         far = np.sqrt(far**2 + others**2)
-        near = np.append(0.5 * edges[0], np.sqrt(edges[:-1] * edges[1:]))[: found.start + 1]
+        near = norms.middles[: found.start + 1]
         mass = -np.diff(fewer.falling)[: near.size]
         mass = (1.0 - part) * mass / max(float(mass.sum()), 1e-300)
         clumped = np.maximum(norms.counts[together], 0.0) / rows
         mass = np.concatenate([mass, tail, np.tile(clumped, (len(tail), 1))], axis=1)
-        length = np.concatenate([near, far, np.sqrt(edges[together - 1] * edges[together])])
+        length = np.concatenate([near, far, norms.middles[together]])
         return length, mass / mass.sum(axis=1, keepdims=True), weight
 
     @cached_property
