@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.queries import kernels, sparse
-from prolate.queries.base import Ends, Query, check_vectors
+from prolate.queries.base import Centered, Ends, check_vectors
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["NormHistogram"]
 
 
 @dataclass(frozen=True, eq=False)
-class NormHistogram(Query):
+class NormHistogram(Centered):
     """Histogram of |(v - center) * gain|_2 over rows; cell k is [edges_k, edges_(k+1)).
 
     v_j is x_j, or (x_j - about_j)**2 if `about` is given, as in `ClippedSum`. `edges` are
@@ -29,7 +29,6 @@ class NormHistogram(Query):
     most 1 each, 2; adding or removing it changes one, 1.
     """
 
-    center: NDArray[np.float64]
     gain: NDArray[np.float64]
     edges: NDArray[np.float64]
     about: NDArray[np.float64] | None = None
@@ -39,16 +38,6 @@ class NormHistogram(Query):
     def __post_init__(self) -> None:
         """Check the vectors' shapes."""
         check_vectors(self.center.size, center=self.center, gain=self.gain, about=self.about)
-
-    @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return self.center.size
-
-    @property
-    def any_layout(self) -> bool:
-        """True."""
-        return True
 
     @property
     def size(self) -> int:
