@@ -18,6 +18,7 @@ from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.squares import NORMAL, mean_squares
 from prolate.estimators.estimate import Estimate
+from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import RareColumn, rare_column_variance
 from prolate.estimators.search.shape import Shape
@@ -28,7 +29,6 @@ __all__ = ["variance"]
 Floats = NDArray[np.float64]
 
 _MEAN_SHARE = 0.2  # of what the searches leave
-_SQUARABLE = (1e-70, 1e70)  # scales whose fourth powers are floats
 _HEAVY = 3.0  # times the normal sampling error
 _UNSURE = 2.5  # allowance for clipping, over the other errors together
 _WARNING = (
@@ -54,7 +54,7 @@ def variance(curator: Table, *, error_norm: float = 2.0) -> Estimate:
     """
     shape = learn_shape(curator)
     curator = curator if shape.table is None else shape.table
-    if shape.rare is not None and _SQUARABLE[0] < shape.spread[0] < _SQUARABLE[1]:
+    if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
         return _of_rare_column(curator, shape, shape.rare)
     rows = shape.rows
 
@@ -67,7 +67,7 @@ def variance(curator: Table, *, error_norm: float = 2.0) -> Estimate:
         curator, shape, weigh(shape), share=share, sample=shape.sample, norms=lengths
     )
 
-    size = np.clip(shape.spread, *_SQUARABLE) ** 2
+    size = np.clip(shape.spread, *SQUARABLE) ** 2
     found = mean_squares(
         curator, mean, size, rows=rows, share=curator.remaining, error_norm=error_norm
     )
@@ -76,7 +76,7 @@ def variance(curator: Table, *, error_norm: float = 2.0) -> Estimate:
     error = np.hypot(noise_std, sampling_std)
     unsure = found.stretch > _HEAVY or np.any(found.clipping_std > _UNSURE * error)
     warnings = (*shape.warnings, _WARNING) if unsure else shape.warnings
-    far = shape.spread > _SQUARABLE[1]
+    far = shape.spread > SQUARABLE[1]
     if far.any():
         noise_std = np.where(far, np.inf, noise_std)
         warnings = (*warnings, _FAR)

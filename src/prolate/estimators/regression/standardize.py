@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
+from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.search.center import refine_center
 from prolate.estimators.search.deviations import deviations_together
 from prolate.estimators.search.floor import with_floor
@@ -113,7 +114,7 @@ def _mean_square(
 ) -> Floats:
     """Return the root mean square deviation of values cut to `_REACH` spreads."""
     center, less = interval.center, np.where(interval.narrow, _LESS_RARE, _MOST)
-    size = np.clip(spread, 1e-70, 1e70) ** 2
+    size = np.clip(spread, *SQUARABLE) ** 2
     reach = _REACH * spread
     query = ClippedSum(
         size,
