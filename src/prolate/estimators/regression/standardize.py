@@ -26,7 +26,7 @@ from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.search.center import refine_center
 from prolate.estimators.search.deviations import deviations_together
 from prolate.estimators.search.floor import with_floor
-from prolate.estimators.search.locate import SCALES, Interval, locate
+from prolate.estimators.search.locate import SCALES, WITHIN, Interval, locate
 from prolate.estimators.search.pooling import pooled_posterior
 from prolate.estimators.search.spread import LARGEST, SMALLEST, half_normal_fit
 from prolate.estimators.shares import pooled_share
@@ -44,7 +44,6 @@ _DOWN = 45  # octaves below the largest values seen at which the histogram begin
 _TINY = 1e-250
 _NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its interval says
 _CANDIDATES = 8  # scales tried per octave
-_WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
 _SURE, _SURE_ANYWHERE = 4.5, 6.0  # standard deviations that show a moment
 _LOWER = 2.5  # of them, by which it is lowered
 _BEYOND = 3  # half octaves that rare values may reach beyond the last that are seen
@@ -158,7 +157,7 @@ def _deviation(view: Searcher, rows: float, interval: Interval, *, share: float)
     # The second moment up to each cell. The last holds whatever is beyond, and does not count,
     # nor does the bulk of a narrow column, which is a single value.
     single = narrow[:, np.newaxis] & (
-        middle * unit[:, np.newaxis] <= _WITHIN * interval.half[:, np.newaxis]
+        middle * unit[:, np.newaxis] <= WITHIN * interval.half[:, np.newaxis]
     )
     square = np.append(middle[:-1] ** 2, 0.0)
     moment = np.cumsum(np.where(single, 0.0, counts) * square, axis=1)

@@ -24,13 +24,16 @@ from prolate.estimators.search.windows import Windows
 from prolate.estimators.search.zoom import zoom_clearly
 from prolate.estimators.shares import rows_changed
 
-__all__ = ["SCALES", "Interval", "locate"]
+__all__ = ["SCALES", "WITHIN", "Interval", "locate"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SCALES = 3.1
 """Half the width of an interval, in standard deviations of a normal column."""
+
+WITHIN = 8.0
+"""Half-widths of a narrow column's interval that count as its bulk."""
 
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 
