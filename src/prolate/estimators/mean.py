@@ -96,8 +96,7 @@ def mean(
     rows : float, optional
         Their number, or a private estimate of it, if that is known.
     """
-    shape = learn_shape(curator, center=center, scale=scale, rows=rows)
-    curator = curator if shape.table is None else shape.table
+    curator, shape = learn_shape(curator, center=center, scale=scale, rows=rows)
     if clip != "auto":
         shape = replace(shape, warnings=(*shape.warnings, CLIPPED))
     if rotate and (error_norm != 2.0 or shape.part is not None):

@@ -52,8 +52,7 @@ def variance(curator: Table, *, error_norm: float = 2.0) -> Estimate:
     error_norm : float
         The p of the l_p error of the variances that is to be small.
     """
-    shape = learn_shape(curator)
-    curator = curator if shape.table is None else shape.table
+    curator, shape = learn_shape(curator)
     if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
         return _of_rare_column(curator, shape, shape.rare)
     rows = shape.rows

@@ -149,7 +149,7 @@ def raised(seed: int) -> np.ndarray:
     """Return spreads over the true ones after a first look at rows that are all tiny so far."""
     rows = few_rows(seed)
     curator = curator_of(rows, seed=seed)
-    found = learn_shape(curator)
+    _, found = learn_shape(curator)
     tiny = Shape(found.rows, curator, np.zeros(4), np.full(4, 1e-9), 0.0)
     after, norms = with_first_look(tiny, root, share=curator.remaining)
     assert norms is None

@@ -35,8 +35,8 @@ def learn_shape(
     center: Floats | None = None,
     scale: Floats | None = None,
     rows: float | None = None,
-) -> Shape:
-    """Return the number of rows, and the center and spread of every column.
+) -> tuple[Table, Shape]:
+    """Return what is to be summed, as if no values were missing, and what it is like.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def learn_shape(
         shape = _with_given(rows, sample, shares, interval, center, scale)
     if interval.absent is not None:
         shape = replace(shape, absent=interval.absent, warnings=(*shape.warnings, MISSING))
-    return replace(shape, table=table, part=interval.part)
+    return table, replace(shape, part=interval.part)
 
 
 def _interval(

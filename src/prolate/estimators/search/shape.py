@@ -43,8 +43,6 @@ class Shape:
     heavy : bool array of shape (d,), optional
         Which columns are a few that reach much farther than the others (`apart.py`), if they
         were looked for.
-    table : Table, optional
-        What is to be summed: as if no values were missing.
     part : float64 array of shape (d,), optional
         Of each column's values that are there, where some are missing.
     absent : bool array of shape (d,), optional
@@ -62,7 +60,6 @@ class Shape:
     constant: NDArray[np.bool_] | None = None
     rare: RareColumn | None = None
     heavy: NDArray[np.bool_] | None = None
-    table: Table | None = None
     part: Floats | None = None
     absent: NDArray[np.bool_] | None = None
 
@@ -88,7 +85,6 @@ class Shape:
             center_noise=None if self.center_noise is None else self.center_noise[index],
             constant=None if self.constant is None else self.constant[index],
             heavy=None,
-            table=None,
             part=None if self.part is None else self.part[index],
             absent=None if self.absent is None else self.absent[index],
         )
