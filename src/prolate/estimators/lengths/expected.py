@@ -198,18 +198,13 @@ class Expected:
         square: Radii = off**2 @ (mass * self.squares)
         return square / self.rows
 
-    def best_radius(self, bias_square: Callable[[Floats], Floats] | None = None) -> float:
-        """Return the radius of least expected error, given the bias that each has, if any."""
+    def best_radius(self, bias_square: Callable[[Floats], Floats]) -> float:
+        """Return the radius of least expected error, given the bias that each has."""
         tried = self.norms.edges[: self.cell + 1]
-        tried = tried[self.mean_factor(tried) > _FACTOR]
-        if bias_square is not None:
-            tried = np.append(tried, self.safe * _FARTHER)
-        if not tried.size:
-            return self.safe
+        tried = np.append(tried[self.mean_factor(tried) > _FACTOR], self.safe * _FARTHER)
         error = self.noise_square * (tried / self.mean_factor(tried)) ** 2
         error += self.fluctuation_square(tried)
-        if bias_square is not None:
-            error += bias_square(tried)
+        error += bias_square(tried)
         return float(tried[np.argmin(error)])
 
 
