@@ -58,9 +58,6 @@ class Searcher(Measurer, Protocol):
 class Table(Searcher, Protocol):
     """What an estimate of all columns needs: a curator, or some of its columns."""
 
-    def public_rows(self) -> int:
-        """Return the number of rows, which is public under ``"replace"`` only."""
-
     def sampled(self, wanted: float, rows: float) -> Table:
         """Return the same of a random sample of about `wanted` of the rows, or of all of them."""
 

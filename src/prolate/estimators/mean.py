@@ -31,7 +31,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer, Table
+from prolate.curator import Curator, Measurer, Searcher, Table
 from prolate.estimators.clipping.allowance import SKEWED
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
@@ -48,6 +48,7 @@ from prolate.estimators.search.first_mean import FirstMean, view_of
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
+from prolate.estimators.shares import count_rows
 from prolate.estimators.shrink import shrink
 from prolate.theory import optimal_scale
 
@@ -68,20 +69,19 @@ _LEAST_PART = 1e-4  # of columns of which some are of rare values and others not
 
 
 def mean(
-    curator: Table,
+    curator: Curator,
     *,
     error_norm: float = 2.0,
     clip: Clip = "auto",
     center: Floats | None = None,
     scale: Floats | None = None,
     rotate: bool = False,
-    rows: float | None = None,
 ) -> Estimate:
     """Return the private mean of every column.
 
     Parameters
     ----------
-    curator : Table
+    curator : Curator
         All of its remaining budget is spent.
     error_norm : float
         The p of the l_p error that is to be small.
@@ -93,10 +93,30 @@ def mean(
     rotate : bool
         Whether to look for correlated columns, and to sum along their principal axes,
         where the rows can pay for it and an l_2 error is wanted (`rotation.py`).
-    rows : float, optional
-        Their number, or a private estimate of it, if that is known.
     """
-    curator, shape = learn_shape(curator, center=center, scale=scale, rows=rows)
+    return _mean(
+        curator,
+        count_rows(curator),
+        error_norm=error_norm,
+        clip=clip,
+        center=center,
+        scale=scale,
+        rotate=rotate,
+    )
+
+
+def _mean(
+    table: Table,
+    rows: float,
+    *,
+    error_norm: float,
+    clip: Clip = "auto",
+    center: Floats | None = None,
+    scale: Floats | None = None,
+    rotate: bool = False,
+) -> Estimate:
+    """Return the mean of a table of so many rows, or about so many."""
+    curator, shape = learn_shape(table, rows, center=center, scale=scale)
     if clip != "auto":
         shape = replace(shape, warnings=(*shape.warnings, CLIPPED))
     if rotate and (error_norm != 2.0 or shape.part is not None):
@@ -109,7 +129,7 @@ def mean(
     apart = portion_apart(curator, shape, error_norm) if clip == "auto" else None
     if apart is not None:
         if are_heavy(shape, apart.index):  # what is known of them may be of their bulk alone
-            theirs = mean(apart, error_norm=error_norm, rows=shape.rows)
+            theirs = _mean(apart, rows, error_norm=error_norm)
         else:
             theirs = _mean_of(apart, shape_of(apart, shape), error_norm=error_norm)
         others = np.setdiff1d(np.arange(shape.spread.size), apart.index)
@@ -120,7 +140,7 @@ def mean(
 
 
 def _mean_of(
-    curator: Table,
+    curator: Searcher,
     shape: Shape,
     *,
     error_norm: float,
@@ -171,7 +191,7 @@ def _clipped_mean(
 
 
 def _mostly_rare_mean(
-    curator: Table, shape: Shape, first: FirstMean, error_norm: float
+    curator: Searcher, shape: Shape, first: FirstMean, error_norm: float
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean where most columns are of rare values; the others by themselves."""
     size, apart = shape.spread, np.ones(shape.spread.size)

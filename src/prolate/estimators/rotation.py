@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurement, Table
+from prolate.curator import Measurement, Searcher
 from prolate.estimators.columns import View
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.spread import SMALLEST
@@ -56,7 +56,7 @@ class TurnedCurator(View):
         return self.curator.measure(turned, share=share, label=label)
 
 
-def find_rotation(curator: Table, shape: Shape) -> TurnedCurator | None:
+def find_rotation(curator: Searcher, shape: Shape) -> TurnedCurator | None:
     """Return the rows seen along their principal axes, or None where that is not worth it."""
     d = curator.dimension
     if not 2 <= d <= _COLUMNS:

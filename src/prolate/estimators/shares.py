@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 
 from prolate.budget import Neighbors
-from prolate.curator import Measurer, Searcher, Table
+from prolate.curator import Curator, Measurer, Searcher
 from prolate.queries import Count
 
 __all__ = [
@@ -262,7 +262,7 @@ def radii_apart(neighbors: Neighbors, *, one_sided: bool = False) -> float:
     return math.sqrt(changed) if one_sided else changed
 
 
-def count_rows(curator: Table) -> float:
+def count_rows(curator: Curator) -> float:
     """Return the number of rows: public, or measured if it is private (at least 1)."""
     if curator.neighbors == "replace":
         return float(curator.public_rows())

@@ -165,8 +165,6 @@ def test_bounds_and_neighbors_are_the_tables() -> None:
     assert portion.bounds is not None
     assert portion.bounds[0].tolist() == [-7.0, -8.0]
     assert portion.neighbors == "add-remove"
-    with pytest.raises(prolate.InputError, match="private"):
-        portion.public_rows()
 
 
 def test_estimates_are_joined_in_the_columns_order() -> None:

@@ -17,6 +17,7 @@ from prolate.estimators.lengths.tail import find_tail
 from prolate.estimators.search.floor import with_common_floor
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.shape import Shape
+from prolate.estimators.shares import count_rows
 from prolate.sources import open_source
 
 N = 20_000
@@ -149,7 +150,7 @@ def raised(seed: int) -> np.ndarray:
     """Return spreads over the true ones after a first look at rows that are all tiny so far."""
     rows = few_rows(seed)
     curator = curator_of(rows, seed=seed)
-    _, found = learn_shape(curator)
+    _, found = learn_shape(curator, count_rows(curator))
     tiny = Shape(found.rows, curator, np.zeros(4), np.full(4, 1e-9), 0.0)
     after, norms = with_first_look(tiny, root, share=curator.remaining)
     assert norms is None

@@ -81,7 +81,7 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
         Whether to return correlations instead.
     """
     curator, rows, every = whole_rows(curator)
-    _, shape = learn_shape(curator, rows=rows)
+    _, shape = learn_shape(curator, rows)
     spread = np.clip(shape.spread, *SQUARABLE)
     table = Table(curator, shape.rows, shape.center, spread, variances=not correlation)
     d, left = shape.spread.size, curator.remaining

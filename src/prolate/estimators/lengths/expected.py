@@ -35,7 +35,7 @@ _BESIDE, _NEAREST = 10.0, 0.01  # columns that are others than those; a length, 
 _LIKELY = 1e-4  # of the likeliest curve
 _REACH = np.geomspace(1.0, 60.0, 60)  # of the lengths' tail, over its start
 _FACTOR = 0.9  # harder clipping gains little, and needs a better center
-_FARTHER = np.geomspace(1.0, 6.0, 24)  # safe radii that are tried where rows may be skewed
+_FARTHER = np.geomspace(1.0, 6.0, 24)  # safe radii that are tried: rows may be skewed
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Table
+from prolate.curator import Searcher
 from prolate.estimators.search.first_mean import FirstMean
 from prolate.estimators.search.rare_column import RareColumn
 
@@ -25,7 +25,7 @@ class Shape:
     ----------
     rows : float
         Their number, or a private estimate of it.
-    sample : Table
+    sample : Searcher
         Of the rows that were searched: all of them, or a random sample.
     center, spread : float64 arrays of shape (d,)
         Of every column.
@@ -50,7 +50,7 @@ class Shape:
     """
 
     rows: float
-    sample: Table
+    sample: Searcher
     center: Floats
     spread: Floats
     roughness: float

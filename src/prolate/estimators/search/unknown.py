@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Table
+from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.search.apart import heavy_columns
 from prolate.estimators.search.center import refine_center, roughness_of
@@ -53,7 +53,7 @@ _ALONE = (
 
 
 def search_columns(
-    curator: Table, all_rows: float, sample: Table, shares: Shares, interval: Interval
+    curator: Searcher, all_rows: float, sample: Searcher, shares: Shares, interval: Interval
 ) -> Shape:
     """Find centers and spreads inside the columns' intervals."""
     if interval.narrow.size == 1:
@@ -118,7 +118,7 @@ def search_columns(
 
 
 def _search_one(
-    curator: Table, rows: float, sample: Table, shares: Shares, interval: Interval
+    curator: Searcher, rows: float, sample: Searcher, shares: Shares, interval: Interval
 ) -> Shape:
     """Find the center and spread of a single column.
 
@@ -149,7 +149,7 @@ def _search_one(
 
 
 def _search_wide(
-    sample: Table,
+    sample: Searcher,
     rows: float,
     interval: Interval,
     shares: Shares,
@@ -198,7 +198,7 @@ def _search_wide(
 
 
 def _with_first_mean(
-    curator: Table, shape: Shape, interval: Interval, values: RareValues, seen: Floats
+    curator: Searcher, shape: Shape, interval: Interval, values: RareValues, seen: Floats
 ) -> Shape:
     """Return the shape with a first mean, and the spreads of rare values that it tells.
 
