@@ -32,6 +32,10 @@ class Measurer(Protocol):
     def remaining(self) -> float:
         """The share of mu**2 that is left."""
 
+    @property
+    def fraction(self) -> float:
+        """The part of the rows that it measures: 1, but for samples."""
+
     def mu_of(self, share: float) -> float:
         """Return the mu that `share` of the budget makes."""
 
@@ -47,19 +51,12 @@ class Searcher(Measurer, Protocol):
         """Number of columns d."""
 
     @property
-    def fraction(self) -> float:
-        """The part of the rows that it measures: 1, but for samples."""
-
-    @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Public bounds, float64 arrays of shape (d,)."""
 
 
 class Table(Searcher, Protocol):
     """What an estimate of all columns needs: a curator, or some of its columns."""
-
-    def public_rows(self) -> int:
-        """Return the number of rows, which is public under ``"replace"`` only."""
 
     def sampled(self, wanted: float, rows: float) -> Table:
         """Return the same of a random sample of about `wanted` of the rows, or of all of them."""

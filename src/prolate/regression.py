@@ -33,12 +33,12 @@ from prolate.ledger.address import address
 from prolate.release import Release
 from prolate.sources import Source, open_source
 from prolate.sources.paired import (
-    is_path,
     is_table,
     open_features,
     open_pair,
     read_target,
 )
+from prolate.sources.paths import as_paths
 
 __all__ = ["REGRESSION_METHODS", "SKLEARN_EXCEPTIONS", "LinearRegression"]
 
@@ -222,7 +222,7 @@ class LinearRegression(Regressor):
             warn_column(y)
             source = open_pair(X, y, labels)
         columns = source.columns[: len(source.columns) - 1 - len(labels)]
-        names = feature_names(X, columns, named=is_path(X))
+        names = feature_names(X, columns, named=bool(as_paths(X)))
         job = line_job(
             measure,
             method=self.method,
@@ -337,7 +337,7 @@ class LinearRegression(Regressor):
 
     def _features_of(self, X: object) -> Source:
         fitted = getattr(self, "feature_names_in_", None)
-        if fitted is not None and (is_path(X) or (self._by_name and is_table(X))):
+        if fitted is not None and (as_paths(X) or (self._by_name and is_table(X))):
             return open_source(X, list(fitted))
         source = open_features(X)
         check_names(self, feature_names(X, source.columns))

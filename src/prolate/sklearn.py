@@ -42,7 +42,8 @@ from prolate.ledger.address import address
 from prolate.regression import LinearRegression
 from prolate.release import Release
 from prolate.sources import Source
-from prolate.sources.paired import is_path, open_features
+from prolate.sources.paired import open_features
+from prolate.sources.paths import as_paths
 
 __all__ = ["LinearRegression", "PrivateMean", "PrivateScaler"]
 
@@ -102,7 +103,7 @@ class _Affine(Transformer):
         """
         budget = stated_budget(self)
         source = open_features(X)
-        names = feature_names(X, source.columns, named=is_path(X))
+        names = feature_names(X, source.columns, named=bool(as_paths(X)))
         self._learn(
             source,
             budget=budget,
@@ -139,7 +140,7 @@ class _Affine(Transformer):
         """
         need_fit(self, "release_")
         source = open_features(X)
-        check_names(self, feature_names(X, source.columns, named=is_path(X)))
+        check_names(self, feature_names(X, source.columns, named=bool(as_paths(X))))
         check_count(self, len(source.columns), self.n_features_in_)
         with np.errstate(all="ignore"):  # of values that are not finite
             return (_whole(source) - self.mean_) / self.scale_

@@ -31,6 +31,7 @@ from prolate._curator_account import Account
 from prolate.curator import Curator
 from prolate.errors import InputError, ReleaseError
 from prolate.queries import ClippedSum, Query
+from prolate.queries.base import Centered
 from prolate.queries.mapped import Mapped
 from prolate.queries.ranks import NodeHistogram
 from prolate.sklearn import PrivateMean, PrivateScaler
@@ -39,10 +40,10 @@ from prolate.sources import Source, open_source
 BUDGET = Budget(epsilon=5, delta=1e-6)
 PAIRS = ("corners", "features flip", "at an angle", "across", "far and near")
 NO_NOISE_OF_THEIR_OWN = {
+    Centered: "abstract",
     Mapped: "abstract",
     queries.Together: "noise is added to each part by itself",
     NodeHistogram: "a choice adds no noise; the curator checks the sensitivity instead",
-    queries.NormsBelow: "no estimator asks for it",
 }
 
 

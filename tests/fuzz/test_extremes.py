@@ -16,7 +16,6 @@ from prolate.budget import LEAST_MU
 from prolate.curator import Curator
 from prolate.estimators.rotation import find_rotation
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.shares import plan_shares
 from prolate.sources import open_source
 
 SHAPES = {
@@ -95,8 +94,8 @@ def test_rows_at_a_given_center_are_released(value, p, rows) -> None:
 def test_no_principal_axis_is_shorter_than_rounding(seed) -> None:
     """Of columns of spreads far apart, the singular value decomposition may say 0."""
     curator = Curator(open_source(np.zeros((1_000, 2))), Budget(mu=100.0), seed=seed)
-    spread, shares = np.array([1e-130, 1e-40]), plan_shares(curator, 1_000.0)
-    shape = Shape(1_000.0, curator, np.zeros(2), spread, 0.1, shares)
+    spread = np.array([1e-130, 1e-40])
+    shape = Shape(1_000.0, curator, np.zeros(2), spread, 0.1)
     turned = find_rotation(curator, shape)
     assert turned is not None
     assert turned.spread.min() > 1e-16 * turned.spread.max()

@@ -37,7 +37,6 @@ from prolate.queries import (
     Magnitudes,
     NormHistogram,
     Norms,
-    NormsBelow,
     OneSidedSum,
     Pairs,
     PooledHistogram,
@@ -121,7 +120,6 @@ def clipped(d: int, **changes: object) -> ClippedSum:
 MAKERS: dict[str, Callable[[int], Query]] = {
     "count": Count,
     "count below": lambda d: CountBelow(np.linspace(-1.0, 1.0, d)),
-    "count below in magnitude": lambda d: CountBelow(np.linspace(0.0, 2.0, d), magnitude=True),
     "linear histogram": lambda d: Histogram(LinearGrid(np.full(d, -2.0), np.full(d, 0.5), 8)),
     "linear histogram of tiny cells": lambda d: Histogram(
         LinearGrid(np.full(d, -BIG), np.full(d, TINY), 5)
@@ -149,7 +147,6 @@ MAKERS: dict[str, Callable[[int], Query]] = {
     "norm histogram of squares": lambda d: NormHistogram(
         np.ones(d), np.full(d, 0.1), np.array([0.1, 0.5]), np.linspace(-1, 1, d)
     ),
-    "norms below": lambda d: NormsBelow(np.zeros(d), np.ones(d), 1.0),
     "pairs": lambda d: Pairs(Histogram(LinearGrid(np.full(d, -2.0), np.full(d, 0.5), 8))),
     "pairs of clipped sums": lambda d: Pairs(clipped(d)),
     "cut": lambda d: Cut(
@@ -339,7 +336,6 @@ ATTAINED: dict[str, tuple[Query, np.ndarray, np.ndarray]] = {
     "magnitude histogram": (MAKERS["magnitude histogram"](2), row(5, 9), row(0, 1)),
     "key histogram": (MAKERS["key histogram"](2), row(1, -1), row(0, 1)),
     "norm histogram": (MAKERS["norm histogram"](2), row(3, 4), row(0, math.nan)),
-    "norms below": (MAKERS["norms below"](2), row(0, 0), row(1, 1)),
     "pairs": (MAKERS["pairs"](2), row(1, 2), row(-1, -2)),
     "cut": (MAKERS["cut"](2), row(9, 9), row(-9, -9)),
     "magnitudes": (MAKERS["magnitudes"](2), row(0, 0), row(-2, 2)),

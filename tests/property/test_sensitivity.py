@@ -35,7 +35,6 @@ from prolate.queries import (
     Magnitudes,
     NormHistogram,
     Norms,
-    NormsBelow,
     OneSidedSum,
     Pairs,
     Products,
@@ -66,7 +65,6 @@ FEATURES = Gram(C[:2], S[:2], 1.5, constant=0.5, index=np.array([0, 1]), width=D
 QUERIES = {
     "count": Count(D),
     "below": CountBelow(C),
-    "magnitude below": CountBelow(np.abs(C), magnitude=True),
     "linear": Histogram(LinearGrid(C - 1, S / 4, 8)),
     "edges": Histogram(EdgesGrid(C[:, np.newaxis] + S[:, np.newaxis] * [-2.0, -1.0, 0.5, 3.0])),
     "magnitude": Histogram(MagnitudeGrid(C, np.zeros(D, dtype=np.int64), 512, 54)),
@@ -86,7 +84,6 @@ QUERIES = {
     "farthest": NormHistogram(C, 1 / S, np.array([0.5, 1.0, 2.0]), farthest=True),
     "farthest columns": FarthestHistogram(C, 1 / S, 3),
     "squares' norms": NormHistogram(S**2, 1 / S**2, np.array([0.5, 1.0]), about=C),
-    "norm below": NormsBelow(C, 1 / S, 1.5),
     "sum": ClippedSum(C, S, 1.5),
     "tiny radius": ClippedSum(C, S, 1e-100),
     "huge radius": ClippedSum(C, S, 1e100),

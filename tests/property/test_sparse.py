@@ -28,7 +28,6 @@ from prolate.queries import (
     MagnitudeGrid,
     NormHistogram,
     Norms,
-    NormsBelow,
     OneSidedSum,
     Pairs,
     Query,
@@ -124,7 +123,7 @@ def some_columns(draw: st.DrawFn, d: int, make: Callable[[st.DrawFn, int], Query
 # Queries of random public parameters, by the number of columns.
 MAKERS: dict[str, Callable[[st.DrawFn, int], Query]] = {
     "count": lambda draw, d: Count(d),
-    "count below": lambda draw, d: CountBelow(vector(draw, d), magnitude=draw(st.booleans())),
+    "count below": lambda draw, d: CountBelow(vector(draw, d)),
     "linear histogram": lambda draw, d: Histogram(
         LinearGrid(vector(draw, d), sizes(draw, d), draw(st.integers(1, 9)))
     ),
@@ -158,7 +157,6 @@ MAKERS: dict[str, Callable[[st.DrawFn, int], Query]] = {
     "farthest columns": lambda draw, d: FarthestHistogram(
         vector(draw, d), sizes(draw, d), draw(st.integers(1, 9))
     ),
-    "norms below": lambda draw, d: NormsBelow(vector(draw, d), sizes(draw, d), 2.0),
     "norms": lambda draw, d: Norms(
         Histogram(LinearGrid(np.zeros(1), np.full(1, 0.3), 9)), vector(draw, d), sizes(draw, d)
     ),
@@ -209,7 +207,6 @@ def test_the_same_integers_for_any_number_of_threads(values, monkeypatch) -> Non
         OneSidedSum(center, np.ones(90), 0.8, np.where(np.arange(90) % 3, 1.0, -1.0)),
         *(NormHistogram(center, np.ones(90), edges, farthest=far) for far in (False, True)),
         FarthestHistogram(center, np.ones(90), 5),
-        NormsBelow(center, np.ones(90), 2.0),
         Norms(Histogram(LinearGrid(np.zeros(1), np.full(1, 0.3), 9)), center, np.ones(90)),
         chosen,
     ]
@@ -266,9 +263,6 @@ def test_edges_that_are_the_very_norms(values, magnitude) -> None:
             with np.errstate(over="ignore", invalid="ignore"):
                 found = sparse.norm_cells(rows, where, center, gain, edges)
             assert np.array_equal(found, np.searchsorted(edges, norms, "right"))
-            if about is None:
-                for point in edges[:3]:
-                    check(NormsBelow(center, gain, point), matrix, dense=dense)
         with np.errstate(over="ignore", invalid="ignore"):
             assert np.array_equal(sparse.norms(rows, where, center, gain), norms)
 
@@ -281,7 +275,6 @@ def test_edges_below_zero_and_edges_whose_squares_are_no_numbers(size, sign) -> 
     one = np.ones(12)
     edges = size * np.sort(sign * np.linspace(0.5, 4.0, 9))
     check(NormHistogram(0.0 * one, one, edges), matrix)
-    check(NormsBelow(0.0 * one, one, sign * size), matrix)
 
 
 @pytest.mark.parametrize("values", ["ones", "few", "many", "special"])
@@ -352,7 +345,6 @@ def test_without_numba(monkeypatch) -> None:
         ClippedSum(0.3 * one, one, 1.0),
         NormHistogram(0.3 * one, one, np.array([1.0, 2.0])),
         NormHistogram(0.3 * one, one, np.array([1.0, 2.0]), farthest=True),
-        NormsBelow(0.3 * one, one, 1.0),
         Norms(CountBelow(np.ones(1)), one, one),
     ]
     monkeypatch.setattr(sparse, "_compiled", lambda: None)

@@ -188,7 +188,8 @@ def test_columns_that_larger_ones_hide_do_not_spoil_these(monkeypatch) -> None:
 def center_off() -> float:
     """Return how far centers are from means, in spreads, of columns of two values."""
     rows = 10.0 + np.random.default_rng(0).integers(0, 2, size=(20_000, 10))
-    found = learn.learn_shape(Curator(open_source(rows.astype(float)), Budget(rho=1 / 16), seed=0))
+    curator = Curator(open_source(rows.astype(float)), Budget(rho=1 / 16), seed=0)
+    _, found = learn.learn_shape(curator, 20_000.0)
     return float(np.sqrt(np.mean((found.center - rows.mean(axis=0)) ** 2))) / 0.5
 
 

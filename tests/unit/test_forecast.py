@@ -66,7 +66,6 @@ COUNTS = {
     "farthest": NormHistogram(OFF, 1 / SIGMA, np.linspace(0.3, 4.0, 12), farthest=True),
     "farthest columns": FarthestHistogram(OFF, 2 / SIGMA, 4),
     "below": CountBelow(MEAN + 0.5 * SIGMA),
-    "magnitude below": CountBelow(np.abs(MEAN), magnitude=True),
     "pairs": Pairs(Magnitudes(CountBelow(0.7 * SIGMA))),
     "norm below": Norms(CountBelow(np.array([LENGTH])), OFF, 1 / SCALE),
     "pooled": PooledHistogram(MagnitudeGrid(OFF, np.full(D, 1015), 20, 52)),

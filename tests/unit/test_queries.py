@@ -26,7 +26,6 @@ from prolate.queries import (
     Magnitudes,
     NormHistogram,
     Norms,
-    NormsBelow,
     OneSidedSum,
     Pairs,
     Products,
@@ -55,7 +54,6 @@ def test_count() -> None:
 def test_count_below() -> None:
     rows = np.array([[1.0, -3.0], [2.0, NAN], [NAN, 3.0], [-INF, INF], [-9.0, 2.5]])
     assert CountBelow(np.array([1.0, 2.5]))(rows).tolist() == [2, 2]
-    assert CountBelow(np.array([1.0, 2.5]), magnitude=True)(rows).tolist() == [1, 1]
     assert CountBelow(np.array([INF, -INF]))(rows).tolist() == [3, 0]
 
 
@@ -129,14 +127,14 @@ def test_norm_histogram() -> None:
     assert query(np.array([[BIG, -BIG]])).tolist() == [0, 0, 1]
 
 
-def test_norms_below() -> None:
-    query = NormsBelow(np.zeros(2), np.array([1.0, 2.0]), 5.0)
+def test_norms() -> None:
+    query = Norms(CountBelow(np.array([5.0])), np.zeros(2), np.array([1.0, 2.0]))
     assert query(np.array([[3.0, 2.0], [3.1, 2.0], [NAN, 2.5], [BIG, 0.0]])).tolist() == [2]
 
 
 def test_pairs() -> None:
     root = math.sqrt(0.5)
-    query = Pairs(CountBelow(np.array([2.0 * root]), magnitude=True))
+    query = Pairs(Magnitudes(CountBelow(np.array([2.0 * root]))))
     # Differences 2, -3, NaN; the last row has no partner.
     rows = column(3.0, 1.0, 1.0, 4.0, 5.0, NAN, 7.0)
     assert query(rows).tolist() == [1]
@@ -296,7 +294,6 @@ QUERIES = [
     Histogram(MagnitudeGrid(np.zeros(3), np.full(3, 1020), 8, 52)),
     KeyHistogram(3, np.array([0, 2]), np.array([-2, 1020]), 6, 52),
     NormHistogram(np.zeros(3), np.ones(3), np.array([1.0, 2.0, 3.0])),
-    NormsBelow(np.zeros(3), np.ones(3), 1.5),
     ClippedSum(np.zeros(3), np.ones(3), 2.0),
     OneSidedSum(np.zeros(3), np.ones(3), 2.0, np.array([1.0, -1.0, 1.0])),
     Cut(ClippedSum(np.zeros(3), np.ones(3), 2.0), np.full(3, -1.0), np.full(3, 1.0)),
@@ -378,7 +375,6 @@ def clipped(**changes: object) -> ClippedSum:
         (lambda: OneSidedSum(np.zeros(2), np.ones(2), 1.0, np.zeros(2)), "side must be 1 or -1"),
         (lambda: NormHistogram(np.zeros(2), np.ones(1), np.ones(3)), "gain must be an array"),
         (lambda: NormHistogram(np.zeros(1), np.array([NAN]), np.ones(3)), "gain must be numbers"),
-        (lambda: NormsBelow(np.zeros(2), np.ones(3), 1.0), "gain must be an array"),
         (lambda: Norms(CountBelow(np.zeros(1)), np.zeros(2), np.ones(1)), "gain must be an array"),
         (lambda: Norms(CountBelow(np.zeros(2)), np.zeros(2), np.ones(2)), "for one column"),
         (lambda: LinearGrid(np.zeros(2), np.ones(1), 3), "width must be an array"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from prolate.ledger import Ledger
 from prolate.queries import Count
 from prolate.release import Release
 from prolate.sources import open_source
-from prolate.sources.paired import is_path
+from prolate.sources.paths import as_paths, find_files
 
 __all__ = ["count"]
 
@@ -132,11 +132,9 @@ def _rows(data: object, engine: Engine | None) -> object:
 
 def _names(data: object) -> list[str]:
     """Return the names of columns, as far as they are easily known."""
-    if is_path(data):
+    if paths := as_paths(data):
         from prolate.sources.files import _open_file
-        from prolate.sources.paths import find_files
 
-        paths: Any = [data] if isinstance(data, str | os.PathLike) else data
         return list(_open_file(find_files(paths)[0]).names)
     for found in (
         getattr(data, "column_names", None),

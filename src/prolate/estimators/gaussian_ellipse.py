@@ -27,13 +27,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.budget import Neighbors
 from prolate.curator import Curator
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.shares import count_rows
 from prolate.queries import ClippedSum, Count
 from prolate.theory import optimal_scale
 
-__all__ = ["Clipping", "elliptical_mean", "elliptical_sum", "scaling"]
+__all__ = ["Clipping", "clipping_radius", "elliptical_mean", "elliptical_sum", "scaling"]
 
 Floats = NDArray[np.float64]
 Clipping = float | Literal["auto", "optimal"]
@@ -65,7 +66,7 @@ def elliptical_mean(
     rows = count_rows(curator)
     b = scaling(scale, error_norm)
     mu = curator.mu_of(curator.remaining)
-    radius, part = _radius(curator, scale, b, rows, mu, clip)
+    radius, part = clipping_radius(scale, b, rows, mu, curator.neighbors, clip)
     total, noise = _clipped_sum(curator, center, b, radius)
     return Estimate(
         value=center + total / rows,
@@ -104,7 +105,7 @@ def elliptical_sum(
     rows = count_rows(curator)
     b = scaling(scale, error_norm)
     mu = curator.mu_of(curator.remaining)
-    radius, part = _radius(curator, scale, b, rows, mu, clip)
+    radius, part = clipping_radius(scale, b, rows, mu, curator.neighbors, clip)
     details = {"radius": radius, "clipped_fraction": part}
     if curator.neighbors == "replace":
         total, noise = _clipped_sum(curator, center, b, radius)
@@ -147,13 +148,13 @@ def scaling(scale: Floats, error_norm: float) -> Floats:
     return np.asarray(b / np.linalg.norm(b * scale))
 
 
-def _radius(
-    curator: Curator, scale: Floats, b: Floats, rows: float, mu: float, clip: Clipping
+def clipping_radius(
+    scale: Floats, b: Floats, rows: float, mu: float, neighbors: Neighbors, clip: Clipping
 ) -> tuple[float, float]:
     """Return C and the probability that a normal row around the center is longer."""
     from prolate.theory import ClippedMean
 
-    plan = ClippedMean(scale, n=rows, mu=mu, b=b, neighbors=curator.neighbors)
+    plan = ClippedMean(scale, n=rows, mu=mu, b=b, neighbors=neighbors)
     if clip == "optimal":
         best = plan.best()
         return best.radius, best.clip

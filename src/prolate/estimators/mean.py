@@ -31,7 +31,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer, Searcher, Table
+from prolate.curator import Curator, Measurer, Searcher, Table
 from prolate.estimators.clipping.allowance import SKEWED
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
@@ -48,6 +48,7 @@ from prolate.estimators.search.first_mean import FirstMean, view_of
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
+from prolate.estimators.shares import count_rows
 from prolate.estimators.shrink import shrink
 from prolate.theory import optimal_scale
 
@@ -68,20 +69,19 @@ _LEAST_PART = 1e-4  # of columns of which some are of rare values and others not
 
 
 def mean(
-    curator: Table,
+    curator: Curator,
     *,
     error_norm: float = 2.0,
     clip: Clip = "auto",
     center: Floats | None = None,
     scale: Floats | None = None,
     rotate: bool = False,
-    rows: float | None = None,
 ) -> Estimate:
     """Return the private mean of every column.
 
     Parameters
     ----------
-    curator : Table
+    curator : Curator
         All of its remaining budget is spent.
     error_norm : float
         The p of the l_p error that is to be small.
@@ -93,11 +93,30 @@ def mean(
     rotate : bool
         Whether to look for correlated columns, and to sum along their principal axes,
         where the rows can pay for it and an l_2 error is wanted (`rotation.py`).
-    rows : float, optional
-        Their number, or a private estimate of it, if that is known.
     """
-    shape = learn_shape(curator, center=center, scale=scale, rows=rows)
-    curator = curator if shape.table is None else shape.table
+    return _mean(
+        curator,
+        count_rows(curator),
+        error_norm=error_norm,
+        clip=clip,
+        center=center,
+        scale=scale,
+        rotate=rotate,
+    )
+
+
+def _mean(
+    table: Table,
+    rows: float,
+    *,
+    error_norm: float,
+    clip: Clip = "auto",
+    center: Floats | None = None,
+    scale: Floats | None = None,
+    rotate: bool = False,
+) -> Estimate:
+    """Return the mean of a table of so many rows, or about so many."""
+    curator, shape = learn_shape(table, rows, center=center, scale=scale)
     if clip != "auto":
         shape = replace(shape, warnings=(*shape.warnings, CLIPPED))
     if rotate and (error_norm != 2.0 or shape.part is not None):
@@ -110,7 +129,7 @@ def mean(
     apart = portion_apart(curator, shape, error_norm) if clip == "auto" else None
     if apart is not None:
         if are_heavy(shape, apart.index):  # what is known of them may be of their bulk alone
-            theirs = mean(apart, error_norm=error_norm, rows=shape.rows)
+            theirs = _mean(apart, rows, error_norm=error_norm)
         else:
             theirs = _mean_of(apart, shape_of(apart, shape), error_norm=error_norm)
         others = np.setdiff1d(np.arange(shape.spread.size), apart.index)
@@ -121,7 +140,7 @@ def mean(
 
 
 def _mean_of(
-    curator: Table,
+    curator: Searcher,
     shape: Shape,
     *,
     error_norm: float,
@@ -160,29 +179,19 @@ def _clipped_mean(
     scale: Floats,
     *,
     clip: Clip,
-    sample: Searcher | None = None,
+    sample: Measurer,
     norms: Norms | None = None,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return steps 3 to 5 with all that is left, or the mean of rows that are clipped as asked."""
     share = curator.remaining
     if clip != "auto":
         return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip, sample=sample)
-    first = shape.first
-    if first is None:
-        return clipped_mean(curator, shape, scale, share=share, sample=sample, norms=norms)
-    return clipped_mean(
-        curator,
-        shape,
-        scale,
-        share=share,
-        sample=sample,
-        far=first.far(shape.rows, scale),
-        norms=norms,
-    )
+    far = (0.0, 0.0) if shape.first is None else shape.first.far(shape.rows, scale)
+    return clipped_mean(curator, shape, scale, share=share, sample=sample, far=far, norms=norms)
 
 
 def _mostly_rare_mean(
-    curator: Table, shape: Shape, first: FirstMean, error_norm: float
+    curator: Searcher, shape: Shape, first: FirstMean, error_norm: float
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean where most columns are of rare values; the others by themselves."""
     size, apart = shape.spread, np.ones(shape.spread.size)
@@ -199,12 +208,10 @@ def _mostly_rare_mean(
         needs = apart ** (2.0 * error_norm / (error_norm + 2.0)) * (size / scale) ** 2
         part = float(needs[others].sum() / needs.sum())
         share = curator.remaining * min(max(part, _LEAST_PART), 1.0 - _LEAST_PART)
+        view = SomeColumns(curator, others)
+        sample = view if shape.sample is curator else SomeColumns(shape.sample, others)
         value[others], noise[others], details = clipped_mean(
-            SomeColumns(curator, others),
-            shape.of(others),
-            scale[others],
-            share=share,
-            sample=None if shape.sample is curator else SomeColumns(shape.sample, others),
+            view, shape.of(others), scale[others], share=share, sample=sample
         )
         clipping[others] = details["clipping_std"]
     value[some], noise[some], details = rare_mean(
@@ -248,7 +255,7 @@ def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
     zeros = np.zeros(shape.spread.size)
     axes = replace(shape, center=zeros, spread=curator.spread, center_noise=None)
     scale = optimal_scale(axes.spread, 2.0)
-    value, noise_std, details = _clipped_mean(curator, axes, scale, clip=clip)
+    value, noise_std, details = _clipped_mean(curator, axes, scale, clip=clip, sample=curator)
     turned = shape.center + curator.matrix @ value
     noise_std = np.sqrt(curator.matrix**2 @ noise_std**2)
     for name in {"clipping_std", "guessed"} & details.keys():

@@ -20,14 +20,16 @@ from prolate.curator import Measurer
 from prolate.estimators.shares import rows_changed
 from prolate.queries import ClippedSum
 
-__all__ = ["MOMENTS", "Variation", "measure_variation"]
+__all__ = ["MOMENTS", "SQUARABLE", "Variation", "measure_variation"]
 
 Floats = NDArray[np.float64]
 
 MOMENTS = 0.002
 """Share of mu**2: a thousandth of the accuracy."""
 
-_SQUARABLE = (1e-70, 1e70)  # scales whose fourth powers are floats
+SQUARABLE = (1e-70, 1e70)
+"""Scales within these have fourth powers that are floats."""
+
 _NORMAL = 3.0  # times the usual length of normal rows' squares
 _NOISE = 0.1  # of a variance, over it: what clipping farther out may lead to ...
 _WORST = 4.0  # ... times this, where rows are so long
@@ -92,7 +94,7 @@ def measure_variation(
         Rows are hardly ever longer, in units of the scale.
     share : float
     """
-    size = np.clip(spread, *_SQUARABLE) ** 2
+    size = np.clip(spread, *SQUARABLE) ** 2
     with np.errstate(all="ignore"):
         square = (spread / scale) ** 2
         weight = 1.0 / (1.0 + rows * np.minimum(noise / spread, _DROWNED) ** 2)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurement, Table
+from prolate.curator import Measurement, Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.queries import Query
 
@@ -22,23 +22,24 @@ class Portion(SomeColumns):
 
     Attributes
     ----------
-    curator : Table
+    curator : Searcher
     index : int64 array
     part : float
         Of mu**2.
     before : float
         What was left of the table's when this one began.
-    sample : Table
+    sample : Searcher
         Of the table's rows, or the table: drawn once, since it holds all columns.
     """
 
-    curator: Table
     part: float
     before: float
-    sample: Table
+    sample: Searcher
 
     @classmethod
-    def of(cls, table: Table, index: NDArray[np.int64], part: float, *, sample: Table) -> Portion:
+    def of(
+        cls, table: Searcher, index: NDArray[np.int64], part: float, *, sample: Searcher
+    ) -> Portion:
         """Return a table of some columns with a part of mu**2, at most what is left."""
         return cls(table, index, min(part, table.remaining), table.remaining, sample)
 
@@ -47,10 +48,6 @@ class Portion(SomeColumns):
         """The share of the part that is left."""
         spent = self.before - self.curator.remaining
         return max(self.part - spent, 0.0) / self.part
-
-    def public_rows(self) -> int:
-        """Return the table's number of rows."""
-        return self.curator.public_rows()
 
     def mu_of(self, share: float) -> float:
         """Return the mu that a share of the part makes."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurement, Searcher, Table
+from prolate.curator import Curator, Measurement, Searcher
 from prolate.estimators.columns import View
 from prolate.estimators.shares import count_rows, present_share, whole_share
 from prolate.queries import (
@@ -31,10 +31,8 @@ from prolate.queries import (
 
 __all__ = [
     "MISSING",
-    "Present",
     "PresentView",
     "find_present",
-    "present_table",
     "present_view",
     "whole_rows",
 ]
@@ -91,32 +89,9 @@ class PresentView(View):
         return replace(measured, values=values, std=float(each.max()), each=each)
 
 
-@dataclass(frozen=True, eq=False)
-class Present(PresentView):
-    """The same of a table."""
-
-    curator: Table
-
-    def public_rows(self) -> int:
-        """Return the table's number of rows."""
-        return self.curator.public_rows()
-
-    def sampled(self, wanted: float, rows: float) -> Present:
-        """Return the same of a sample, or itself."""
-        sample = self.curator.sampled(wanted, rows)
-        if sample is self.curator:
-            return self
-        return replace(self, curator=sample, rows=sample.fraction * self.rows)
-
-
 def present_view(curator: Searcher, rows: float, part: Floats | None) -> Searcher:
     """Return a view of which these parts are there: the curator, if None."""
     return curator if part is None else PresentView(curator, rows, part)
-
-
-def present_table(table: Table, rows: float, part: Floats | None) -> Table:
-    """Return a table of which these parts are there: itself, if None."""
-    return table if part is None else Present(table, rows, part)
 
 
 def find_present(

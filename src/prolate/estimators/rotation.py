@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.budget import Neighbors
-from prolate.curator import Measurement, Table
+from prolate.curator import Measurement, Searcher
+from prolate.estimators.columns import View
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.spread import SMALLEST
 from prolate.estimators.shares import rows_changed
@@ -33,12 +33,12 @@ _ROUNDING = 2.0**-50  # of a length, over the largest
 
 
 @dataclass(frozen=True, eq=False)
-class TurnedCurator:
+class TurnedCurator(View):
     """A curator that measures (x - center) @ matrix.
 
     Attributes
     ----------
-    curator : Table
+    curator : Searcher
     center : float64 array of shape (d,)
     matrix : float64 array of shape (d, d)
         Its columns are the axes.
@@ -46,24 +46,9 @@ class TurnedCurator:
         Standard deviations along the axes.
     """
 
-    curator: Table
     center: Floats
     matrix: Floats
     spread: Floats
-
-    @property
-    def neighbors(self) -> Neighbors:
-        """Those of the curator."""
-        return self.curator.neighbors
-
-    @property
-    def remaining(self) -> float:
-        """That of the curator."""
-        return self.curator.remaining
-
-    def mu_of(self, share: float) -> float:
-        """Return that of the curator."""
-        return self.curator.mu_of(share)
 
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
         """Measure `query` of the turned rows."""
@@ -71,7 +56,7 @@ class TurnedCurator:
         return self.curator.measure(turned, share=share, label=label)
 
 
-def find_rotation(curator: Table, shape: Shape) -> TurnedCurator | None:
+def find_rotation(curator: Searcher, shape: Shape) -> TurnedCurator | None:
     """Return the rows seen along their principal axes, or None where that is not worth it."""
     d = curator.dimension
     if not 2 <= d <= _COLUMNS:

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 
 from prolate.budget import Neighbors
-from prolate.curator import Measurer, Searcher, Table
+from prolate.curator import Curator, Measurer, Searcher
 from prolate.queries import Count
 
 __all__ = [
@@ -125,6 +125,11 @@ class Shares:
         return ()
 
 
+def _one_row(curator: Measurer, rows: float, share: float = 1.0) -> float:
+    """Return the noise of a count at a share of mu**2, where a row counts once, over the rows."""
+    return math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(share) * max(rows, 1.0))
+
+
 def _share(noise: float, wanted: float, most: float) -> float:
     return min(max((noise / wanted) ** 2, _LEAST), most)
 
@@ -164,8 +169,7 @@ def radius_share(
     clipped (`safe_cell`).
     """
     changed = rows_changed(curator.neighbors)
-    mu = curator.mu_of(curator.remaining if share is None else share)
-    one_row = math.sqrt(changed) / (mu * max(rows, 1.0))
+    one_row = _one_row(curator, rows, curator.remaining if share is None else share)
     wanted, most = _RADIUS
     by_clipped = 1.0 / (changed * effective * _RADIUS_ROWS**2)
     enough = max(_share(one_row, *_RADIUS_CELL), by_clipped)
@@ -174,8 +178,7 @@ def radius_share(
 
 def pooled_share(curator: Searcher, rows: float) -> float:
     """Return the share for a histogram of all columns together."""
-    one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
-    return curator.remaining * _share(one_row, *_POOLED)
+    return curator.remaining * _share(_one_row(curator, rows), *_POOLED)
 
 
 def present_share(curator: Searcher, rows: float, *, roughly: bool = False) -> float:
@@ -192,15 +195,14 @@ def whole_share(curator: Measurer, rows: float, *, roughly: bool = False) -> flo
 
 def length_share(curator: Searcher, rows: float) -> float:
     """Return the share for a count of rows that are far longer than the spreads say."""
-    one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
     wanted, most = _LENGTHS if curator.dimension > 1 else _LENGTHS_OF_ONE
-    return curator.remaining * _share(one_row, wanted, most / math.sqrt(curator.dimension))
+    most /= math.sqrt(curator.dimension)
+    return curator.remaining * _share(_one_row(curator, rows), wanted, most)
 
 
 def long_share(curator: Searcher, rows: float, noise: float) -> float:
     """Return the share for one of several counts of long rows; 0 if twice the noise is too dear."""
-    one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
-    share = max((one_row / noise) ** 2, _LEAST)
+    share = max((_one_row(curator, rows) / noise) ** 2, _LEAST)
     return curator.remaining * min(share, _LONG) if share < 4.0 * _LONG else 0.0
 
 
@@ -208,17 +210,15 @@ def farthest_share(
     curator: Searcher, rows: float, *, precisely: bool = False, of: float | None = None
 ) -> float:
     """Return the share for a histogram of the rows' farthest columns, or of a part of the rows."""
-    one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(1.0) * max(rows, 1.0))
     wanted, most = _FARTHEST_PRECISELY if precisely else _FARTHEST
     if of is not None:
         wanted, most = _FARTHEST_OF * of, _FARTHEST_MOST
-    return curator.remaining * _share(one_row, wanted, most)
+    return curator.remaining * _share(_one_row(curator, rows), wanted, most)
 
 
 def sides_share(curator: Measurer, rows: float, share: float) -> float:
     """Return the part of a share for a histogram of both sides of one column."""
-    one_row = math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(share) * max(rows, 1.0))
-    return max(_share(one_row, *_SIDES), _SIDES_LEAST)
+    return max(_share(_one_row(curator, rows, share), *_SIDES), _SIDES_LEAST)
 
 
 def few_share(curator: Measurer, apart: float) -> float:
@@ -262,7 +262,7 @@ def radii_apart(neighbors: Neighbors, *, one_sided: bool = False) -> float:
     return math.sqrt(changed) if one_sided else changed
 
 
-def count_rows(curator: Table) -> float:
+def count_rows(curator: Curator) -> float:
     """Return the number of rows: public, or measured if it is private (at least 1)."""
     if curator.neighbors == "replace":
         return float(curator.public_rows())

@@ -13,14 +13,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Table
+from prolate.curator import Curator, Searcher
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.squares import NORMAL, mean_squares
 from prolate.estimators.estimate import Estimate
+from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import RareColumn, rare_column_variance
 from prolate.estimators.search.shape import Shape
+from prolate.estimators.shares import count_rows
 from prolate.theory import optimal_scale
 
 __all__ = ["variance"]
@@ -28,7 +30,6 @@ __all__ = ["variance"]
 Floats = NDArray[np.float64]
 
 _MEAN_SHARE = 0.2  # of what the searches leave
-_SQUARABLE = (1e-70, 1e70)  # scales whose fourth powers are floats
 _HEAVY = 3.0  # times the normal sampling error
 _UNSURE = 2.5  # allowance for clipping, over the other errors together
 _WARNING = (
@@ -42,41 +43,38 @@ _FAR = (
 )
 
 
-def variance(curator: Table, *, error_norm: float = 2.0) -> Estimate:
+def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     """Return the private variance (divided by n) of every column.
 
     Parameters
     ----------
-    curator : Table
+    curator : Curator
         All of its remaining budget is spent.
     error_norm : float
         The p of the l_p error of the variances that is to be small.
     """
-    shape = learn_shape(curator)
-    curator = curator if shape.table is None else shape.table
-    if shape.rare is not None and _SQUARABLE[0] < shape.spread[0] < _SQUARABLE[1]:
-        return _of_rare_column(curator, shape, shape.rare)
-    rows = shape.rows
+    rows = count_rows(curator)
+    table, shape = learn_shape(curator, rows)
+    if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
+        return _of_rare_column(table, shape, shape.rare)
 
     def weigh(shape: Shape) -> Floats:
         return optimal_scale(shape.spread, error_norm)
 
-    shape, lengths = with_first_look(shape, weigh, share=_MEAN_SHARE * curator.remaining)
-    share = _MEAN_SHARE * curator.remaining  # the look may have been a dear one
+    shape, lengths = with_first_look(shape, weigh, share=_MEAN_SHARE * table.remaining)
+    share = _MEAN_SHARE * table.remaining  # the look may have been a dear one
     mean, mean_noise, _ = clipped_mean(
-        curator, shape, weigh(shape), share=share, sample=shape.sample, norms=lengths
+        table, shape, weigh(shape), share=share, sample=shape.sample, norms=lengths
     )
 
-    size = np.clip(shape.spread, *_SQUARABLE) ** 2
-    found = mean_squares(
-        curator, mean, size, rows=rows, share=curator.remaining, error_norm=error_norm
-    )
+    size = np.clip(shape.spread, *SQUARABLE) ** 2
+    found = mean_squares(table, mean, size, rows=rows, share=table.remaining, error_norm=error_norm)
     value, noise_std = found.value - mean_noise**2, found.noise_std
     sampling_std = NORMAL * size * found.stretch / np.sqrt(shape.present)
     error = np.hypot(noise_std, sampling_std)
     unsure = found.stretch > _HEAVY or np.any(found.clipping_std > _UNSURE * error)
     warnings = (*shape.warnings, _WARNING) if unsure else shape.warnings
-    far = shape.spread > _SQUARABLE[1]
+    far = shape.spread > SQUARABLE[1]
     if far.any():
         noise_std = np.where(far, np.inf, noise_std)
         warnings = (*warnings, _FAR)
@@ -99,7 +97,7 @@ def variance(curator: Table, *, error_norm: float = 2.0) -> Estimate:
     )
 
 
-def _of_rare_column(curator: Table, shape: Shape, column: RareColumn) -> Estimate:
+def _of_rare_column(curator: Searcher, shape: Shape, column: RareColumn) -> Estimate:
     """Return the variance of a single column whose values are nearly all the same."""
     value, noise_std, clipping_std, details = rare_column_variance(
         curator, column, mean_share=_MEAN_SHARE

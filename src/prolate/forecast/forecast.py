@@ -19,7 +19,7 @@ from prolate.arguments import (
     read_bounds,
     read_vector,
 )
-from prolate.budget import Budget, Neighbors
+from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.errors import InputError
 from prolate.forecast import views
 from prolate.forecast.question import MOST_ROWS, Question
@@ -248,8 +248,7 @@ def _question(
 ) -> Question:
     check_method(method, METHODS)
     p = check_norm(error_norm)
-    if neighbors not in ("replace", "add-remove"):
-        raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
+    check_neighbors(neighbors)
     if neighbors == "add-remove" and method in ("plan", "plan-noscale"):
         raise InputError("PLAN is defined for neighbors='replace'; use method='auto'.")
     part = check_clip(clip)

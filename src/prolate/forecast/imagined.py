@@ -146,20 +146,20 @@ class ImaginedRows(Source):
         if isinstance(query, FarthestHistogram):
             return self._farthest(query)
         if isinstance(query, CountBelow):
-            return self._n * self._below(query.points, magnitude=query.magnitude)
+            return self._n * self._below(query.points)
         if isinstance(query, Magnitudes) and isinstance(query.query, CountBelow):
-            return self._n * self._below(query.query.points, magnitude=True)
+            return self._n * self._within(query.query.points)
         if isinstance(query, Norms) and isinstance(query.query, CountBelow):
             return self._n * self._shorter(query.center, query.gain, query.query.points)
         return None
 
     # --- counts ------------------------------------------------------------------------------
 
-    def _below(self, points: Floats, *, magnitude: bool) -> Floats:
-        upper = _normal_cdf((points - self._center) / self._spread)
-        if not magnitude:
-            return upper
-        return np.maximum(upper - _normal_cdf((-points - self._center) / self._spread), 0.0)
+    def _below(self, points: Floats) -> Floats:
+        return _normal_cdf((points - self._center) / self._spread)
+
+    def _within(self, points: Floats) -> Floats:
+        return np.maximum(self._below(points) - self._below(-points), 0.0)
 
     def _histogram(self, grid: Grid) -> Floats:
         d, cells = self._center.size, grid.size

@@ -14,7 +14,7 @@ from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators import Estimate
-from prolate.estimators.gaussian_ellipse import Clipping, scaling
+from prolate.estimators.gaussian_ellipse import Clipping, clipping_radius, scaling
 from prolate.estimators.shares import _ROWS
 from prolate.forecast.rehearsal import Expectation, length, power, rehearse
 from prolate.rivals import plan
@@ -148,12 +148,7 @@ class Question:
             neighbors=self.neighbors,
         )
         # The mechanism does not know the offset.
-        if self.clip == "optimal":
-            known = ClippedMean(at.sigma, n=n, mu=at.mu, b=at.b, neighbors=at.neighbors).best()
-            radius = known.radius
-        else:
-            part = min(1.0 / n, 0.5) if self.clip == "auto" else self.clip
-            radius = ClippedMean(at.sigma, n=n, mu=at.mu, b=at.b).radius(part)
+        radius, _ = clipping_radius(at.sigma, at.b, n, at.mu, self.neighbors, self.clip)
         bias, variance = at.clipping(radius)
         std = np.sqrt(at.noise_std(radius) ** 2 + variance)
         shares = {"sum": 1.0 - count}

@@ -10,7 +10,7 @@ from prolate.queries.gram import GRAM_RADIUS, Gram
 from prolate.queries.grids import EdgesGrid, LinearGrid, MagnitudeGrid
 from prolate.queries.histogram import Histogram
 from prolate.queries.mapped import Magnitudes, Norms, Rotated, Selected, rotate_back
-from prolate.queries.norms import NormHistogram, NormsBelow
+from prolate.queries.norms import NormHistogram
 from prolate.queries.one_sided import OneSidedSum
 from prolate.queries.pairs import Pairs
 from prolate.queries.pooled import PooledHistogram
@@ -39,7 +39,6 @@ __all__ = [
     "Magnitudes",
     "NormHistogram",
     "Norms",
-    "NormsBelow",
     "OneSidedSum",
     "Pairs",
     "PooledHistogram",

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.sources.sparse_rows import SparseRows
 
-__all__ = ["Ends", "Query", "check_shift", "check_vectors", "tiles"]
+__all__ = ["Centered", "Ends", "Query", "check_shift", "check_vectors", "tiles"]
 
 Ends = tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]
 """What values are cut to before a query reads them, or twice None."""
@@ -164,3 +165,20 @@ class Query(ABC):
                 f"The query is made for rows of {self.columns} columns; "
                 f"got an array of shape {shape}."
             )
+
+
+@dataclass(frozen=True, eq=False)
+class Centered(Query):
+    """A query on deviations from a center of shape (d,), of rows in any layout."""
+
+    center: NDArray[np.float64]
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.center.size
+
+    @property
+    def any_layout(self) -> bool:
+        """True."""
+        return True

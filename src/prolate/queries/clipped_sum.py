@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.queries import kernels, sparse
-from prolate.queries.base import Query, check_vectors
+from prolate.queries.base import Centered, check_vectors
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["CAP", "RADIUS", "ClippedSum"]
@@ -22,12 +22,8 @@ CAP = 2 * RADIUS
 """Where a single coordinate is cut, in grid steps, before the norm is taken."""
 
 
-def _zeros() -> NDArray[np.float64]:
-    return np.zeros(0)
-
-
 @dataclass(frozen=True, eq=False)
-class ClippedSum(Query):
+class ClippedSum(Centered):
     """Sum over rows of clip((x - center) / scale), of l2 norm at most `radius`.
 
     In units of radius / `RADIUS`. For each row,
@@ -67,7 +63,6 @@ class ClippedSum(Query):
     equal values are all rounded alike, which may show where n mu exceeds some RADIUS.
     """
 
-    center: NDArray[np.float64]
     scale: NDArray[np.float64]
     radius: float
     lower: NDArray[np.float64] | None = None
@@ -75,8 +70,8 @@ class ClippedSum(Query):
     about: NDArray[np.float64] | None = None
     missing: NDArray[np.float64] | None = None
     tilt: tuple[float, float] | None = None
-    _gain: NDArray[np.float64] = field(default_factory=_zeros, init=False, repr=False)
-    _missing: NDArray[np.float64] = field(default_factory=_zeros, init=False, repr=False)
+    _gain: NDArray[np.float64] = field(init=False, repr=False)
+    _missing: NDArray[np.float64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Work out the grid's gain, which must be a usable positive number."""
@@ -107,19 +102,9 @@ class ClippedSum(Query):
         object.__setattr__(self, "_missing", np.clip(np.rint(missing), -CAP, CAP))
 
     @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return self.center.size
-
-    @property
     def size(self) -> int:
         """One sum per column."""
         return self.center.size
-
-    @property
-    def any_layout(self) -> bool:
-        """True."""
-        return True
 
     @property
     def unit(self) -> NDArray[np.float64]:

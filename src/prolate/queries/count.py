@@ -57,14 +57,11 @@ class Count(Query):
 class CountBelow(Query):
     """How many rows have x_j <= points_j, for each of d columns (missing: not below).
 
-    With `magnitude`, |x_j| is compared instead.
-
     Sensitivity. A row's vector is in {0, 1}**d. Replacing a row changes every entry by
     at most 1: d. Adding or removing one: d.
     """
 
     points: NDArray[np.float64]
-    magnitude: bool = False
 
     @property
     def columns(self) -> int:
@@ -82,14 +79,12 @@ class CountBelow(Query):
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the counts."""
-        values = np.abs(rows) if self.magnitude else rows
-        total += np.count_nonzero((values <= self.points) & np.isfinite(rows), axis=0)
+        total += np.count_nonzero((rows <= self.points) & np.isfinite(rows), axis=0)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Add the counts."""
 
         def below(values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
-            values = np.abs(values) if self.magnitude else values
             return np.where(values <= self.points[columns], 0, 1)
 
         counts = np.zeros((self.size, 2), dtype=np.int64)

@@ -58,7 +58,7 @@ class Cross(Query):
     scale: float = 1.0
     coef: Floats | None = None
     gram: bool = False
-    _gain: float = field(default=0.0, init=False, repr=False)
+    _gain: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Work out the target's gain, which must be a usable positive number."""
@@ -160,7 +160,7 @@ class Along(Query):
 
     features: Gram
     direction: Floats
-    _fine: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
+    _fine: Floats = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Put the direction on its grid."""

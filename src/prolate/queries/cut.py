@@ -7,22 +7,21 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.budget import Neighbors
 from prolate.queries import kernels, twins
 from prolate.queries.base import Query
+from prolate.queries.mapped import Mapped
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Cut"]
 
 
 @dataclass(frozen=True, eq=False)
-class Cut(Query):
+class Cut(Mapped):
     """`query` asked of rows whose finite values are cut to [lower_j, upper_j].
 
     Sensitivity. That of `query`: cutting maps each row to a row.
     """
 
-    query: Query
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     _within: Query | None = field(init=False, repr=False)
@@ -32,35 +31,20 @@ class Cut(Query):
         object.__setattr__(self, "_within", self.query.within(self.lower, self.upper))
 
     @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return self.query.columns
-
-    @property
-    def size(self) -> int:
-        """That of `query`."""
-        return self.query.size
-
-    @property
-    def pairs_rows(self) -> bool:
-        """As `query`."""
-        return self.query.pairs_rows
-
-    @property
     def any_layout(self) -> bool:
         """As the query that cuts by itself."""
         return self._within is not None and self._within.any_layout
 
-    def sensitivity_squared(self, neighbors: Neighbors) -> int:
-        """Return that of `query`."""
-        return self.query.sensitivity_squared(neighbors)
+    def map(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the cut rows."""
+        return kernels.cut(rows, self.lower, self.upper)
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Ask `query` of the cut rows."""
         if self._within is not None:
             self._within.add(rows, total)
         else:
-            self.query.add(kernels.cut(rows, self.lower, self.upper), total)
+            super().add(rows, total)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Ask `query` of the cut rows."""

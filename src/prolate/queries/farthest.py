@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.queries import kernels, sparse
-from prolate.queries.base import Ends, Query, check_vectors
+from prolate.queries.base import Centered, Ends, check_vectors
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["FarthestHistogram"]
 
 
 @dataclass(frozen=True, eq=False)
-class FarthestHistogram(Query):
+class FarthestHistogram(Centered):
     """Histogram over rows of their farthest column, and of how many octaves out it is.
 
     A row's farthest column j has the largest y = |(x_j - center_j) gain_j|, the first of
@@ -29,7 +29,6 @@ class FarthestHistogram(Query):
     1 each, 2; adding or removing it changes one, 1.
     """
 
-    center: NDArray[np.float64]
     gain: NDArray[np.float64]
     octaves: int
     _ends: Ends = field(default=(None, None), init=False, repr=False)
@@ -37,16 +36,6 @@ class FarthestHistogram(Query):
     def __post_init__(self) -> None:
         """Check the vectors' shapes."""
         check_vectors(self.center.size, center=self.center, gain=self.gain)
-
-    @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return self.center.size
-
-    @property
-    def any_layout(self) -> bool:
-        """True."""
-        return True
 
     @property
     def size(self) -> int:

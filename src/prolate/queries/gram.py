@@ -23,10 +23,6 @@ GRAM_RADIUS = 1 << 14
 DIAGONAL, _OTHER = 5, 7  # weights of the entries; 7 / 5 is just below sqrt 2
 
 
-def _zeros() -> Floats:
-    return np.zeros(0)
-
-
 @dataclass(frozen=True, eq=False)
 class Gram(Query):
     """Sum over rows of u u', u = (constant, (x - center) / scale clipped to l2 norm `radius`).
@@ -76,8 +72,8 @@ class Gram(Query):
     lower: Floats | None = None
     upper: Floats | None = None
     target: float | None = None
-    _gain: Floats = field(default_factory=_zeros, init=False, repr=False)
-    _parts: tuple[int, int, int] = field(default=(0, 0, 0), init=False, repr=False)
+    _gain: Floats = field(init=False, repr=False)
+    _parts: tuple[int, int, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Work out the grid's gain, which must be a usable positive number."""

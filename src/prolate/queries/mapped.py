@@ -39,6 +39,11 @@ class Mapped(Query):
         """Return the mapped rows, in the same order."""
 
     @property
+    def columns(self) -> int:
+        """That of `query`."""
+        return self.query.columns
+
+    @property
     def size(self) -> int:
         """That of `query`."""
         return self.query.size
@@ -63,11 +68,6 @@ class Magnitudes(Mapped):
 
     Sensitivity. That of `query`: each row is mapped by itself.
     """
-
-    @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return self.query.columns
 
     def map(self, rows: Floats) -> Floats:
         """Return the absolute values."""

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.queries import kernels, sparse
-from prolate.queries.base import Ends, Query, check_vectors
+from prolate.queries.base import Centered, Ends, check_vectors
 from prolate.sources.sparse_rows import SparseRows
 
-__all__ = ["NormHistogram", "NormsBelow"]
+__all__ = ["NormHistogram"]
 
 
 @dataclass(frozen=True, eq=False)
-class NormHistogram(Query):
+class NormHistogram(Centered):
     """Histogram of |(v - center) * gain|_2 over rows; cell k is [edges_k, edges_(k+1)).
 
     v_j is x_j, or (x_j - about_j)**2 if `about` is given, as in `ClippedSum`. `edges` are
@@ -29,7 +29,6 @@ class NormHistogram(Query):
     most 1 each, 2; adding or removing it changes one, 1.
     """
 
-    center: NDArray[np.float64]
     gain: NDArray[np.float64]
     edges: NDArray[np.float64]
     about: NDArray[np.float64] | None = None
@@ -39,16 +38,6 @@ class NormHistogram(Query):
     def __post_init__(self) -> None:
         """Check the vectors' shapes."""
         check_vectors(self.center.size, center=self.center, gain=self.gain, about=self.about)
-
-    @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return self.center.size
-
-    @property
-    def any_layout(self) -> bool:
-        """True."""
-        return True
 
     @property
     def size(self) -> int:
@@ -89,56 +78,3 @@ class NormHistogram(Query):
     def describe(self) -> str:
         """Return one line for the receipt."""
         return f"histogram of {self.size} cells of the centered and scaled rows' norms"
-
-
-@dataclass(frozen=True, eq=False)
-class NormsBelow(Query):
-    """How many rows have |(x - center) * gain|_2 <= point.
-
-    Sensitivity. A row adds 0 or 1: 1, for both neighbor relations.
-    """
-
-    center: NDArray[np.float64]
-    gain: NDArray[np.float64]
-    point: float
-
-    def __post_init__(self) -> None:
-        """Check the vectors' shapes."""
-        check_vectors(self.center.size, center=self.center, gain=self.gain)
-
-    @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return self.center.size
-
-    @property
-    def any_layout(self) -> bool:
-        """True."""
-        return True
-
-    @property
-    def size(self) -> int:
-        """Always 1."""
-        return 1
-
-    def sensitivity_squared(self, neighbors: Neighbors) -> int:
-        """1, for both neighbor relations."""
-        return 1
-
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
-        """Add the count."""
-        beyond = np.nextafter([self.point], np.inf)
-        cells = kernels.norm_cells(rows, self.center, self.gain, beyond)
-        total[0] += np.count_nonzero(cells == 0)
-
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
-        """Add the count."""
-        about, beyond = np.full(self.columns, np.nan), np.nextafter([self.point], np.inf)
-        cells = sparse.norm_cells(rows, about, self.center, self.gain, beyond)
-        if cells is not None:
-            total[0] += np.count_nonzero(cells == 0)
-        return cells is not None
-
-    def describe(self) -> str:
-        """Return one line for the receipt."""
-        return f"rows whose centered and scaled norm is at most {self.point:.6g}"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
-from prolate.queries.base import Query, check_vectors
+from prolate.queries.base import Centered, check_vectors
 from prolate.queries.clipped_sum import RADIUS, ClippedSum
 from prolate.sources.sparse_rows import SparseRows
 
@@ -17,7 +17,7 @@ __all__ = ["OneSidedSum"]
 
 
 @dataclass(frozen=True, eq=False)
-class OneSidedSum(Query):
+class OneSidedSum(Centered):
     """`ClippedSum` of values first cut to one side of `center`: above it or below.
 
     `side` is 1 for a column whose values below the center count as the center, -1 for one
@@ -33,7 +33,6 @@ class OneSidedSum(Query):
     removing a row changes the sum by q: RADIUS**2.
     """
 
-    center: NDArray[np.float64]
     scale: NDArray[np.float64]
     radius: float
     side: NDArray[np.float64]
@@ -54,19 +53,9 @@ class OneSidedSum(Query):
         object.__setattr__(self, "_cut", cut)
 
     @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return self.center.size
-
-    @property
     def size(self) -> int:
         """One sum per column."""
         return self.center.size
-
-    @property
-    def any_layout(self) -> bool:
-        """True."""
-        return True
 
     @property
     def unit(self) -> NDArray[np.float64]:

@@ -33,7 +33,6 @@ def coinpress(
     *,
     sigma: float | None = None,
     radius: float | None = None,
-    center: Floats | None = None,
     steps: int = 3,
 ) -> Estimate:
     """Return CoinPress's mean of every column.
@@ -45,8 +44,8 @@ def coinpress(
     sigma : float, optional
         The largest standard deviation that any column (and any mix of columns, of norm 1)
         may have; by default half of the widest bounds.
-    radius, center : float and float64 array of shape (d,), optional
-        A ball that holds the mean: by default the smallest that holds the bounds.
+    radius : float, optional
+        Of a ball around 0 that holds the mean; by default the smallest one that holds the bounds.
     steps : int
         2, 3, 4 or 10 in their experiments.
 
@@ -59,17 +58,17 @@ def coinpress(
     if steps < 1:
         raise InputError(f"steps must be at least 1; got {steps}.")
     d = curator.dimension
+    at = np.zeros(d)
     if sigma is None or radius is None:
         lower, upper = _bounds(curator)
         half = 0.5 * upper - 0.5 * lower
         sigma = float(half.max()) if sigma is None else sigma
-        center = 0.5 * lower + 0.5 * upper if center is None else center
+        at = 0.5 * lower + 0.5 * upper
         radius = float(np.linalg.norm(half)) if radius is None else radius
         sigma, radius = max(sigma, 1e-300), max(radius, 1e-300)
     if not (0.0 < sigma < math.inf and 0.0 < radius < math.inf):
         raise InputError("sigma and radius must be positive and finite.")
     rows = float(curator.public_rows())
-    at = np.zeros(d) if center is None else np.asarray(center, dtype=np.float64)
 
     # From here in units of sigma: the covariance is at most I.
     tail = math.sqrt(d + 2.0 * math.sqrt(d * math.log(1 / _BETA)) + 2.0 * math.log(1 / _BETA))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from prolate.errors import InputError
 from prolate.sources.arrays import ArraySource, as_array, refuse_lists
+from prolate.sources.paths import as_paths
 from prolate.sources.source import Columns, Source
 
 __all__ = ["open_source"]
@@ -79,8 +78,10 @@ def open_source(
     kinds = [(kind.__module__.split(".")[0], kind.__name__) for kind in type(data).__mro__]
     if engine is not None or any(room == "pyspark" for room, _ in kinds):
         return _spark(data, kinds, columns, block_bytes, engine, labels)
-    if isinstance(data, str | os.PathLike):
-        return _files([data], columns, block_bytes, labels)
+    if paths := as_paths(data):
+        from prolate.sources.files import FileSource
+
+        return FileSource(paths, columns, block_bytes, labels)
     if isinstance(data, np.ndarray):
         return ArraySource(data, columns, block_bytes, labels)
     if type(data).__module__.startswith("scipy.sparse"):
@@ -104,8 +105,6 @@ def _plain(
     if isinstance(data, list | tuple):
         if len(data) == 0:
             raise InputError("An empty list holds neither rows nor paths.")
-        if _paths(data):
-            return _files(data, columns, block_bytes, labels)
         refuse_lists(labels)
         return ArraySource(as_array(data), columns, block_bytes, labels)
     if hasattr(data, "__array__"):
@@ -114,23 +113,6 @@ def _plain(
     raise InputError(
         f"Data of type {type(data).__name__} is not supported.{lazy} Prolate reads {_SUPPORTED}."
     )
-
-
-def _files(
-    paths: Sequence[Any], columns: Columns | None, block_bytes: int, labels: Sequence[str | int]
-) -> Source:
-    from prolate.sources.files import FileSource
-
-    return FileSource(paths, columns, block_bytes, labels)
-
-
-def _paths(data: object) -> list[Any]:
-    """Return the paths that `data` is, or none."""
-    if isinstance(data, str | os.PathLike):
-        return [data]
-    if isinstance(data, list | tuple) and all(isinstance(x, str | os.PathLike) for x in data):
-        return list(data)
-    return []
 
 
 def _spark(
@@ -147,7 +129,7 @@ def _spark(
         from prolate.sources.spark import frame_source
 
         return frame_source(data, columns, block_bytes, labels)
-    paths = _paths(data)
+    paths = as_paths(data)
     if paths and labels:
         raise InputError(
             "With unit, Spark reads data frames and no paths; pass spark.read.parquet(path)."

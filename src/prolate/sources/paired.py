@@ -7,7 +7,6 @@ arrays of Python objects and a target that is not a NumPy array.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -24,11 +23,11 @@ from prolate.sources.arrays import (
     to_float,
 )
 from prolate.sources.opening import open_source
+from prolate.sources.paths import as_paths
 from prolate.sources.source import Block, Source, choose_columns
 
 __all__ = [
     "PairedSource",
-    "is_path",
     "is_table",
     "open_features",
     "open_pair",
@@ -100,13 +99,6 @@ class ReorderedSource(Source):
             yield rows[:, self._index]
 
 
-def is_path(data: object) -> bool:
-    """Return whether `data` is a path, or a list of paths."""
-    if isinstance(data, list | tuple):
-        return bool(data) and all(isinstance(entry, str | os.PathLike) for entry in data)
-    return isinstance(data, str | os.PathLike)
-
-
 def is_table(data: object) -> bool:
     """Return whether `data` is a table with named columns."""
     return hasattr(data, "columns") or (
@@ -126,7 +118,7 @@ def open_features(X: object, what: str = "X", labels: Sequence[str | int] = ()) 
     InputError
         If it is no table of numbers, or has no columns.
     """
-    if is_path(X) or is_table(X):
+    if as_paths(X) or is_table(X):
         return open_source(X, labels=labels)
     if not hasattr(X, "tocsr"):
         if isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "") == "O":
@@ -164,7 +156,7 @@ def open_pair(X: object, y: object, labels: Sequence[str | int] = ()) -> Source:
             "This regression requires y to be passed, but the target y is None; give the "
             "target's values, or the name of its column."
         )
-    if is_path(X) or type(X).__module__.startswith("pyspark."):
+    if as_paths(X) or type(X).__module__.startswith("pyspark."):
         raise InputError(
             "With files, and with Spark, y must be the name of the target's column, such as "
             f"fit(path, 'y'); got {type(y).__name__}."
@@ -260,7 +252,7 @@ def read_target(y: object) -> NDArray[np.generic]:
         source = open_source(y)
         _check_width(len(source.columns))
         return np.concatenate([np.zeros((0, 1)), *source.blocks()])
-    if isinstance(y, str | bytes | dict | set | frozenset) or is_path(y):
+    if isinstance(y, str | bytes | dict | set | frozenset) or as_paths(y):
         raise InputError(f"y must be one number for each row; got {type(y).__name__}.")
     array = _array(y, "y")
     check_numbers(array.dtype)

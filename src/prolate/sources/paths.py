@@ -12,7 +12,7 @@ from pathlib import Path
 
 from prolate.errors import InputError
 
-__all__ = ["ENDINGS", "FileStamp", "find_files", "format_of", "readable"]
+__all__ = ["ENDINGS", "FileStamp", "as_paths", "find_files", "format_of", "readable"]
 
 ENDINGS = {
     "Parquet": (".parquet", ".pq"),
@@ -21,6 +21,15 @@ ENDINGS = {
 }
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 """Endings of compressed CSV files, and Arrow's names for them."""
+
+
+def as_paths(data: object) -> list[str | os.PathLike[str]]:
+    """Return the paths that `data` is, one or a list of them; none, if it is something else."""
+    if isinstance(data, str | os.PathLike):
+        return [data]
+    if isinstance(data, list | tuple) and all(isinstance(x, str | os.PathLike) for x in data):
+        return list(data)
+    return []
 
 
 def format_of(path: str) -> str | None:

@@ -136,8 +136,7 @@ class Plan:
     @property
     def is_free(self) -> bool:
         """Whether all that it tells is public."""
-        grouped = "by" in self.keywords
-        return self.statistic == "count" and self.terms.relation == "replace" and not grouped
+        return self.statistic == "count" and self.terms.relation == "replace"
 
     @property
     def charge(self) -> Charge:

@@ -17,6 +17,7 @@ from prolate.estimators.lengths.tail import find_tail
 from prolate.estimators.search.floor import with_common_floor
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.shape import Shape
+from prolate.estimators.shares import count_rows
 from prolate.sources import open_source
 
 N = 20_000
@@ -149,8 +150,8 @@ def raised(seed: int) -> np.ndarray:
     """Return spreads over the true ones after a first look at rows that are all tiny so far."""
     rows = few_rows(seed)
     curator = curator_of(rows, seed=seed)
-    found = learn_shape(curator)
-    tiny = Shape(found.rows, curator, np.zeros(4), np.full(4, 1e-9), 0.0, found.shares)
+    _, found = learn_shape(curator, count_rows(curator))
+    tiny = Shape(found.rows, curator, np.zeros(4), np.full(4, 1e-9), 0.0)
     after, norms = with_first_look(tiny, root, share=curator.remaining)
     assert norms is None
     assert "noise hides in which" in after.warnings[-1]
@@ -167,14 +168,13 @@ def test_a_first_look_gives_columns_a_floor() -> None:
 def test_constant_columns_have_none_and_others_keep_what_was_seen() -> None:
     rows = few_rows(0)
     curator = curator_of(rows)
-    shares = learn_shape(curator).shares
-    shape = Shape(600.0, curator, np.zeros(4), np.full(4, 1e-9), 0.0, shares)
+    shape = Shape(600.0, curator, np.zeros(4), np.full(4, 1e-9), 0.0)
     every = replace(shape, constant=np.array([True, True, True, False]))
     after, norms = with_first_look(every, root, share=0.5)
     assert after is every
     assert norms is not None
     assert norms.apart > 0.0
-    right = Shape(600.0, curator, np.zeros(4), rows.std(axis=0), 0.0, shares)
+    right = Shape(600.0, curator, np.zeros(4), rows.std(axis=0), 0.0)
     after, norms = with_first_look(right, root, share=0.5)
     assert after is right
     assert norms is not None

@@ -14,7 +14,7 @@ from prolate.estimators.lengths.curves import how_many
 from prolate.estimators.lengths.sides import fit_tail
 from prolate.estimators.search import magnitudes
 
-EDGES = interval.EDGES
+EDGES = sides.EDGES
 N = 20_000
 DRAWS = {
     "normal": lambda rng: rng.standard_normal(N),

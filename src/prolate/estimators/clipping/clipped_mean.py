@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer, Searcher
+from prolate.curator import Measurer
 from prolate.estimators.clipping.allowance import allowance_of_mean
 from prolate.estimators.clipping.averages import Answer, average, with_center
 from prolate.estimators.clipping.first_look import expected_lengths
@@ -44,7 +44,7 @@ def clipped_mean(
     scale: Floats,
     *,
     share: float,
-    sample: Searcher | None = None,
+    sample: Measurer,
     far: tuple[float, float] = (0.0, 0.0),
     norms: Norms | None = None,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
@@ -57,31 +57,28 @@ def clipped_mean(
     scale : float64 array of shape (d,)
         What deviations are divided by before rows are clipped.
     share : float
-    sample : Searcher, optional
-        Of the rows that are searched; all of them, if it is not given.
+    sample : Measurer
+        Of the rows that are searched: a random sample, or the curator itself.
     far : two floats
         How many rows are known to be far out, and how far, in units of `scale`: the noise of
         the rows' lengths may hide them.
     norms : Norms, optional
         What a first look at the lengths of the rows that are searched showed.
     """
-    searched: Measurer
-    if sample is None or sample is curator:
-        searched, part, for_first = curator, 1.0, _FIRST
-    else:
-        searched, part, for_first = sample, sample.fraction, _FIRST_OF_SAMPLE
-    rows, few = shape.rows, part * shape.rows
+    for_first = _FIRST if sample is curator else _FIRST_OF_SAMPLE
+    rows, part = shape.rows, sample.fraction
+    few = part * rows
     effective = effective_columns(shape.spread, scale)
     for_tilt, for_variation = tilt_share(effective) * share, MOMENTS * share
 
     # Step 3.
     expected, for_sum = expected_lengths(
         curator,
-        searched,
+        sample,
         shape,
         scale,
         part=part,
-        for_radius=radius_share(searched, few, effective) * share,
+        for_radius=radius_share(sample, few, effective) * share,
         share=share - for_tilt - for_variation,
         known=norms,
     )
@@ -102,12 +99,12 @@ def clipped_mean(
         kept = (rows if asked is curator else few) * expected.mean_factor(radius)
         return Answer(center + total / kept, noise / kept, radius)
 
-    first = around(searched, shape.center, careful, for_first, "first mean")
+    first = around(sample, shape.center, careful, for_first, "first mean")
     off = np.minimum(first.noise, shape.spread)
-    if searched is not curator:
+    if sample is not curator:
         off = np.hypot(off, shape.spread / np.sqrt(few))
     tilt = measure_tilt(
-        searched, first.value, shape.spread, scale, expected, share=for_tilt, rows=few, off=off
+        sample, first.value, shape.spread, scale, expected, share=for_tilt, rows=few, off=off
     )
 
     # Step 5. The first mean is off by its noise, and by what clipping left of the center's.
@@ -119,7 +116,7 @@ def clipped_mean(
 
     radius = max(expected.best_radius(bias_square), known)
     variation = measure_variation(
-        searched,
+        sample,
         few,
         first.value,
         shape.spread,
@@ -134,7 +131,7 @@ def clipped_mean(
     mean = around(curator, first.value, radius, 1.0 - for_first, "mean")
     mean = replace(mean, value=mean.value + loss.lost(radius))
     value, noise_std, bias = mean.value, mean.noise, expected.unit * np.sqrt(bias_square(radius))
-    if searched is curator:
+    if sample is curator:
         first = replace(first, value=first.value + loss.lost(careful))
         value, noise_std, bias = average(first, mean, expected.unit, bias_square)
         if shape.center_noise is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer, Searcher
+from prolate.curator import Measurer
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.norms import fraction_radius, measure_norms
 from prolate.estimators.moments import MOMENTS, measure_variation
@@ -33,13 +33,13 @@ def fixed_clip_mean(
     *,
     share: float,
     fraction: float,
-    sample: Searcher | None = None,
+    sample: Measurer,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean, its noise, and what was found, for a share of mu**2.
 
     How much columns vary is asked of the sample; how many rows are clipped, of all.
     """
-    part = 1.0 if sample is None else sample.fraction
+    part = sample.fraction
     effective = effective_columns(shape.spread, scale)
     for_radius = radius_share(curator, shape.rows, effective) * share
     norms = measure_norms(
@@ -50,7 +50,7 @@ def fixed_clip_mean(
     rest = share - for_radius - for_variation
     noise = radii_apart(curator.neighbors) / curator.mu_of(rest) / shape.rows * radius * scale
     variation = measure_variation(
-        curator if sample is None else sample,
+        sample,
         part * shape.rows,
         shape.center,
         shape.spread,

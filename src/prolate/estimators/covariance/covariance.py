@@ -38,6 +38,7 @@ from prolate.estimators.covariance.moment import (
 )
 from prolate.estimators.covariance.spectrum import Spectrum
 from prolate.estimators.estimate import Estimate
+from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.present import whole_rows
 from prolate.estimators.search.learn import learn_shape
 from prolate.queries import ClippedSum
@@ -46,7 +47,6 @@ __all__ = ["covariance"]
 
 Floats = NDArray[np.float64]
 
-_SQUARABLE = (1e-70, 1e70)  # spreads whose fourth powers are floats
 _FAR = (
     "Values beyond about 1e70 cannot be multiplied here, so what is said of their columns is not "
     "so: rescale them."
@@ -81,8 +81,8 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
         Whether to return correlations instead.
     """
     curator, rows, every = whole_rows(curator)
-    shape = learn_shape(curator, rows=rows)
-    spread = np.clip(shape.spread, *_SQUARABLE)
+    _, shape = learn_shape(curator, rows)
+    spread = np.clip(shape.spread, *SQUARABLE)
     table = Table(curator, shape.rows, shape.center, spread, variances=not correlation)
     d, left = shape.spread.size, curator.remaining
     edge = 2.0 * np.sqrt(d) * d * gram_noise(curator, table.rows, left)
@@ -94,7 +94,7 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
         known, rough, rounds = _rough(table, share)
         found, lengths = _fine(table, known, rough)
         warnings = shape.warnings
-    if np.any(shape.spread > _SQUARABLE[1]):
+    if np.any(shape.spread > SQUARABLE[1]):
         warnings = (*warnings, _FAR)
     matrix = matrix_of(table, found)
     if lengths.unlike > 0.0:

@@ -250,8 +250,7 @@ def learn_lengths(
 
 def _as_long_as_seen(norms: Norms, rows: float) -> Norms:
     """Return the histogram with its typical norm, or that which the counts surely show."""
-    middle = np.concatenate([[0.5 * norms.edges[0]], norms.edges])
-    middle[1:-1] = np.sqrt(norms.edges[:-1] * norms.edges[1:])
+    middle = np.append(norms.middles, norms.edges[-1])
     seen = norms.counts > _sure((norms.edges / norms.typical) ** 2) * norms.noise
     square = np.where(seen, norms.counts, 0.0) @ middle**2 / rows
     longer = float(np.sqrt(square)) / norms.typical

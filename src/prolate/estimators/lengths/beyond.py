@@ -62,7 +62,7 @@ class Beyond:
         """Return the tail that a histogram of norms shows."""
         edges, above = norms.edges, norms.above
         falling = np.maximum.accumulate(above[::-1])[::-1]
-        sure = np.flatnonzero(falling > _SURE * _noise(norms))
+        sure = np.flatnonzero(falling > _SURE * norms.above_noise)
         tail = sure[falling[sure] < _TOP * rows]
         cell = int(tail[-1] if tail.size else sure[-1] if sure.size else 0)
         start, part = float(edges[cell]), min(max(float(falling[cell]) / rows, 1.0 / rows), 0.9)
@@ -81,7 +81,7 @@ class Beyond:
     def _fractions(self, radius: Floats) -> Floats:
         edges = self.norms.edges
         seen = np.maximum.accumulate(np.maximum(self.norms.above, 0.0)[::-1])[::-1]
-        most = np.interp(radius, edges, seen + _noise(self.norms)) / self.rows
+        most = np.interp(radius, edges, seen + self.norms.above_noise) / self.rows
         tail = self.part * (np.maximum(radius, self.start) / self.start) ** -self.power
         inside = np.interp(radius, edges, seen) / self.rows
         return np.where(radius < self.start, inside, np.minimum(tail, most))
@@ -108,11 +108,6 @@ class Beyond:
         return step * float(np.sum(middles**power * self._fractions(middles)))
 
 
-def _noise(norms: Norms) -> Floats:
-    """Return the standard deviations of `norms.above`."""
-    return np.asarray(norms.noise * np.sqrt(np.arange(norms.edges.size, 0, -1)))
-
-
 def lost_part(
     beyond: Beyond, radius: float, noise: float, promised: float, *, part: float = PART
 ) -> float:
@@ -137,10 +132,9 @@ def stretch_beyond(beyond: Beyond, radius: float, promised: Floats) -> float:
 
     Inside the radius as counted, and beyond it as extrapolated.
     """
-    edges, counts = beyond.norms.edges, beyond.norms.counts
-    inside = int(np.searchsorted(edges, radius, side="right"))
-    middle = np.concatenate([[0.5 * edges[0]], np.sqrt(edges[:-1] * edges[1:])])[:inside]
-    mass = np.maximum(counts[:inside], 0.0) / beyond.rows
+    norms = beyond.norms
+    inside = int(np.searchsorted(norms.edges, radius, side="right"))
+    middle, mass = norms.middles[:inside], np.maximum(norms.counts[:inside], 0.0) / beyond.rows
     square = float(mass @ middle**2) + beyond.square(radius)
     return min(math.sqrt(square) / float(np.linalg.norm(promised)), MOST_STRETCH)
 

@@ -26,6 +26,7 @@ __all__ = [
     "curves",
     "curves_without",
     "how_many",
+    "integrals",
     "likely_curves",
     "survival",
 ]
@@ -104,8 +105,8 @@ def curves_without(farthest: float) -> Curves:
     """Return the curves without so small a part of their values, the farthest."""
     slopes = np.exp(-0.5 * (np.log(_SLOPES / _USUAL) / _RANGE) ** 2) + _ODD
     odds = np.outer(slopes, _BEND_ODDS).ravel()
-    lost = _integral(np.maximum(survival(REACH) - farthest, 0.0))
-    return Curves(odds / odds.sum(), lost, 2.0 * _integral(lost))
+    lost = integrals(np.maximum(survival(REACH) - farthest, 0.0), REACH)
+    return Curves(odds / odds.sum(), lost, 2.0 * integrals(lost, REACH))
 
 
 def survival(reach: Floats) -> Floats:
@@ -197,7 +198,7 @@ def how_many(cells: Floats, seen: Floats, noise: float, rows: float) -> tuple[Fl
     return np.clip(many, 1.0, rows), 1.0 / np.sqrt(np.maximum(sure, together))
 
 
-def _integral(values: Floats) -> Floats:
-    """Return the integrals from each of `REACH` on to the last."""
-    steps = 0.5 * (values[:, 1:] + values[:, :-1]) * np.diff(REACH)
+def integrals(values: Floats, at: Floats) -> Floats:
+    """Return the integrals of curves, (k, m), from each of m places on to the last."""
+    steps = 0.5 * (values[:, 1:] + values[:, :-1]) * np.diff(at)
     return np.pad(np.cumsum(steps[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))

@@ -35,7 +35,7 @@ _BESIDE, _NEAREST = 10.0, 0.01  # columns that are others than those; a length, 
 _LIKELY = 1e-4  # of the likeliest curve
 _REACH = np.geomspace(1.0, 60.0, 60)  # of the lengths' tail, over its start
 _FACTOR = 0.9  # harder clipping gains little, and needs a better center
-_FARTHER = np.geomspace(1.0, 6.0, 24)  # safe radii that are tried where rows may be skewed
+_FARTHER = np.geomspace(1.0, 6.0, 24)  # safe radii that are tried: rows may be skewed
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +117,12 @@ class Expected:
         if found.lumpy:  # where in a cell its rows are is unknown: in the middle
             far *= np.sqrt(end / found.reach)
         far = np.sqrt(far**2 + others**2)
-        near = np.append(0.5 * edges[0], np.sqrt(edges[:-1] * edges[1:]))[: found.start + 1]
+        near = norms.middles[: found.start + 1]
         mass = -np.diff(fewer.falling)[: near.size]
         mass = (1.0 - part) * mass / max(float(mass.sum()), 1e-300)
         clumped = np.maximum(norms.counts[together], 0.0) / rows
         mass = np.concatenate([mass, tail, np.tile(clumped, (len(tail), 1))], axis=1)
-        length = np.concatenate([near, far, np.sqrt(edges[together - 1] * edges[together])])
+        length = np.concatenate([near, far, norms.middles[together]])
         return length, mass / mass.sum(axis=1, keepdims=True), weight
 
     @cached_property
@@ -198,18 +198,13 @@ class Expected:
         square: Radii = off**2 @ (mass * self.squares)
         return square / self.rows
 
-    def best_radius(self, bias_square: Callable[[Floats], Floats] | None = None) -> float:
-        """Return the radius of least expected error, given the bias that each has, if any."""
+    def best_radius(self, bias_square: Callable[[Floats], Floats]) -> float:
+        """Return the radius of least expected error, given the bias that each has."""
         tried = self.norms.edges[: self.cell + 1]
-        tried = tried[self.mean_factor(tried) > _FACTOR]
-        if bias_square is not None:
-            tried = np.append(tried, self.safe * _FARTHER)
-        if not tried.size:
-            return self.safe
+        tried = np.append(tried[self.mean_factor(tried) > _FACTOR], self.safe * _FARTHER)
         error = self.noise_square * (tried / self.mean_factor(tried)) ** 2
         error += self.fluctuation_square(tried)
-        if bias_square is not None:
-            error += bias_square(tried)
+        error += bias_square(tried)
         return float(tried[np.argmin(error)])
 
 

@@ -18,26 +18,15 @@ from prolate.curator import Measurer
 from prolate.estimators.lengths.beyond import Beyond, lost_part
 from prolate.estimators.lengths.clip import rounding_std
 from prolate.estimators.lengths.expected import Expected
-from prolate.estimators.lengths.sides import Tail, fit_tail
+from prolate.estimators.lengths.sides import Tail, measure_sides
 from prolate.estimators.moments import Variation
 from prolate.estimators.shares import radii_apart, sides_share
-from prolate.queries import ClippedSum, EdgesGrid, Histogram
+from prolate.queries import ClippedSum
 
-__all__ = [
-    "EDGES",
-    "Clipped",
-    "clipped_to_interval",
-    "interval_mean",
-    "reaches",
-]
+__all__ = ["Clipped", "clipped_to_interval", "interval_mean", "reaches"]
 
 Floats = NDArray[np.float64]
 
-_NEAR = np.arange(9) / 4.0
-_FAR = np.array(
-    [2.35, 2.8, 3.3, 4, 4.8, 5.8, 7, 8.4, 10, 12, 14.4, 17, 21, 25, 30, 43, 60, 85, 120, 170, 240]
-)
-EDGES = np.concatenate([_NEAR, _FAR])  # distances from the center, in spreads
 _WITHIN = 120.0  # spreads: of values that are surely farther out, these edges see too little
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
 
@@ -142,13 +131,7 @@ def interval_mean(
     """
     rows = expected.rows
     for_sides = sides_share(curator, rows, share) * share
-    both = np.concatenate([-EDGES[:0:-1], EDGES])
-    grid = EdgesGrid(center[:, np.newaxis] + spread[:, np.newaxis] * both)
-    sides = curator.measure(Histogram(grid), share=for_sides, label="sides")
-    noise = float(np.max(sides.std))
-    low = fit_tail(EDGES, sides.values[: EDGES.size][::-1], noise, rows, apart=rows)
-    high = fit_tail(EDGES, sides.values[EDGES.size :], noise, rows, apart=rows)
-
+    low, high = measure_sides(curator, center, spread, rows, share=for_sides)
     share = min(share - for_sides, curator.remaining)
     found = clipped_to_interval(
         curator, center, spread, low, high, rows=rows, missing=center, share=share

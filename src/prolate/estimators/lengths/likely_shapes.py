@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.lengths.curves import any_rows, how_many
+from prolate.estimators.lengths.curves import any_rows, how_many, integrals
 from prolate.estimators.lengths.sides import USUAL, Tail
 
 __all__ = ["STEPS", "few_values"]
@@ -239,13 +239,7 @@ def _shapes(beyond: float) -> _Shapes:
     kinds = (*_WEIBULL, *_LOG_NORMAL, *_PARETO, *_COUNTS)
     odds = np.array([odd for _, odd in kinds] + [_LUMP])
     stay = np.maximum(np.array(left) - beyond, 0.0)
-    lost = _integral(stay, fine)
-    square = 2.0 * _integral(lost, fine)
+    lost = integrals(stay, fine)
+    square = 2.0 * integrals(lost, fine)
     some = slice(None, None, 8 // STEPS)
     return _Shapes(odds / odds.sum(), stay[:, some], lost[:, some], square[:, some])
-
-
-def _integral(values: Floats, at: Floats) -> Floats:
-    """Return the integrals from each place on to the last."""
-    steps = 0.5 * (values[:, 1:] + values[:, :-1]) * np.diff(at)
-    return np.pad(np.cumsum(steps[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))

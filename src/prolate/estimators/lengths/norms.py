@@ -81,6 +81,16 @@ class Norms:
         return np.asarray(np.cumsum(self.counts[::-1])[::-1][1:])
 
     @property
+    def above_noise(self) -> Floats:
+        """Standard deviation of each of these numbers."""
+        return np.asarray(self.noise * np.sqrt(np.arange(self.edges.size, 0, -1)))
+
+    @property
+    def middles(self) -> Floats:
+        """A norm in the middle of each cell but the last."""
+        return np.append(0.5 * self.edges[0], np.sqrt(self.edges[:-1] * self.edges[1:]))
+
+    @property
     def falling(self) -> Floats:
         """Number of rows beyond 0, beyond each edge, and beyond all (0), made to fall.
 
@@ -237,10 +247,9 @@ def safe_cell(norms: Norms, wanted: float, *, surer: float = 1.0) -> int:
 
     Noise that pretends to be rows far out is dear: the further, the surer they must be.
     """
-    noise = norms.noise * np.sqrt(np.arange(norms.edges.size, 0, -1))
     beyond = norms.edges / max(norms.typical, norms.seen)
     doubt = _SURER[0] + _SURER[1] * np.log2(np.maximum(beyond, 1.0))
-    enough = np.flatnonzero(norms.above <= wanted + surer * doubt * noise)
+    enough = np.flatnonzero(norms.above <= wanted + surer * doubt * norms.above_noise)
     return int(enough[0]) if enough.size else norms.edges.size - 1
 
 

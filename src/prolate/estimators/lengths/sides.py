@@ -13,11 +13,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.curator import Measurer
 from prolate.estimators.lengths.curves import REACH, curves, curves_without, likely_curves, survival
+from prolate.queries import EdgesGrid, Histogram
 
-__all__ = ["USUAL", "Tail", "fit_tail"]
+__all__ = ["EDGES", "USUAL", "Tail", "fit_tail", "measure_sides"]
 
 Floats = NDArray[np.float64]
+
+_NEAR = np.arange(9) / 4.0
+_FAR = np.array(
+    [2.35, 2.8, 3.3, 4, 4.8, 5.8, 7, 8.4, 10, 12, 14.4, 17, 21, 25, 30, 43, 60, 85, 120, 170, 240]
+)
+EDGES = np.concatenate([_NEAR, _FAR])
+"""Distances from the center, in spreads, between which values are counted."""
 
 USUAL = 1.25
 """Standard deviations, over mean absolute ones, of normal errors."""
@@ -61,6 +70,29 @@ class Tail:
     guessed: Floats
     lost_square: Floats
     doubt_square: Floats
+
+
+def measure_sides(
+    curator: Measurer, center: Floats, spread: Floats, rows: float, *, share: float
+) -> tuple[Tail, Tail]:
+    """Return the tails of both sides of a single column, below its center and above it.
+
+    Parameters
+    ----------
+    curator : Measurer
+        Of one column.
+    center, spread : float64 arrays of shape (1,)
+    rows : float
+        How many the curator has.
+    share : float
+        Of mu**2, for a histogram of distances from the center.
+    """
+    both = np.concatenate([-EDGES[:0:-1], EDGES])
+    grid = EdgesGrid(center[:, np.newaxis] + spread[:, np.newaxis] * both)
+    sides = curator.measure(Histogram(grid), share=share, label="sides")
+    below, above = sides.values[: EDGES.size][::-1], sides.values[EDGES.size :]
+    low, high = (fit_tail(EDGES, each, sides.std, rows, apart=rows) for each in (below, above))
+    return low, high
 
 
 def fit_tail(

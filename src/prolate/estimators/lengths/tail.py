@@ -70,8 +70,8 @@ def find_tail(norms: Norms, size: Floats, clipped: float, rows: float) -> Tail:
     excess = thin
 
     usual, above = fraction_radius(norms, _USUAL, rows), norms.above / rows
-    noise = norms.noise / rows * np.sqrt(np.arange(above.size, 0, -1))
-    sure = np.flatnonzero((above > _SEEN * noise) & (above < 0.6 * _USUAL) & (norms.edges > usual))
+    surely = norms.above > _SEEN * norms.above_noise
+    sure = np.flatnonzero(surely & (above < 0.6 * _USUAL) & (norms.edges > usual))
     power = math.inf
     if sure.size:
         far, seen = float(norms.edges[sure[-1]]), float(above[sure[-1]])
@@ -81,7 +81,7 @@ def find_tail(norms: Norms, size: Floats, clipped: float, rows: float) -> Tail:
             radius, excess = reached, reached / (max(power, 2.0) - 1.0)
     radius = min(radius, float(norms.edges[-1]))
     cell = int(np.searchsorted(norms.edges, radius))
-    if norms.above[cell] > clipped + _MANY * norms.noise * math.sqrt(norms.edges.size - cell):
+    if norms.above[cell] > clipped + _MANY * norms.above_noise[cell]:
         safe = float(norms.edges[safe_cell(norms, clipped)])  # the tail begins far beyond most rows
         radius, excess = max(radius, safe), max(excess, safe)
     far_rows = normal[np.linalg.norm(normal, axis=1) >= np.quantile(length, 0.99)]
@@ -105,9 +105,8 @@ def _squares(count: int, d: int) -> Floats:
 
 def _stretch(norms: Norms, length: Floats, radius: float, part: float, excess: float) -> float:
     """Return the root mean square length over that of normal rows."""
-    edges = norms.edges
-    inside = int(np.searchsorted(edges, radius, side="right"))
-    middle = np.concatenate([[0.5 * edges[0]], np.sqrt(edges[:-1] * edges[1:])])[:inside]
+    inside = int(np.searchsorted(norms.edges, radius, side="right"))
+    middle = norms.middles[:inside]
     mass = np.maximum(norms.counts[:inside], 0.0)
     mass = (1.0 - part) * mass / max(float(mass.sum()), 1.0)
     square = float(mass @ middle**2) + part * (radius**2 + 2.0 * radius * excess)

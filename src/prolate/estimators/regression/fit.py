@@ -4,9 +4,10 @@
    (`search.py`). Where the rows are too few for the features, the answer is the
    private mean of the target.
 2. A histogram of the norms of the standardized features.
-3. Gram matrices of (constant, features clipped to a norm, cut target), for one radius or two.
-   Where the rows pay for it, a second one for the small radius, of what the first line leaves
-   of the target: it can be cut nearer, and noise in the features' part no longer counts.
+3. Gram matrices of (constant, features clipped to a norm, cut target), for one radius or two
+   (`radii.py`). Where the rows pay for it, a second one for the small radius, of what the first
+   line leaves of the target: it can be cut nearer, and noise in the features' part no longer
+   counts.
 4. From each a line that predicts, by shrinkage along the eigenvectors of the noisy matrix
    (`line.py`), and the slopes of unclipped rows (`slopes.py`).
 5. Where tails can be seen, the intercept from the mean of what the slopes leave (`level.py`).
@@ -32,47 +33,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.lengths.norms import Norms, fraction_radius
+from prolate.estimators.lengths.norms import Norms
 from prolate.estimators.present import whole_rows
 from prolate.estimators.regression.level import SKEWED, with_level
 from prolate.estimators.regression.line import Line, Moments, add_round, fit_line, read_moments
-from prolate.estimators.regression.linear_fit import LinearFit
+from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
 from prolate.estimators.regression.mean_only import mean_only
 from prolate.estimators.regression.origin import line_from_origin, through_origin
-from prolate.estimators.regression.search import Found, search
-from prolate.estimators.regression.slopes import (
-    FARTHER,
-    attenuation,
-    average,
-    mean_square,
-    true_slopes,
+from prolate.estimators.regression.radii import (
+    Radius,
+    choose_radii,
+    enough_rows,
+    longest_length,
 )
-from prolate.estimators.regression.standard import Standard, longest_square
+from prolate.estimators.regression.search import Found, search
+from prolate.estimators.regression.slopes import Slopes, average, true_slopes
+from prolate.estimators.regression.standard import Standard
 from prolate.estimators.search.spread import LARGEST
-from prolate.estimators.shares import rows_changed
 from prolate.queries import Gram
 
 __all__ = ["regression"]
 
 Floats = NDArray[np.float64]
 
-_LONGEST = 1.0  # small radius, over the root of the number of features
-_FRACTION = 0.8  # of the rows is clipped to the small radius
-_CUT, _TARGET_CUT = 3.0, 2.5  # deviations at which features and the target are cut, ...
-_LEAST_CUT, _MOST_ROWS = 1.3, 33.0  # the target is cut to so little, for so little rows times mu
-_FAR_CUT, _FAR_TARGET_CUT = 16.0, 5.0  # ... where the radius is large
-_FEW = 300.0  # rows times mu that do not pay for a large radius
-_LARGE = 0.2  # part of the sums' budget for the large radius, ...
-_TWO = 1.5  # ... if it is so many times the small one
-_AGAIN = 120.0  # rows times mu that pay for a second round, ...
-_RESIDUALS = 0.4  # ... part of the small radius' budget for it, ...
+_AGAIN = 120.0  # rows times mu that pay for a second round of the small radius, ...
 _RESIDUAL_CUT = 2.0  # ... and deviations at which what is left is cut
 _SIDES = 600.0  # rows times mu that show the tails of what the slopes leave, ...
 _LEVEL = 0.03  # ... part of what is left, for the intercept
 _MOST_EXPLAINED = 0.95
 _COUNTED = 4.0  # standard deviations by which a noisy count may be too large
 _SURELY = 1.0  # standard deviations by which the large radius must predict better
-_BIAS = 0.4  # part of a radius' attenuation that counts as an error of the slopes
 
 
 def regression(
@@ -102,15 +92,14 @@ def regression(
     return replace(line, rows=every)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """A radius, the cuts of features and target, and what its measurement may cost."""
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """What rows clipped to a radius say, and where their target was cut at last."""
 
-    radius: float
-    cut: float
+    line: Line
+    clipped: ClippedLine
+    slopes: Slopes
     target_cut: float
-    share: float
-    label: str
 
 
 def _fit(
@@ -126,60 +115,23 @@ def _fit(
     """Return the line from one or two radii, with all that is left."""
     standard = place.standard
     k = standard.scale.size - 1
-    # Norms are of rows that are not cut: where scales are too small they say too much.
-    small = min(fraction_radius(norms, _FRACTION, rows), _LONGEST * math.sqrt(k))
     level = 0.0
-    if standard.fit_intercept and _enough(curator, rows) > _SIDES:
+    if standard.fit_intercept and enough_rows(curator, rows) > _SIDES:
         level = _LEVEL * curator.remaining
-    left = curator.remaining - level
-    large = _large_radius(curator, norms, k, rows, _LARGE * left)
-    two = large > _TWO * small and _enough(curator, rows) > _FEW
-    cut, target_cut = _CUT, _near(curator, rows)
-
-    first = (1.0 - _LARGE) * left if two else left
-    again = alpha is None and place.sample is curator and _enough(curator, rows) > _AGAIN
-    first *= 1.0 - _RESIDUALS if again else 1.0
-    second = min(_LARGE * left, math.nextafter(left - first, 0.0))  # no more than is left
-    asked = [_Asked(small, cut, target_cut, first, "regression")]
-    asked += [_Asked(large, _FAR_CUT, _FAR_TARGET_CUT, second, "slopes")] if two else []
-    queries = [standard.query(one.radius, one.cut, one.target_cut) for one in asked]
-    measured = curator.measure_together(
-        [(query, one.share, one.label) for query, one in zip(queries, asked, strict=True)]
-    )
-    lines, slopes, cuts = [], [], []
-    for one, query, answer in zip(asked, queries, measured, strict=True):
-        weight = standard.weight(one.radius, one.target_cut)
-        moments = read_moments(query, answer.values, answer.std, rows, weight, standard.off)
-        line = fit_line(moments, ridge=alpha)
-        target_cut = one.target_cut
-        if again and one.radius == small:
-            share = curator.remaining - level
-            moments, line, target_cut = _again(
-                curator, rows, standard, query, moments, line, share=share
-            )
-        cuts.append(target_cut)
-        lines.append((line, standard.clipped_line(line, moments, one.radius, one.cut)))
-        slopes.append(
-            true_slopes(
-                moments,
-                rows=rows,
-                radius=one.radius,
-                cut=target_cut,
-                norms=norms,
-                longest=_longest(norms),
-                ridge=alpha or 0.0,
-            )
-        )
-    best = lines[0][1]
-    if two:
-        here, there = lines[0][0], lines[1][0]
+    again = alpha is None and place.sample is curator and enough_rows(curator, rows) > _AGAIN
+    asked = choose_radii(curator, rows, norms, k, share=curator.remaining - level, again=again)
+    answers = _measured(curator, rows, standard, norms, asked, alpha, again=again, aside=level)
+    best = answers[0].clipped
+    if len(answers) > 1:
+        here, there = (answer.line for answer in answers)
         if there.gain - here.gain > _SURELY * math.hypot(here.doubt, there.doubt):
-            best = lines[1][1]
-    found = average(slopes)
+            best = answers[1].clipped
+    found = average([answer.slopes for answer in answers])
     skewed = False
     if level > 0.0:
+        cut = min(answer.target_cut for answer in answers)
         found, skewed = with_level(
-            curator, place.sample, rows, standard, found, cut=min(cuts), counted=counted
+            curator, place.sample, rows, standard, found, cut=cut, counted=counted
         )
     if standard.fit_intercept and not fit_intercept:
         origin, found = through_origin(standard, found)
@@ -201,11 +153,53 @@ def _fit(
         clipped=best,
         warnings=(*_unseen(curator, unseen), *((SKEWED,) if skewed else ())),
         details={
-            "radius": small,
-            "large_radius": large if two else None,
+            "radius": asked[0].radius,
+            "large_radius": asked[1].radius if len(asked) > 1 else None,
             "predicts": best.to_dict(),
         },
     )
+
+
+def _measured(
+    curator: Curator,
+    rows: float,
+    standard: Standard,
+    norms: Norms,
+    asked: list[Radius],
+    alpha: float | None,
+    *,
+    again: bool,
+    aside: float,
+) -> list[_Answer]:
+    """Return what each radius says, of the small one with what is left of its line, if `again`.
+
+    A share is left `aside`.
+    """
+    queries = [standard.query(one.radius, one.cut, one.target_cut) for one in asked]
+    measured = curator.measure_together(
+        [(query, one.share, one.label) for query, one in zip(queries, asked, strict=True)]
+    )
+    answers = []
+    for one, query, answer in zip(asked, queries, measured, strict=True):
+        weight = standard.weight(one.radius, one.target_cut)
+        moments = read_moments(query, answer.values, answer.std, rows, weight, standard.off)
+        line, target_cut = fit_line(moments, ridge=alpha), one.target_cut
+        if again and one is asked[0]:
+            moments, line, target_cut = _again(
+                curator, rows, standard, query, moments, line, share=curator.remaining - aside
+            )
+        slopes = true_slopes(
+            moments,
+            rows=rows,
+            radius=one.radius,
+            cut=target_cut,
+            norms=norms,
+            longest=longest_length(norms),
+            ridge=alpha or 0.0,
+        )
+        clipped = standard.clipped_line(line, moments, one.radius, one.cut)
+        answers.append(_Answer(line, clipped, slopes, target_cut))
+    return answers
 
 
 def _again(
@@ -260,32 +254,3 @@ def _finite(matrix: Floats) -> Floats:
     matrix = np.nan_to_num(matrix, nan=0.0, posinf=1e300, neginf=-1e300)
     np.fill_diagonal(matrix, variance)
     return matrix
-
-
-def _near(curator: Curator, rows: float) -> float:
-    """Return the deviations at which the target is cut: the noisier, the nearer."""
-    enough = _enough(curator, rows)
-    near = _LEAST_CUT * math.sqrt(math.sqrt(enough / _MOST_ROWS))
-    return min(max(near, _LEAST_CUT), _TARGET_CUT)
-
-
-def _enough(curator: Curator, rows: float) -> float:
-    changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)
-    return float(rows * curator.mu_of(curator.remaining) / changed)
-
-
-def _longest(norms: Norms) -> float:
-    return 1.02 * _FAR_CUT / FARTHER * norms.typical
-
-
-def _large_radius(curator: Curator, norms: Norms, k: int, rows: float, share: float) -> float:
-    """Return the radius that is best for the slopes: noise against what clipping does."""
-    changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
-    best = (math.inf, float(norms.edges[0]))
-    for radius in norms.edges[norms.edges < FARTHER * _longest(norms)]:
-        size = mean_square(norms, radius, _longest(norms)) / k
-        longest = longest_square(radius)
-        noise = changed * longest / (curator.mu_of(share) * rows) * math.sqrt(k) / size
-        bias = _BIAS * (attenuation(norms, radius, _longest(norms), k) - 1.0)
-        best = min(best, (noise**2 + bias**2, float(radius)))
-    return best[1]

@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.lengths.interval import EDGES, clipped_to_interval
-from prolate.estimators.lengths.sides import Tail, fit_tail
+from prolate.estimators.lengths.interval import clipped_to_interval
+from prolate.estimators.lengths.sides import Tail, measure_sides
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.rotation import TurnedCurator
-from prolate.queries import EdgesGrid, Histogram
 
 __all__ = ["SKEWED", "with_level"]
 
@@ -77,13 +76,9 @@ def with_level(
     width = math.sqrt(slopes.rest + max(float(np.sum(noise * slopes.features)), 0.0))
     spread, zero = np.array([unit * width]), np.zeros(1)
 
-    both = np.concatenate([-EDGES[:0:-1], EDGES])
-    grid = EdgesGrid(spread[:, np.newaxis] * both)
     searched = TurnedCurator(sample, center, matrix, spread)
-    sides = searched.measure(Histogram(grid), share=_SIDES * curator.remaining, label="sides")
-    few = rows * sample.fraction
-    low = fit_tail(EDGES, sides.values[: EDGES.size][::-1], sides.std, few, apart=few)
-    high = fit_tail(EDGES, sides.values[EDGES.size :], sides.std, few, apart=few)
+    few, share = rows * sample.fraction, _SIDES * curator.remaining
+    low, high = measure_sides(searched, zero, spread, few, share=share)
     lost, doubt = (width**2 * part for part in _lost(low, high, cut / width))
     surely, errors = max(lost - doubt, 0.0), slopes.noise.copy()
     skewed = surely > (_CLEARLY * width) ** 2

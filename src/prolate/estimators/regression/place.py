@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 _GROUPS = 54  # a magnitude's bit pattern >> 54 is its group of four octaves
 _USUAL = 4.0  # octaves from one at which a magnitude is e times less likely
 _SURE = 0.8  # posterior probability that most values are no larger
+_CELLS = 12  # of a histogram
 _PLACES = 49  # candidates in a window
 _WIDTHS = 2.0 ** np.arange(-7.0, 0.01, 0.5)  # over half the window
 _MISFIT = 0.03  # of the rows, by which a cell may differ from a normal curve's
@@ -57,9 +58,7 @@ def place(
     *,
     magnitude_share: float,
     share: float,
-    cells: int,
     levels: int,
-    again: bool = False,
 ) -> Place:
     """Find places and widths.
 
@@ -69,10 +68,8 @@ def place(
     rows : float
     magnitude_share, share : float
         Shares of mu**2: of the first histogram and of each of the others.
-    cells, levels : int
-        Of the other histograms, and how many of them at most.
-    again : bool
-        Ask once more, close by, where a width is seen before the last level.
+    levels : int
+        How many of the others, at most.
     """
     d = view.dimension
     center, half = _window(view, rows, magnitude_share)
@@ -83,11 +80,11 @@ def place(
     for level in range(levels):
         if not asked.any():
             break
-        grid = LinearGrid(center - half, half * (2.0 / cells), cells)
+        grid = LinearGrid(center - half, half * (2.0 / _CELLS), _CELLS)
         seen.append((grid, *_ask(view, rows, grid, asked, share, level)))
         center, spread, doubt = _match(seen, center, half)
         settled |= asked & (spread > _SEEN * grid.width)
-        asked = asked & ~settled if not again or level else asked
+        asked &= ~settled
         near = _REACH * np.maximum(spread, doubt)
         half = np.where(asked, np.clip(near, _NARROWEST * half, half), half)
     wide = np.hypot(spread, doubt)

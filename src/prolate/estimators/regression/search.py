@@ -45,7 +45,7 @@ _HOPELESS = 0.32  # noise of the features' counts that hides where they are
 
 _MAGNITUDE, _PLACE = (0.18, 0.25), (0.12, 0.15)
 _MAGNITUDES, _PLACES = (0.18, 0.12), (0.15, 0.1)
-_CELLS, _ZOOMS = 12, 4
+_ZOOMS = 4
 _OFF = 0.3  # how far the target's mean may be from its center, in its deviations
 
 
@@ -115,7 +115,6 @@ def _find_target(sample: Curator, rows: float, column: int) -> tuple[Floats, Flo
         rows,
         magnitude_share=_coarse(sample, rows, 1, _MAGNITUDE),
         share=_coarse(sample, rows, 1, _PLACE),
-        cells=_CELLS,
         levels=_ZOOMS,
     )
     return here.center, here.spread, max(float(here.doubt[0]), _OFF)
@@ -134,7 +133,6 @@ def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats
             rows,
             magnitude_share=left * _coarse(sample, rows, k, _MAGNITUDES),
             share=left * _coarse(sample, rows, k, _PLACES),
-            cells=_CELLS,
             levels=_LEVELS,
         )
         centers, spreads = there.center, there.spread

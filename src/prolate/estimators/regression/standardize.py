@@ -22,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
+from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.search.center import refine_center
 from prolate.estimators.search.deviations import deviations_together
 from prolate.estimators.search.floor import with_floor
-from prolate.estimators.search.locate import SCALES, Interval, locate
+from prolate.estimators.search.locate import SCALES, WITHIN, Interval, locate
 from prolate.estimators.search.pooling import pooled_posterior
 from prolate.estimators.search.spread import LARGEST, SMALLEST, half_normal_fit
 from prolate.estimators.shares import pooled_share
@@ -36,13 +37,13 @@ __all__ = ["standardize"]
 Floats = NDArray[np.float64]
 
 _LOCATE = 0.5  # part of the share for step 1, which can do with coarser counts
+_LEVELS = 4  # of its zoom, at most
 _LOST = 0.02  # probability that noise alone makes a run of cells stand out
 _HALVES, _CELLS = 51, 160  # half octaves, by bit pattern, and how many
 _DOWN = 45  # octaves below the largest values seen at which the histogram begins
 _TINY = 1e-250
 _NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its interval says
 _CANDIDATES = 8  # scales tried per octave
-_WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
 _SURE, _SURE_ANYWHERE = 4.5, 6.0  # standard deviations that show a moment
 _LOWER = 2.5  # of them, by which it is lowered
 _BEYOND = 3  # half octaves that rare values may reach beyond the last that are seen
@@ -54,13 +55,7 @@ _RADIUS = 3.0  # of the squares' norm, over that of normal rows
 
 
 def standardize(
-    view: Searcher,
-    rows: float,
-    *,
-    share: float,
-    rough: bool = False,
-    levels: int = 4,
-    target: bool = False,
+    view: Searcher, rows: float, *, share: float, target: bool = False
 ) -> tuple[Floats, Floats]:
     """Return the mean and the standard deviation of every column, roughly.
 
@@ -72,10 +67,6 @@ def standardize(
         Number of rows, or a private estimate of it.
     share : float
         Share of mu**2 of every measurement: three to eight of them.
-    rough : bool
-        Leave out step 3.
-    levels : int
-        Of zoom in step 1, at most.
     target : bool
         A column of which only a single value is seen gets a small scale instead.
     """
@@ -84,7 +75,7 @@ def standardize(
         rows,
         magnitude_share=_LOCATE * share,
         share=_LOCATE * share,
-        most_levels=levels,
+        most_levels=_LEVELS,
         lost=_LOST,
     )
     spread = _deviation(view, rows, interval, share=share)
@@ -97,8 +88,6 @@ def standardize(
         seen = spread < LARGEST
         spread, _ = with_floor(view, rows, interval.center, spread, wide=seen)
         share = min(share, _LEFT * view.remaining)  # long rows may have cost something
-    if rough:
-        return interval.center, spread
     spread = _mean_square(view, rows, interval, spread, share=share)
     center, _ = refine_center(view, rows, interval.center, spread, share=share)
     return center, spread
@@ -124,7 +113,7 @@ def _mean_square(
 ) -> Floats:
     """Return the root mean square deviation of values cut to `_REACH` spreads."""
     center, less = interval.center, np.where(interval.narrow, _LESS_RARE, _MOST)
-    size = np.clip(spread, 1e-70, 1e70) ** 2
+    size = np.clip(spread, *SQUARABLE) ** 2
     reach = _REACH * spread
     query = ClippedSum(
         size,
@@ -168,7 +157,7 @@ def _deviation(view: Searcher, rows: float, interval: Interval, *, share: float)
     # The second moment up to each cell. The last holds whatever is beyond, and does not count,
     # nor does the bulk of a narrow column, which is a single value.
     single = narrow[:, np.newaxis] & (
-        middle * unit[:, np.newaxis] <= _WITHIN * interval.half[:, np.newaxis]
+        middle * unit[:, np.newaxis] <= WITHIN * interval.half[:, np.newaxis]
     )
     square = np.append(middle[:-1] ** 2, 0.0)
     moment = np.cumsum(np.where(single, 0.0, counts) * square, axis=1)

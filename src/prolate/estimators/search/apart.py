@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Table
+from prolate.curator import Searcher
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.portion import Portion
 from prolate.estimators.search.shape import Shape
@@ -66,7 +66,7 @@ def heavy_columns(raised: Floats, reach: Floats, *, wide: Bools) -> Bools:
     return heavy
 
 
-def portion_apart(table: Table, shape: Shape, error_norm: float) -> Portion | None:
+def portion_apart(table: Searcher, shape: Shape, error_norm: float) -> Portion | None:
     """Return the column that rules, or the heavy ones, with the part of the budget they need.
 
     That makes the errors of both tables together least, about. None if there are none, or if so

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Searcher, Table
+from prolate.curator import Searcher
 from prolate.estimators.search.locate import Interval
 from prolate.estimators.shares import significance
 from prolate.measurement import Measurement
@@ -85,7 +85,7 @@ class Seen:
 
 
 def deviations(
-    curator: Table, interval: Interval, *, share: float
+    curator: Searcher, interval: Interval, *, share: float
 ) -> tuple[Deviations, Deviations]:
     """Return how rows deviate in their farthest narrow column, and in all of them together.
 
@@ -105,7 +105,7 @@ def deviations_together(curator: Searcher, interval: Interval, *, share: float) 
     return every
 
 
-def coarse_deviations(curator: Table, interval: Interval, *, share: float) -> Deviations:
+def coarse_deviations(curator: Searcher, interval: Interval, *, share: float) -> Deviations:
     """Return how rows deviate in their farthest narrow column, of few rows: in large cells first.
 
     Then in the octaves of those in which some do.
@@ -131,7 +131,7 @@ def coarse_deviations(curator: Table, interval: Interval, *, share: float) -> De
     return replace(coarse, square=square, octaves=counts[run].size)
 
 
-def deviations_of_one(curator: Table, interval: Interval) -> Seen:
+def deviations_of_one(curator: Searcher, interval: Interval) -> Seen:
     """Return how many rows deviate in the only column, and about how far.
 
     In large cells, and more precisely each time, until some rows stand out: so that it costs

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer, Table
+from prolate.curator import Measurer, Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.expected import Expected, expect
@@ -89,7 +89,7 @@ def are_mostly(rare: NDArray[np.bool_]) -> bool:
 
 
 def first_mean(
-    curator: Table,
+    curator: Searcher,
     rows: float,
     center: Floats,
     spread: Floats,
@@ -125,7 +125,7 @@ def first_mean(
     return FirstMean(value, noise, bulk, step, side, apart, doubt)
 
 
-def view_of(curator: Table, index: Integers) -> Measurer:
+def view_of(curator: Searcher, index: Integers) -> Measurer:
     """Return a curator of the columns `index`, in order: of all of them, the curator itself."""
     return curator if index.size == curator.dimension else SomeColumns(curator, index)
 

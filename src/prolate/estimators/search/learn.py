@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Table
-from prolate.estimators.present import MISSING, find_present, present_table
+from prolate.curator import Searcher, Table
+from prolate.estimators.present import MISSING, find_present, present_view
 from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.floor import with_far_values
 from prolate.estimators.search.locate import SCALES, Interval, locate
@@ -20,7 +20,7 @@ from prolate.estimators.search.magnitudes import find_magnitudes
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.spread import LARGEST, SMALLEST, measure_scale
 from prolate.estimators.search.unknown import search_columns
-from prolate.estimators.shares import Shares, count_rows, plan_shares, sample_rows
+from prolate.estimators.shares import Shares, plan_shares, sample_rows
 
 __all__ = ["learn_shape"]
 
@@ -31,39 +31,38 @@ _GIVEN = 0.1  # how rough a center is taken to be that was given
 
 def learn_shape(
     curator: Table,
+    rows: float,
     *,
     center: Floats | None = None,
     scale: Floats | None = None,
-    rows: float | None = None,
-) -> Shape:
-    """Return the number of rows, and the center and spread of every column.
+) -> tuple[Searcher, Shape]:
+    """Return what is to be summed, as if no values were missing, and what it is like.
 
     Parameters
     ----------
     curator : Table
+    rows : float
+        Their number, or a private estimate of it.
     center, scale : float64 arrays of shape (d,), optional
         Public centers and scales; what is given is not searched.
-    rows : float, optional
-        Their number, or a private estimate of it, if that is known.
     """
-    rows = count_rows(curator) if rows is None else rows
     sample = curator.sampled(sample_rows(curator), rows)
     few = rows * sample.fraction
     shares = plan_shares(sample, few)
     interval = _interval(sample, few, shares, center, scale)
-    table = present_table(curator, rows, interval.part)
-    sample = table if sample is curator else present_table(sample, few, interval.part)
+    table = present_view(curator, rows, interval.part)
+    searched = table if sample is curator else present_view(sample, few, interval.part)
     if center is None and scale is None:
-        shape = search_columns(table, rows, sample, shares, interval)
+        shape = search_columns(table, rows, searched, shares, interval)
     else:
-        shape = _with_given(rows, sample, shares, interval, center, scale)
+        shape = _with_given(rows, searched, shares, interval, center, scale)
     if interval.absent is not None:
         shape = replace(shape, absent=interval.absent, warnings=(*shape.warnings, MISSING))
-    return replace(shape, table=table, part=interval.part)
+    return table, replace(shape, part=interval.part)
 
 
 def _interval(
-    sample: Table, rows: float, shares: Shares, center: Floats | None, scale: Floats | None
+    sample: Searcher, rows: float, shares: Shares, center: Floats | None, scale: Floats | None
 ) -> Interval:
     """Return where values are, as far as it is not public."""
     if center is None:
@@ -81,7 +80,7 @@ def _interval(
 
 def _with_given(
     rows: float,
-    sample: Table,
+    sample: Searcher,
     shares: Shares,
     interval: Interval,
     center: Floats | None,
@@ -90,16 +89,16 @@ def _with_given(
     """Return the shape where centers, or spreads, or both are public."""
     few, warnings = rows * sample.fraction, shares.warnings(sample.dimension, found=interval.found)
     if center is not None and scale is not None:
-        return Shape(rows, sample, center, scale, _GIVEN, shares)
+        return Shape(rows, sample, center, scale, _GIVEN)
     if scale is not None:
         middle, noise = refine_center(
             sample, few, interval.center, interval.half / SCALES, share=shares.center
         )
         off = roughness_of(noise, scale)
-        return Shape(rows, sample, middle, scale, off, shares, warnings, center_noise=noise)
+        return Shape(rows, sample, middle, scale, off, warnings, center_noise=noise)
     center = interval.center
     spread, _ = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
     spread = np.clip(spread, SMALLEST, LARGEST)
     if not shares.crowded:
         spread, _, _ = with_far_values(sample, few, center, spread, wide=~interval.narrow)
-    return Shape(rows, sample, center, spread, _GIVEN, shares, warnings)
+    return Shape(rows, sample, center, spread, _GIVEN, warnings)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.search.likely_runs import LikelyRuns, likely_runs
-from prolate.estimators.search.magnitudes import TINY
+from prolate.estimators.search.windows import BITS, Windows
 from prolate.queries import Histogram, LinearGrid
 
 __all__ = ["NOISIEST", "NOISY", "LikelyZoom", "zoom_likely"]
@@ -35,8 +35,6 @@ _MOST_CELLS = 1 << 22  # of many columns' histograms together
 _LEVELS = 14
 _AGAIN, _AGAIN_RARE, _RARE = 2, 8, 0.1  # looks more, at all or at a few columns
 _MOST_SPENT = 0.3  # of the budget, before the last of these
-_BITS = 27  # of zoom: centers up to a few million spreads away are found
-_AT_BOUND = 2.0**-40  # part of a first window's half that is left to values at a bound
 _ASTRAY = 1e-3  # probability that the bulk of any column is outside its next window
 _WIDE = 0.9  # probability that the bulk is wide, to be done
 _MAYBE_APART, _APART, _SURELY_APART = 0.5, 0.9, 0.999  # probability that rows are apart from it
@@ -123,51 +121,26 @@ def _look(
     zoom.look(index, grid, runs)
 
 
-class LikelyZoom:
-    """The columns' windows, and what was seen in them.
-
-    Parameters
-    ----------
-    lower, upper : float64 arrays of shape (d,)
-        The first windows.
-    rows : float
-        Number of rows, or a private estimate of it.
-    bounded : pair of bool arrays of shape (d,)
-        Whether no value is below, or above.
+class LikelyZoom(Windows):
+    """Windows that follow runs of cells which the bulk is likely near.
 
     Attributes
     ----------
-    center, half : float64 arrays of shape (d,)
-        The windows are center -+ half.
-    narrow : bool array of shape (d,)
-        Whether the bulk is a single value, as far as was seen.
-    done : bool array of shape (d,)
-        Which columns need no further look.
     fine : bool array of shape (d,)
-        Which of the others have many cells next.
+        Which of the columns that are not done have many cells next.
     """
 
     def __init__(
         self, lower: Floats, upper: Floats, rows: float, *, bounded: tuple[Bools, Bools]
     ) -> None:
-        self._rows, self._bounded = max(rows, 1.0), np.stack(bounded, axis=1)
-        self.center = 0.5 * lower + 0.5 * upper
-        self.half = np.maximum(0.5 * upper - 0.5 * lower, TINY)
-        self.narrow = self.half <= 4.0 * TINY
-        self.done = self.narrow.copy()
-        self.half = np.where(self._bounded.any(axis=1), (1.0 - _AT_BOUND) * self.half, self.half)
-        self._least = self.half * 2.0**-_BITS
+        super().__init__(lower, upper, rows, bounded=bounded)
+        self._least = self.half * 2.0**-BITS
         self._looks = 0
         free = np.flatnonzero(~self._bounded.any(axis=1) & ~self.narrow)
         self.center[free], self.half[free] = self._shifted(free, self.center[free], self.half[free])
         self._evidence = np.zeros(self.done.size)  # of rows apart from the bulk
         self._seen_in = np.full(self.done.size, np.inf)  # cells of this width
         self.fine, self._zoomed = np.zeros((2, self.done.size), dtype=np.bool_)
-
-    def grid(self, index: Integers, cells: int) -> LinearGrid:
-        """Return the cells of the windows of some columns."""
-        low = (self.center - self.half)[index]
-        return LinearGrid(low, (self.half / (cells / 2))[index], cells)
 
     def runs(self, index: Integers, grid: LinearGrid, every: Floats, noise: Floats) -> LikelyRuns:
         """Return what runs the counts show; values at bounds are in the first or last cell."""

@@ -17,15 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
-from prolate.estimators.columns import SomeColumns
 from prolate.estimators.present import find_present, present_view
 from prolate.estimators.search.likely_zoom import NOISIEST, NOISY, zoom_likely
-from prolate.estimators.search.magnitudes import BULK, find_magnitudes
-from prolate.estimators.search.zoom import ENOUGH, Zoom
-from prolate.estimators.shares import rows_changed, significance
-from prolate.queries import Histogram
+from prolate.estimators.search.magnitudes import find_magnitudes
+from prolate.estimators.search.windows import Windows
+from prolate.estimators.search.zoom import zoom_clearly
+from prolate.estimators.shares import rows_changed
 
-__all__ = ["SCALES", "Interval", "locate"]
+__all__ = ["SCALES", "WITHIN", "Interval", "locate"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -33,12 +32,10 @@ Integers = NDArray[np.int64]
 SCALES = 3.1
 """Half the width of an interval, in standard deviations of a normal column."""
 
-_CELLS = 512
-_RUN = 0.8  # where noise allows no run so long: this part of the longest it allows
-_FEWER = 0.75  # of the columns, or fewer, are measured without the others
-_BITS = 27  # of zoom: centers up to a few million spreads away are found
+WITHIN = 8.0
+"""Half-widths of a narrow column's interval that count as its bulk."""
+
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
-_MOST_CELLS = 1 << 24  # of all histograms of one measurement together
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,45 +127,23 @@ def locate(
     missing = part, absent if absent.any() else None
     bounded = (lower == bounds[0], upper == bounds[1])
     noise = math.sqrt(rows_changed(curator.neighbors) * d) / curator.mu_of(share)
+    windows: Windows
     if NOISY * rows < noise < NOISIEST * rows:
-        likely = zoom_likely(
+        windows = zoom_likely(
             present, rows, lower, upper, bounded=bounded, share=share, most_levels=most_levels
         )
-        none = np.zeros(d)
-        return Interval(likely.center, likely.half, likely.narrow, found, farthest, none, *missing)
-    clear = _clear_run(noise, d, rows, lost)
-    cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
-    enough = min(ENOUGH, max(2, round(_RUN * clear)))
-
-    zoom = Zoom(
-        lower,
-        upper,
-        rows,
-        enough=enough,
-        lost=lost,
-        bounded=bounded,
-        widest=widest,
-    )
-    levels = math.ceil(_BITS / math.log2(cells / 3))
-    for level in range(levels if most_levels is None else min(levels, most_levels)):
-        index = np.flatnonzero(~zoom.done)
-        if not index.size:
-            break
-        # Columns that are done are left out where they are many: for the same noise, fewer
-        # columns cost less.
-        if index.size > _FEWER * d:
-            index = np.arange(d)
-        view = present if index.size == d else SomeColumns(present, index)
-        grid = zoom.grid(index, cells)
-        measured = view.measure(
-            Histogram(grid), share=share * index.size / d, label=f"location {level + 1}"
+    else:
+        windows = zoom_clearly(
+            present,
+            rows,
+            lower,
+            upper,
+            bounded=bounded,
+            widest=widest,
+            share=share,
+            noise=noise,
+            lost=lost,
+            most_levels=most_levels,
         )
-        zoom.look(index, grid, measured.values, measured.std)
-    zoom.finish()
-    seen = zoom.least_spread
-    return Interval(zoom.center, zoom.half, zoom.narrow, found, farthest, seen, *missing)
-
-
-def _clear_run(noise: float, columns: int, rows: float, lost: float) -> float:
-    """Return how many cells a run may have whose `BULK` still stands out of the noise."""
-    return (BULK * rows / (noise * significance(columns * 1000, lost))) ** 2
+    seen = windows.least_spread
+    return Interval(windows.center, windows.half, windows.narrow, found, farthest, seen, *missing)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Table
+from prolate.curator import Searcher
 from prolate.estimators.search.deviations import coarse_deviations, deviations
 from prolate.estimators.search.farthest import own_steps
 from prolate.estimators.search.locate import Interval
@@ -86,7 +86,7 @@ class RareValues:
     hidden: float = 0.0
 
 
-def rare_values(curator: Table, rows: float, interval: Interval, *, share: float) -> RareValues:
+def rare_values(curator: Searcher, rows: float, interval: Interval, *, share: float) -> RareValues:
     """Return what narrow columns' rare values are like, for two shares of mu**2, or some more.
 
     Where all columns are narrow and show no other values, nothing else is left to be found, and
@@ -124,7 +124,7 @@ def joined(interval: Interval, rare: RareValues) -> tuple[Interval, RareValues]:
     return replace(interval, narrow=interval.narrow | joins), replace(rare, step=step)
 
 
-def common_side(curator: Table, sample: Table, interval: Interval) -> Floats | None:
+def common_side(curator: Searcher, sample: Searcher, interval: Interval) -> Floats | None:
     """Return to which side of their bulk narrow columns deviate, if hardly any row does not.
 
     First 1, above it, is tried where the bulk is 0 or less, and -1, towards 0, where it is

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer, Searcher, Table
+from prolate.curator import Measurer, Searcher
 from prolate.estimators.lengths.interval import Clipped, clipped_to_interval
 from prolate.estimators.lengths.likely_shapes import STEPS, few_values
 from prolate.estimators.lengths.sides import Tail, fit_tail
@@ -91,7 +91,7 @@ def gap_of_one(view: Searcher, rows: float, center: Floats, spread: Floats) -> f
 
 
 def rare_column(
-    curator: Table, sample: Table, interval: Interval, *, rows: float
+    curator: Searcher, sample: Searcher, interval: Interval, *, rows: float
 ) -> RareColumn | float:
     """Return what the values of the only column are like that are not at its bulk.
 
@@ -99,7 +99,7 @@ def rare_column(
 
     Parameters
     ----------
-    curator, sample : Table
+    curator, sample : Searcher
         Of all rows, and of those that are searched.
     interval : Interval
         Of the bulk.
@@ -116,7 +116,7 @@ def rare_column(
     edges = _edges(found, 1 if few else STEPS)
     grid = EdgesGrid(interval.center[:, np.newaxis] + np.concatenate([-edges[::-1], edges]))
     sides = curator.measure(Histogram(grid), share=share, label="sides")
-    noise = float(np.max(sides.std))
+    noise = sides.std
     counts = sides.values[: edges.size][::-1], sides.values[edges.size + 1 :]
     if few:
         known = _together(found, edges) if sample is curator else None

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Table
+from prolate.curator import Searcher
 from prolate.estimators.search.first_mean import FirstMean
 from prolate.estimators.search.rare_column import RareColumn
-from prolate.estimators.shares import Shares
 
 __all__ = ["Shape"]
 
@@ -26,13 +25,12 @@ class Shape:
     ----------
     rows : float
         Their number, or a private estimate of it.
-    sample : Table
+    sample : Searcher
         Of the rows that were searched: all of them, or a random sample.
     center, spread : float64 arrays of shape (d,)
         Of every column.
     roughness : float
         Noise of the centers over the spreads, root mean square.
-    shares : Shares
     warnings : tuple of str
     first : FirstMean, optional
         Taken where there are such columns.
@@ -45,8 +43,6 @@ class Shape:
     heavy : bool array of shape (d,), optional
         Which columns are a few that reach much farther than the others (`apart.py`), if they
         were looked for.
-    table : Table, optional
-        What is to be summed: as if no values were missing.
     part : float64 array of shape (d,), optional
         Of each column's values that are there, where some are missing.
     absent : bool array of shape (d,), optional
@@ -54,18 +50,16 @@ class Shape:
     """
 
     rows: float
-    sample: Table
+    sample: Searcher
     center: Floats
     spread: Floats
     roughness: float
-    shares: Shares
     warnings: tuple[str, ...] = ()
     first: FirstMean | None = None
     center_noise: Floats | None = None
     constant: NDArray[np.bool_] | None = None
     rare: RareColumn | None = None
     heavy: NDArray[np.bool_] | None = None
-    table: Table | None = None
     part: Floats | None = None
     absent: NDArray[np.bool_] | None = None
 
@@ -91,7 +85,6 @@ class Shape:
             center_noise=None if self.center_noise is None else self.center_noise[index],
             constant=None if self.constant is None else self.constant[index],
             heavy=None,
-            table=None,
             part=None if self.part is None else self.part[index],
             absent=None if self.absent is None else self.absent[index],
         )

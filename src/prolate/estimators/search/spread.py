@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
-from prolate.estimators.search.locate import SCALES, Interval
+from prolate.estimators.search.locate import SCALES, WITHIN, Interval
 from prolate.estimators.search.pooling import pooled_pieces
 from prolate.estimators.shares import significance
 from prolate.queries import Histogram, MagnitudeGrid
@@ -35,7 +35,6 @@ _NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its inter
 _PRIOR_WIDTH = 7  # candidates that the prior is smoothed over
 _LEAST_PRESENT = 0.3  # at least this part of a column's values is taken to be there
 _TAIL = 3.0  # cells beyond this many bulk scales count as tail
-_WITHIN = 8.0  # half-widths of a narrow column's interval that count as its bulk
 _erf = np.frompyfunc(math.erf, 1, 1)  # importing SciPy takes longer than these few values
 _AT_ONCE = 1 << 12  # columns: their working copies stay small
 _GOES_ON = 3.0 * math.sqrt(3.0)  # standard deviations of noise in three cells together
@@ -102,7 +101,7 @@ def measure_scale(
     scale, step = np.empty((2, d))
     clear = significance(d * cells) * noise
     # What lies within a narrow column's interval is its bulk, not rare.
-    within = _WITHIN * interval.half / unit
+    within = WITHIN * interval.half / unit
     for begin in range(0, d, _AT_ONCE):
         here = slice(begin, begin + _AT_ONCE)
         scale[here], step[here] = _with_tail(

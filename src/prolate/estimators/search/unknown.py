@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Table
+from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.search.apart import heavy_columns
 from prolate.estimators.search.center import refine_center, roughness_of
@@ -53,7 +53,7 @@ _ALONE = (
 
 
 def search_columns(
-    curator: Table, all_rows: float, sample: Table, shares: Shares, interval: Interval
+    curator: Searcher, all_rows: float, sample: Searcher, shares: Shares, interval: Interval
 ) -> Shape:
     """Find centers and spreads inside the columns' intervals."""
     if interval.narrow.size == 1:
@@ -108,7 +108,6 @@ def search_columns(
         center,
         spread,
         roughness,
-        shares,
         warnings,
         constant=constant,
         heavy=heavy,
@@ -119,7 +118,7 @@ def search_columns(
 
 
 def _search_one(
-    curator: Table, rows: float, sample: Table, shares: Shares, interval: Interval
+    curator: Searcher, rows: float, sample: Searcher, shares: Shares, interval: Interval
 ) -> Shape:
     """Find the center and spread of a single column.
 
@@ -136,25 +135,21 @@ def _search_one(
         if gap == 0.0:
             if not shares.crowded:
                 spread, _ = with_farthest(sample, few, center, spread)
-            return Shape(
-                rows, sample, center, spread, roughness, shares, warnings, center_noise=noise
-            )
+            return Shape(rows, sample, center, spread, roughness, warnings, center_noise=noise)
         interval = replace(interval, center=center, half=gap * spread, narrow=~interval.narrow)
     found = rare_column(curator, sample, interval, rows=rows)
     spread = interval.half / SCALES
     if isinstance(found, RareColumn):
         spread = np.clip(np.maximum(spread, np.sqrt(found.square)), SMALLEST, LARGEST)
-        return Shape(rows, sample, found.mean, spread, 0.0, shares, warnings, rare=found)
+        return Shape(rows, sample, found.mean, spread, 0.0, warnings, rare=found)
     spread = np.clip(spread, SMALLEST, LARGEST)
     if not warnings:
         warnings = (_ALONE.format(100.0 * min(found / max(rows, 1.0), 1.0)),)
-    return Shape(
-        rows, sample, interval.center, spread, 0.0, shares, warnings, constant=interval.narrow
-    )
+    return Shape(rows, sample, interval.center, spread, 0.0, warnings, constant=interval.narrow)
 
 
 def _search_wide(
-    sample: Table,
+    sample: Searcher,
     rows: float,
     interval: Interval,
     shares: Shares,
@@ -203,7 +198,7 @@ def _search_wide(
 
 
 def _with_first_mean(
-    curator: Table, shape: Shape, interval: Interval, values: RareValues, seen: Floats
+    curator: Searcher, shape: Shape, interval: Interval, values: RareValues, seen: Floats
 ) -> Shape:
     """Return the shape with a first mean, and the spreads of rare values that it tells.
 

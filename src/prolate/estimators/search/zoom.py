@@ -18,11 +18,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.search.magnitudes import BULK, TINY
+from prolate.curator import Searcher
+from prolate.estimators.columns import SomeColumns
+from prolate.estimators.search.magnitudes import BULK
+from prolate.estimators.search.windows import AT_BOUND, BITS, Windows
 from prolate.estimators.shares import significance
-from prolate.queries import LinearGrid
+from prolate.queries import Histogram, LinearGrid
 
-__all__ = ["ENOUGH", "Zoom"]
+__all__ = ["ENOUGH", "Zoom", "zoom_clearly"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -31,6 +34,10 @@ Bools = NDArray[np.bool_]
 ENOUGH = 6
 """Cells in a run that is resolved."""
 
+_CELLS = 512
+_MOST_CELLS = 1 << 24  # of all histograms of one measurement together
+_RUN = 0.8  # where noise allows no run so long: this part of the longest it allows
+_SOME = 0.75  # of the columns, or fewer, are measured without the others
 _HALF = 0.5  # of the rows, for a single value; and no second thoughts from noise about one
 _ENTERS, _LEAVES = 2.0, 3.0  # standard deviations of a count by which a value is single, ...
 _FALLS = 4.0  # ... and of two by which it is not, if it has so many fewer rows now than before
@@ -40,37 +47,73 @@ _AVERAGE = 0.4  # part of the rows that it has at least, over all windows that h
 _BACK = 2.0  # width of the window that a column goes back to, over the one zoomed to
 _ELSEWHERE = 2.5  # standard deviations of the count of rows outside that may be noise
 _ACCIDENT = 0.01  # probability that noise alone puts the bulk of any column outside
-_AT_BOUND = 2.0**-40  # part of a first window's half that is left to values at a bound
 _SURE = 3.0  # standard deviations of a count by which the bulk is at a bound
 _INWARD = 1.5  # half a window over how far outside is, at least, from any bulk inside
 
 
-class Zoom:
-    """The columns' windows, and what was seen in them.
+def zoom_clearly(
+    curator: Searcher,
+    rows: float,
+    lower: Floats,
+    upper: Floats,
+    *,
+    bounded: tuple[Bools, Bools],
+    widest: tuple[Floats, Floats],
+    share: float,
+    noise: float,
+    lost: float,
+    most_levels: int | None = None,
+) -> Zoom:
+    """Return windows around columns' bulk that began as `lower` to `upper`.
 
     Parameters
     ----------
-    lower, upper : float64 arrays of shape (d,)
-        The first windows.
-    bounded : pair of bool arrays of shape (d,)
-        Whether no value is below, or above.
+    curator : Searcher
+    rows, lower, upper, bounded, widest, lost
+        As of `Zoom`.
+    share : float
+        Share of mu**2 for a histogram of all columns.
+    noise : float
+        Of a count of such a histogram.
+    most_levels : int, optional
+    """
+    d = curator.dimension
+    clear = (BULK * rows / (noise * significance(d * 1000, lost))) ** 2  # cells of a clear run
+    cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
+    enough = min(ENOUGH, max(2, round(_RUN * clear)))
+    zoom = Zoom(lower, upper, rows, enough=enough, lost=lost, bounded=bounded, widest=widest)
+    levels = math.ceil(BITS / math.log2(cells / 3))
+    for level in range(levels if most_levels is None else min(levels, most_levels)):
+        index = np.flatnonzero(~zoom.done)
+        if not index.size:
+            break
+        # Columns that are done are left out where they are many: for the same noise, fewer
+        # columns cost less.
+        if index.size > _SOME * d:
+            index = np.arange(d)
+        view = curator if index.size == d else SomeColumns(curator, index)
+        grid = zoom.grid(index, cells)
+        measured = view.measure(
+            Histogram(grid), share=share * index.size / d, label=f"location {level + 1}"
+        )
+        zoom.look(index, grid, measured.values, measured.std)
+    zoom.finish()
+    return zoom
+
+
+class Zoom(Windows):
+    """Windows that follow runs of cells which stand out of the noise.
+
+    Parameters
+    ----------
+    lower, upper, rows, bounded
+        As of `Windows`.
     widest : pair of float64 arrays of shape (d,)
         Windows for columns whose first does not hold the bulk: from, to.
-    rows : float
-        Number of rows, or a private estimate of it.
     enough : int
         Cells in a run that is resolved.
     lost : float
         Probability that noise alone makes any run of cells stand out.
-
-    Attributes
-    ----------
-    center, half : float64 arrays of shape (d,)
-        The windows are center -+ half.
-    narrow : bool array of shape (d,)
-        Whether the bulk is a single value, as far as was seen.
-    done : bool array of shape (d,)
-        Which columns need no further look.
     """
 
     def __init__(
@@ -84,19 +127,14 @@ class Zoom:
         bounded: tuple[Bools, Bools],
         widest: tuple[Floats, Floats],
     ) -> None:
-        self._rows, self._enough, self._lost = max(rows, 1.0), enough, lost
-        self.center = 0.5 * lower + 0.5 * upper
-        self.half = np.maximum(0.5 * upper - 0.5 * lower, TINY)
-        self.narrow = self.half <= 4.0 * TINY
-        self.done = self.narrow.copy()
+        super().__init__(lower, upper, rows, bounded=bounded)
+        self._enough, self._lost, self._first = enough, lost, True
         d = self.center.size
         self._sharp, self._single = np.zeros((2, d), dtype=np.bool_)
         self._highest = np.zeros(d)  # counts of the highest cells of the look before
         first, last = widest
         self._sound = np.stack([0.5 * first + 0.5 * last, 0.5 * last - 0.5 * first])
-        self._sound[1] *= 1.0 + _AT_BOUND
-        self._bounded, self._first = np.stack(bounded, axis=1), True
-        self.half = np.where(self._bounded.any(axis=1), (1.0 - _AT_BOUND) * self.half, self.half)
+        self._sound[1] *= 1.0 + AT_BOUND
         self._tops = np.zeros((2, d))  # counts of the highest cells since then, and their number
         self._part, self._away = np.zeros((2, d))
 
@@ -104,11 +142,6 @@ class Zoom:
     def least_spread(self) -> Floats:
         """How spread a column is at least, by the rows that were seen outside its windows."""
         return np.where(self.narrow, 0.0, np.sqrt(self._part) * self._away)
-
-    def grid(self, index: Integers, cells: int) -> LinearGrid:
-        """Return the cells of the windows of some columns."""
-        low = (self.center - self.half)[index]
-        return LinearGrid(low, (self.half / (cells / 2))[index], cells)
 
     def look(self, index: Integers, grid: LinearGrid, values: Floats, noise: float) -> None:
         """Zoom in on what the histograms of some columns show."""
@@ -175,8 +208,8 @@ class Zoom:
         surely = counts - BULK * self._rows > _SURE * noise
         alone, others = surely.any(axis=1), ~surely.any(axis=1)
         those, side = index[alone], np.where(surely[alone, 0], -1.0, 1.0)
-        self.center[those] += side * self.half[those] / (1.0 - _AT_BOUND)
-        self.half[those] *= _AT_BOUND
+        self.center[those] += side * self.half[those] / (1.0 - AT_BOUND)
+        self.half[those] *= AT_BOUND
         self.narrow[those] = self.done[those] = True
         kept = LinearGrid(grid.low[others], grid.width[others], grid.cells)
         return index[others], kept, every[others]

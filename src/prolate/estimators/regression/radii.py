@@ -1,0 +1,91 @@
+"""Which radii features are clipped to, where values are cut, and what each measurement may cost.
+
+A small radius costs less noise; a large one knows the slopes of the unclipped rows, where there
+are enough rows to pay for both.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from prolate.curator import Curator
+from prolate.estimators.lengths.norms import Norms, fraction_radius
+from prolate.estimators.regression.slopes import FARTHER, attenuation, mean_square
+from prolate.estimators.regression.standard import longest_square
+from prolate.estimators.shares import rows_changed
+
+__all__ = ["Radius", "choose_radii", "enough_rows", "longest_length"]
+
+_LONGEST = 1.0  # small radius, over the root of the number of features
+_FRACTION = 0.8  # of the rows is clipped to the small radius
+_CUT, _TARGET_CUT = 3.0, 2.5  # deviations at which features and the target are cut, ...
+_FAR_CUT, _FAR_TARGET_CUT = 16.0, 5.0  # ... and where the radius is large
+_LEAST_CUT, _MOST_ROWS = 1.3, 33.0  # the target is cut to so little, for so little rows times mu
+_FEW = 300.0  # rows times mu that do not pay for a large radius
+_LARGE = 0.2  # part of the sums' budget for the large radius, ...
+_TWO = 1.5  # ... if it is so many times the small one
+_RESIDUALS = 0.4  # part of the small radius' budget for a second round
+_BIAS = 0.4  # part of a radius' attenuation that counts as an error of the slopes
+
+
+@dataclass(frozen=True)
+class Radius:
+    """A radius, the cuts of features and target, and what its measurement may cost."""
+
+    radius: float
+    cut: float
+    target_cut: float
+    share: float
+    label: str
+
+
+def choose_radii(
+    curator: Curator, rows: float, norms: Norms, k: int, *, share: float, again: bool
+) -> list[Radius]:
+    """Return the small radius, and the large one where rows pay for both.
+
+    Of the share of the small one a part is left for what is asked `again`.
+    """
+    # Norms are of rows that are not cut: where scales are too small they say too much.
+    small = min(fraction_radius(norms, _FRACTION, rows), _LONGEST * math.sqrt(k))
+    large = _large_radius(curator, norms, k, rows, _LARGE * share)
+    two = large > _TWO * small and enough_rows(curator, rows) > _FEW
+    first = (1.0 - _LARGE) * share if two else share
+    first *= 1.0 - _RESIDUALS if again else 1.0
+    asked = [Radius(small, _CUT, _near(curator, rows), first, "regression")]
+    if two:
+        second = min(_LARGE * share, math.nextafter(share - first, 0.0))  # no more than is left
+        asked.append(Radius(large, _FAR_CUT, _FAR_TARGET_CUT, second, "slopes"))
+    return asked
+
+
+def _near(curator: Curator, rows: float) -> float:
+    """Return the deviations at which the target is cut: the noisier, the nearer."""
+    enough = enough_rows(curator, rows)
+    near = _LEAST_CUT * math.sqrt(math.sqrt(enough / _MOST_ROWS))
+    return min(max(near, _LEAST_CUT), _TARGET_CUT)
+
+
+def enough_rows(curator: Curator, rows: float) -> float:
+    """Return rows times mu, as if one of them were replaced."""
+    changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)
+    return float(rows * curator.mu_of(curator.remaining) / changed)
+
+
+def longest_length(norms: Norms) -> float:
+    """Return the longest length of features that is believed."""
+    return 1.02 * _FAR_CUT / FARTHER * norms.typical
+
+
+def _large_radius(curator: Curator, norms: Norms, k: int, rows: float, share: float) -> float:
+    """Return the radius that is best for the slopes: noise against what clipping does."""
+    changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
+    best = (math.inf, float(norms.edges[0]))
+    for radius in norms.edges[norms.edges < FARTHER * longest_length(norms)]:
+        size = mean_square(norms, radius, longest_length(norms)) / k
+        longest = longest_square(radius)
+        noise = changed * longest / (curator.mu_of(share) * rows) * math.sqrt(k) / size
+        bias = _BIAS * (attenuation(norms, radius, longest_length(norms), k) - 1.0)
+        best = min(best, (noise**2 + bias**2, float(radius)))
+    return best[1]
