@@ -28,10 +28,10 @@ from prolate.queries import (
     CountBelow,
     Cross,
     Cut,
+    EdgesGrid,
     FarthestHistogram,
     Gram,
     Histogram,
-    KeyHistogram,
     LinearGrid,
     MagnitudeGrid,
     Magnitudes,
@@ -137,9 +137,13 @@ MAKERS: dict[str, Callable[[int], Query]] = {
         LinearGrid(np.full(d, -2.0), np.full(d, 0.5), 8), missing=True
     ),
     "sum of whole rows": lambda d: WholeRows(ClippedSum(np.zeros(d), np.ones(d), 2.0)),
-    "key histogram": lambda d: KeyHistogram(d, np.arange(d), np.full(d, 1020), 6, 52),
-    "key histogram, columns twice": lambda d: KeyHistogram(
-        d, np.repeat(np.arange(d), 2), np.tile([-3, 2**63 - 1], d), 4, 50
+    "histogram between edges": lambda d: Histogram(
+        EdgesGrid(np.tile([-np.inf, -1.0, 0.0, 0.5, BIG], (d, 1)))
+    ),
+    "histograms between edges, columns twice": lambda d: Selected(
+        Histogram(EdgesGrid(np.tile([[-1.0, 1.0], [0.5, np.inf]], (d, 1)))),
+        np.repeat(np.arange(d), 2),
+        d,
     ),
     "norm histogram": lambda d: NormHistogram(
         np.zeros(d), np.ones(d), np.array([0.5, 1.0, 2.0, 1e300])
@@ -334,7 +338,7 @@ ATTAINED: dict[str, tuple[Query, np.ndarray, np.ndarray]] = {
     "count below": (CountBelow(np.zeros(3)), row(-1, -1, -1), row(1, 1, 1)),
     "linear histogram": (MAKERS["linear histogram"](3), row(-1, 0, 9), row(1, 1, -9)),
     "magnitude histogram": (MAKERS["magnitude histogram"](2), row(5, 9), row(0, 1)),
-    "key histogram": (MAKERS["key histogram"](2), row(1, -1), row(0, 1)),
+    "histogram between edges": (MAKERS["histogram between edges"](2), row(1, -1), row(0, 2)),
     "norm histogram": (MAKERS["norm histogram"](2), row(3, 4), row(0, math.nan)),
     "pairs": (MAKERS["pairs"](2), row(1, 2), row(-1, -2)),
     "cut": (MAKERS["cut"](2), row(9, 9), row(-9, -9)),
@@ -531,8 +535,9 @@ def test_twins(d, seed) -> None:
     shift = int(rng.choice([0, 1, 50, 52, 62, 63]))
     first = rng.integers(-(2**63), 2**63 - 1, d) >> rng.integers(0, 64, d)
     both("magnitude_histogram", rows, center, first, shift, shape=(d, 5))
-    index = rng.integers(0, d, d)
-    both("key_histogram", rows, index, first, shift, shape=(d, 7))
+    edges = np.sort([public(rng, d) for _ in range(6)], axis=0).T
+    edges[rng.random(d) < 0.2, -1], edges[rng.random(d) < 0.2, 0] = np.inf, -np.inf
+    both("edge_histogram", rows, edges, shape=(d, 7))
 
 
 CUTTING = {

@@ -23,7 +23,6 @@ from prolate.queries import (
     EdgesGrid,
     FarthestHistogram,
     Histogram,
-    KeyHistogram,
     LinearGrid,
     MagnitudeGrid,
     NormHistogram,
@@ -120,6 +119,12 @@ def some_columns(draw: st.DrawFn, d: int, make: Callable[[st.DrawFn, int], Query
     return Selected(make(draw, index.size), index, d)
 
 
+def any_columns(draw: st.DrawFn, d: int) -> Selected:
+    index = np.array(draw(st.lists(st.integers(0, d - 1), min_size=1, max_size=9)))
+    grid = EdgesGrid(drawn_edges(draw) - vector(draw, index.size)[:, np.newaxis])
+    return Selected(Histogram(grid), index, d)
+
+
 # Queries of random public parameters, by the number of columns.
 MAKERS: dict[str, Callable[[st.DrawFn, int], Query]] = {
     "count": lambda draw, d: Count(d),
@@ -138,13 +143,7 @@ MAKERS: dict[str, Callable[[st.DrawFn, int], Query]] = {
             draw(st.sampled_from([0, 50, 51, 52, 63])),
         )
     ),
-    "key histogram": lambda draw, d: KeyHistogram(
-        d,
-        index := np.array(draw(st.lists(st.integers(0, d - 1), min_size=1, max_size=9))),
-        draw(hnp.arrays(np.int64, index.size, elements=st.integers(-2000, 2000))),
-        draw(st.integers(1, 9)),
-        draw(st.sampled_from([0, 50, 52, 63])),
-    ),
+    "histograms between edges, any columns": any_columns,
     "norm histogram": lambda draw, d: NormHistogram(
         vector(draw, d),
         sizes(draw, d),
