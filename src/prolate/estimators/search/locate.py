@@ -29,6 +29,7 @@ __all__ = ["SCALES", "Interval", "locate"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 SCALES = 3.1
 """Half the width of an interval, in standard deviations of a normal column."""
@@ -37,6 +38,7 @@ _CELLS = 512
 _RUN = 0.8  # where noise allows no run so long: this part of the longest it allows
 _FEWER = 0.75  # of the columns, or fewer, are measured without the others
 _BITS = 27  # of zoom: centers up to a few million spreads away are found
+_AGAIN = 0.2  # of what remains, at most, for columns whose first window was too wide
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 _MOST_CELLS = 1 << 24  # of all histograms of one measurement together
 
@@ -113,13 +115,13 @@ def locate(
     found = bool(np.all(np.isfinite(lower) & np.isfinite(upper) & ~around_zero))
     farthest = np.maximum(np.abs(lower), np.abs(upper))
     constant = np.zeros(d, dtype=np.bool_)
-    widest, bounds = (lower, upper), (lower, upper)
+    widest, bounds, sure = (lower, upper), (lower, upper), np.full(d, np.inf)
     if found:
         part, absent = find_present(curator, rows)
     else:
         size = find_magnitudes(curator, rows, share=magnitude_share)
         part, absent = size.part, size.absent
-        found, constant = size.found, size.zero & around_zero
+        found, constant, sure = size.found, size.zero & around_zero, size.sure
         farthest = np.minimum(size.farthest, farthest)
         widest = np.clip(-size.widest, lower, upper), np.clip(size.widest, lower, upper)
         lower, upper = np.clip(-size.largest, lower, upper), np.clip(size.largest, lower, upper)
@@ -136,37 +138,73 @@ def locate(
         )
         none = np.zeros(d)
         return Interval(likely.center, likely.half, likely.narrow, found, farthest, none, *missing)
+    most = math.inf if most_levels is None else most_levels
+    windows = lower, upper, bounded, widest
+    zoom = _zoom(present, np.arange(d), windows, rows, share=share, lost=lost, most=most)
+    missed = np.flatnonzero(_missed(zoom, sure) & ~constant)
+    most = _AGAIN * curator.remaining * d / (share * max(missed.size, 1))
+    if missed.size and most >= 1.0 and most_levels is None:
+        near = np.maximum(lower, -sure), np.minimum(upper, sure)
+        windows = *near, (near[0] == bounds[0], near[1] == bounds[1]), (lower, upper)
+        zoom.take(missed, _zoom(present, missed, windows, rows, share=share, lost=lost, most=most))
+    seen = zoom.least_spread
+    return Interval(zoom.center, zoom.half, zoom.narrow, found, farthest, seen, *missing)
+
+
+def _zoom(
+    curator: Searcher,
+    columns: Integers,
+    windows: tuple[Floats, Floats, tuple[Bools, Bools], tuple[Floats, Floats]],
+    rows: float,
+    *,
+    share: float,
+    lost: float,
+    most: float,
+) -> Zoom:
+    """Return what is seen of some columns in ever smaller windows, in at most so many looks.
+
+    Windows are the first ones' ends, whether these are bounds, and the ends of the widest ones;
+    `share` is for a histogram of all columns.
+    """
+    d = curator.dimension
+    noise = math.sqrt(rows_changed(curator.neighbors) * d) / curator.mu_of(share)
     clear = _clear_run(noise, d, rows, lost)
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
-    enough = min(ENOUGH, max(2, round(_RUN * clear)))
-
+    lower, upper, bounded, widest = windows
     zoom = Zoom(
-        lower,
-        upper,
+        lower[columns],
+        upper[columns],
         rows,
-        enough=enough,
+        enough=min(ENOUGH, max(2, round(_RUN * clear))),
         lost=lost,
-        bounded=bounded,
-        widest=widest,
+        bounded=(bounded[0][columns], bounded[1][columns]),
+        widest=(widest[0][columns], widest[1][columns]),
     )
-    levels = math.ceil(_BITS / math.log2(cells / 3))
-    for level in range(levels if most_levels is None else min(levels, most_levels)):
+    for level in range(int(min(math.ceil(_BITS / math.log2(cells / 3)), most))):
         index = np.flatnonzero(~zoom.done)
         if not index.size:
             break
         # Columns that are done are left out where they are many: for the same noise, fewer
         # columns cost less.
-        if index.size > _FEWER * d:
-            index = np.arange(d)
-        view = present if index.size == d else SomeColumns(present, index)
+        if index.size > _FEWER * columns.size:
+            index = np.arange(columns.size)
+        those = columns[index]
+        view = curator if those.size == d else SomeColumns(curator, those)
         grid = zoom.grid(index, cells)
         measured = view.measure(
             Histogram(grid), share=share * index.size / d, label=f"location {level + 1}"
         )
         zoom.look(index, grid, measured.values, measured.std)
     zoom.finish()
-    seen = zoom.least_spread
-    return Interval(zoom.center, zoom.half, zoom.narrow, found, farthest, seen, *missing)
+    return zoom
+
+
+def _missed(zoom: Zoom, sure: Floats) -> Bools:
+    """Return which columns seem to be a single value, 0, though most are surely not 0.
+
+    Their first window was too wide: noise pretended that some values are far larger.
+    """
+    return zoom.narrow & (np.abs(zoom.center) < zoom.half) & np.isfinite(sure)
 
 
 def _clear_run(noise: float, columns: int, rows: float, lost: float) -> float:

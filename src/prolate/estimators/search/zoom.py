@@ -187,6 +187,12 @@ class Zoom:
         doubtful = (number > 0.0) & (total < _AVERAGE * self._rows * number)
         self._go_back(np.flatnonzero(doubtful))
 
+    def take(self, index: Integers, other: Zoom) -> None:
+        """Take what another look at some columns has shown."""
+        self.center[index], self.half[index] = other.center, other.half
+        self.narrow[index], self.done[index] = other.narrow, other.done
+        self._part[index], self._away[index] = other._part, other._away
+
     def _go_back(self, index: Integers) -> None:
         self.center[index], self.half[index] = self._sound[:, index]
         self.narrow[index] = False
