@@ -39,6 +39,7 @@ _RUN = 0.8  # where noise allows no run so long: this part of the longest it all
 _FEWER = 0.75  # of the columns, or fewer, are measured without the others
 _BITS = 27  # of zoom: centers up to a few million spreads away are found
 _AGAIN = 0.2  # of what remains, at most, for columns whose first window was too wide
+_WIDER = 4.0  # times where many values surely are
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 _MOST_CELLS = 1 << 24  # of all histograms of one measurement together
 
@@ -200,11 +201,12 @@ def _zoom(
 
 
 def _missed(zoom: Zoom, sure: Floats) -> Bools:
-    """Return which columns seem to be a single value, 0, though most are surely not 0.
+    """Return which columns seem to be a single value, 0, though many are surely not 0, or wider.
 
     Their first window was too wide: noise pretended that some values are far larger.
     """
-    return zoom.narrow & (np.abs(zoom.center) < zoom.half) & np.isfinite(sure)
+    wider = np.isfinite(sure) & (zoom.narrow | (zoom.half > _WIDER * sure))
+    return wider & (np.abs(zoom.center) < zoom.half)
 
 
 def _clear_run(noise: float, columns: int, rows: float, lost: float) -> float:

@@ -188,10 +188,11 @@ class Zoom:
         self._go_back(np.flatnonzero(doubtful))
 
     def take(self, index: Integers, other: Zoom) -> None:
-        """Take what another look at some columns has shown."""
-        self.center[index], self.half[index] = other.center, other.half
-        self.narrow[index], self.done[index] = other.narrow, other.done
-        self._part[index], self._away[index] = other._part, other._away
+        """Take what another look at some columns has shown, unless that is wider than it was."""
+        better = self.narrow[index] | (other.half < self.half[index])
+        index = index[better]
+        for name in "center", "half", "narrow", "done", "_part", "_away":
+            getattr(self, name)[index] = getattr(other, name)[better]
 
     def _go_back(self, index: Integers) -> None:
         self.center[index], self.half[index] = self._sound[:, index]
