@@ -103,12 +103,13 @@ def _odd(loss: Loss, along: Floats, radius: float) -> Floats:
 def _alone(loss: Loss, along: Floats, radius: float) -> Floats:
     """Return which part of the rows beyond the radius may be far out in each column alone.
 
-    As far as the column's tilt allows them on one side: what is not the tilt that all columns
-    have alike, with what noise may hide of it.
+    As far as the column's own tilt allows them on one side, with what noise may hide of it: all of
+    its tilt, or what is more or less than columns have that are alike, where these are foreseen.
     """
     far, tilt = _far_tilt(loss, radius) * loss.scale, loss.tilt
     alike = float(np.linalg.norm(tilt.row)) * along if loss.foreseen else 0.0
-    own = np.maximum(np.abs(tilt.row) - alike, 0.0) + tilt.own
+    shown = np.abs(tilt.row)
+    own = np.minimum(shown, np.abs(shown - alike)) + tilt.own
     most = _ALONE * loss.expected.unit * own
     return np.divide(most, far, out=np.ones(far.size), where=far > most)
 
