@@ -54,6 +54,25 @@ def test_each_column_of_a_survey_has_its_mean() -> None:
     assert worst_column(people(30_000, 0), error_norm="relative") < 0.05
 
 
+def test_no_column_of_many_magnitudes_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise shows some values a million times as large in one column in fifty or so."""
+
+    def lost() -> int:
+        number = 0
+        for seed in range(12):
+            rng = np.random.default_rng(seed)
+            rows = rng.exponential(size=(5000, 25)) * 10.0 ** np.linspace(-6, 6, 25)
+            made = prolate.mean(rows, budget=Budget(rho=0.5), error_norm="relative", seed=seed)
+            off = np.abs(made.estimate - rows.mean(axis=0)) / rows.std(axis=0)
+            number += np.count_nonzero(off > 0.2)
+        return number
+
+    assert lost() == 0
+    nothing = np.zeros(25, dtype=np.bool_)
+    monkeypatch.setattr(locate, "_missed", lambda zoom, sure: nothing[: sure.size])
+    assert lost() >= 3  # a planted fault
+
+
 def test_flags_are_lost_where_rare_values_are_taken_to_be_of_one_size(monkeypatch) -> None:
     """A planted fault."""
 

@@ -74,6 +74,7 @@ def made(between: tuple[float, float], row: np.ndarray) -> Tilt:
         shown=np.zeros(D),
         row=row,
         row_noise=0.0,
+        own=np.zeros(D),
         radius=np.inf,
     )
 

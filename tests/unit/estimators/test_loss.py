@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from prolate.estimators.clipping import allowance
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.clipping.tilt import Tilt
 from prolate.estimators.lengths import expected as expected_module
@@ -59,6 +60,7 @@ def measured(rows: Rows, noise: float = 0.1) -> Loss:
         shown=np.zeros(spread.size),
         row=np.zeros(spread.size),
         row_noise=0.0,
+        own=np.zeros(spread.size),
         radius=1.25 * between[1],
     )
     row = np.mean(rows * tilt.measured(length)[:, np.newaxis], axis=0)
@@ -157,8 +159,35 @@ def test_no_row_points_aside_by_more_than_its_length(monkeypatch: pytest.MonkeyP
         shown=np.zeros(512),
         row=row,
         row_noise=1.9,
+        own=np.zeros(512),
         radius=1.04 * typical,
     )
     assert Loss(expected, tilt, ones, ones).doubt_square(typical) < 0.1
     monkeypatch.setattr(Loss, "_tilted", 0.0)  # the same test fails for this fault
     assert Loss(expected, tilt, ones, ones).doubt_square(typical) > 10.0
+
+
+@pytest.mark.parametrize("own", [0.1, 0.3])
+def test_rows_far_out_may_be_of_a_column_that_shows_no_tilt(
+    own: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One row in 500, of a column whose bulk is all that its spread knows of."""
+    rng = np.random.default_rng(3)
+    rows = np.concatenate([DRAWS["both sides"](rng, 10), 0.6 * rng.normal(size=(N, 1))], axis=1)
+    rows[: N // 500, 10] += 8.0 * rng.exponential(size=N // 500)
+    rows -= rows.mean(axis=0)
+    found = measured(rows)
+    spread = np.append(np.ones(10), 0.6)
+    tilt = {**vars(found.tilt), "own": own * spread, "row_noise": own * np.linalg.norm(spread)}
+    row = np.append(found.tilt.row[:10], 0.0)
+    tilt |= {"row": row, "shown": row / np.linalg.norm(row)}
+    loss = Loss(found.expected, Tilt(**tilt), spread, np.sqrt(spread))
+    radius = 1.6 * found.expected.norms.typical
+
+    def allowed() -> Rows:
+        return allowance.allowance_of_mean(loss, bias=0.01, radius=radius).clipping_std
+
+    lost = abs(taken(rows, radius)[10])
+    assert lost < 2.5 * allowed()[10]
+    monkeypatch.setattr(allowance, "_ALONE", 0.0)  # the same test fails for this fault
+    assert lost > 5.0 * allowed()[10]

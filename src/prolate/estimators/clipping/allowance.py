@@ -33,6 +33,7 @@ _KNOWN = 2.0  # times the bias that was extrapolated, in columns that show it th
 _FORESEEN = 0.4  # of what rows far out may lose beyond what is given back
 _OWN = 10.0  # times the tilt that columns show by themselves: far out, they alone make rows long
 _ODD = 0.5  # times the tilt that none shows, of rows that hardly tilt
+_ALONE = 0.6  # times the tilt that a column may have, of rows far out in it alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,8 @@ def _odd(loss: Loss, along: Floats, radius: float) -> Floats:
     """Return what to allow for rows far out, of which the tilt hardly says how skewed they are.
 
     Where columns show a tilt, it is these. Else it is all of them, if rows are surely beyond the
-    radius. What normal rows lose beyond it they lose on both sides.
+    radius. And each may hold these rows alone, whatever others show: a few rows hardly tilt, and
+    their column seems no wider for them. What normal rows lose beyond it they lose on both sides.
     """
     expected, tilt, scale, size = loss.expected, loss.tilt, loss.scale, loss.spread / loss.scale
     beyond = Beyond.of(expected.norms, expected.rows)
@@ -95,7 +97,21 @@ def _odd(loss: Loss, along: Floats, radius: float) -> Floats:
     theirs, shown = worth * _far_tilt(loss, radius), expected.unit * math.sqrt(tilt.square)
     if part * theirs > times * shown:  # of tiny scales, both may vanish
         part = times * shown / theirs
-    return np.asarray(part * worth * odd * direction)
+    return np.maximum(part * worth * odd * direction, _alone(loss, along, radius) * odd * scale)
+
+
+def _alone(loss: Loss, along: Floats, radius: float) -> Floats:
+    """Return which part of the rows beyond the radius may be far out in each column alone.
+
+    As far as the column's own tilt allows them on one side, with what noise may hide of it: all of
+    its tilt, or what is more or less than columns have that are alike, where these are foreseen.
+    """
+    far, tilt = _far_tilt(loss, radius) * loss.scale, loss.tilt
+    alike = float(np.linalg.norm(tilt.row)) * along if loss.foreseen else 0.0
+    shown = np.abs(tilt.row)
+    own = np.minimum(shown, np.abs(shown - alike)) + tilt.own
+    most = _ALONE * loss.expected.unit * own
+    return np.divide(most, far, out=np.ones(far.size), where=far > most)
 
 
 def _far_tilt(loss: Loss, radius: float) -> float:

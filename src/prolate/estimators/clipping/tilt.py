@@ -54,6 +54,8 @@ class Tilt:
         The mean tilted row as measured, over `Expected.unit`.
     row_noise : float
         L2 norm of what symmetric rows make it: of its noise, their sampling, and their center.
+    own : float64 array of shape (d,)
+        Standard deviation of each column of it, by its noise and the sampling of symmetric rows.
     radius : float
         What the tilted rows are clipped to.
     """
@@ -64,6 +66,7 @@ class Tilt:
     shown: Floats
     row: Floats
     row_noise: float
+    own: Floats
     radius: float
 
     def measured(self, length: Floats) -> Floats:
@@ -151,6 +154,7 @@ def measure_tilt(
         shown=shown,
         row=total,
         row_noise=float(np.sqrt(explained)),
+        own=own,
         radius=radius,
     )
 

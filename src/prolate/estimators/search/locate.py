@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +22,14 @@ from prolate.estimators.present import find_present, present_view
 from prolate.estimators.search.likely_zoom import NOISIEST, NOISY, zoom_likely
 from prolate.estimators.search.magnitudes import find_magnitudes
 from prolate.estimators.search.windows import Windows
-from prolate.estimators.search.zoom import zoom_clearly
+from prolate.estimators.search.zoom import Zoom, zoom_clearly
 from prolate.estimators.shares import rows_changed
 
 __all__ = ["SCALES", "WITHIN", "Interval", "locate"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 SCALES = 3.1
 """Half the width of an interval, in standard deviations of a normal column."""
@@ -35,6 +37,8 @@ SCALES = 3.1
 WITHIN = 8.0
 """Half-widths of a narrow column's interval that count as its bulk."""
 
+_AGAIN = 0.2  # of what remains, at most, for columns whose first window was too wide
+_WIDER = 4.0  # times where many values surely are
 _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 
 
@@ -110,13 +114,13 @@ def locate(
     found = bool(np.all(np.isfinite(lower) & np.isfinite(upper) & ~around_zero))
     farthest = np.maximum(np.abs(lower), np.abs(upper))
     constant = np.zeros(d, dtype=np.bool_)
-    widest, bounds = (lower, upper), (lower, upper)
+    widest, bounds, sure = (lower, upper), (lower, upper), np.full(d, np.inf)
     if found:
         part, absent = find_present(curator, rows)
     else:
         size = find_magnitudes(curator, rows, share=magnitude_share)
         part, absent = size.part, size.absent
-        found, constant = size.found, size.zero & around_zero
+        found, constant, sure = size.found, size.zero & around_zero, size.sure
         farthest = np.minimum(size.farthest, farthest)
         widest = np.clip(-size.widest, lower, upper), np.clip(size.widest, lower, upper)
         lower, upper = np.clip(-size.largest, lower, upper), np.clip(size.largest, lower, upper)
@@ -133,17 +137,27 @@ def locate(
             present, rows, lower, upper, bounded=bounded, share=share, most_levels=most_levels
         )
     else:
-        windows = zoom_clearly(
-            present,
-            rows,
-            lower,
-            upper,
-            bounded=bounded,
-            widest=widest,
-            share=share,
-            noise=noise,
-            lost=lost,
-            most_levels=most_levels,
-        )
+        look = partial(zoom_clearly, present, rows, share=share, noise=noise, lost=lost)
+        most = math.inf if most_levels is None else most_levels
+        every = np.arange(d)
+        windows = zoom = look(every, lower, upper, bounded=bounded, widest=widest, most_levels=most)
+        missed = np.flatnonzero(_missed(zoom, sure) & ~constant)
+        most = _AGAIN * curator.remaining * d / (share * max(missed.size, 1))
+        if missed.size and most >= 1.0 and most_levels is None:
+            near = np.maximum(lower, -sure), np.minimum(upper, sure)
+            bounded = near[0] == bounds[0], near[1] == bounds[1]
+            zoom.take(
+                missed,
+                look(missed, *near, bounded=bounded, widest=(lower, upper), most_levels=most),
+            )
     seen = windows.least_spread
     return Interval(windows.center, windows.half, windows.narrow, found, farthest, seen, *missing)
+
+
+def _missed(zoom: Zoom, sure: Floats) -> Bools:
+    """Return which columns seem to be a single value, 0, though many are surely not 0, or wider.
+
+    Their first window was too wide: noise pretended that some values are far larger.
+    """
+    wider = np.isfinite(sure) & (zoom.narrow | (zoom.half > _WIDER * sure))
+    return wider & (np.abs(zoom.center) < zoom.half)

@@ -40,6 +40,7 @@ _PRESENT = 0.8  # of the rows in groups that are seen, or there are others
 _HINT = 1.5  # standard deviations of a count where others may be
 _SOME = 0.11  # of the rows are taken to be there: more than `_reach` leaves aside
 _RARELY = 1e-3  # probability that noise alone makes a column larger than all columns show
+_MANY = 0.4  # of the rows, whose magnitude is surely seen
 _OFTEN, _MOSTLY = 0.25, 0.5  # of the rows, and of the columns
 _BELOW, _BELOW_CELLS = 10, 1 << 19  # groups below those seen, and at most so many in all
 
@@ -80,6 +81,9 @@ class Magnitudes:
         Most values of a column have |x - center| <= largest / 2.
     farthest : float64 array of shape (d,)
         The same of the farthest values that stand out of the noise.
+    sure : float64 array of shape (d,)
+        As `largest`, of values other than 0 that surely stand out, if these are many of the
+        column; inf for others.
     zero : bool array of shape (d,)
         Whether the bulk is a single value, the center.
     found : bool
@@ -94,6 +98,7 @@ class Magnitudes:
 
     largest: Floats
     farthest: Floats
+    sure: Floats
     zero: Bools
     found: bool
     widest: float
@@ -139,6 +144,7 @@ def find_magnitudes(
     alone = (seen[:, 0] > 0.0) & ~seen[:, 1:].any(axis=1)
     sure = counts[:, 0] - BULK * rows > _SURE * noise
     zero = np.asarray(common.zero & (alone | sure))
+    near = _surely_near(seen, grid, rows)
     more = _with_hidden(seen, counts, noise, rows, common)
     if np.mean(zero) > _MOSTLY:  # then many zeros in others are no accident
         zero |= counts[:, 0] > _OFTEN * rows
@@ -166,7 +172,15 @@ def find_magnitudes(
         largest[beyond], farthest[beyond] = _reach(more, whole)
     widest = max(float(largest.max()), 2.0 * float(grid.edges(0)[common.high + 1 - common.low]))
     widest = min(widest, 1.0 / TINY)
-    return Magnitudes(largest, farthest, zero, common.found, widest, part, absent)
+    return Magnitudes(largest, farthest, near, zero, common.found, widest, part, absent)
+
+
+def _surely_near(seen: Floats, grid: MagnitudeGrid, rows: float) -> Floats:
+    """Return `Magnitudes.sure`; where values are larger than all columns show, nothing is."""
+    numbers = seen.copy()
+    numbers[:, 0] = 0.0
+    known = (numbers.sum(axis=1) > _MANY * rows) & (numbers[:, -1] == 0.0)
+    return np.where(known, _reach(numbers, grid)[0], np.inf)
 
 
 def _with_hidden(
@@ -175,7 +189,7 @@ def _with_hidden(
     """Return what is seen, and where others of a column's values may be if that is too few rows.
 
     A column that is 0 in half of its rows, and spread over several groups in the others,
-    shows the zeros alone. A group too many costs a level of zoom; one too few, the column.
+    shows the zeros alone. A group too many costs some looks; one too few, the column.
     """
     few = seen.sum(axis=1) < _PRESENT * rows
     may = common.likely[common.low : common.low + counts.shape[1]] & (counts > _HINT * noise)

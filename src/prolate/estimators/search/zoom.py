@@ -54,6 +54,7 @@ _INWARD = 1.5  # half a window over how far outside is, at least, from any bulk 
 def zoom_clearly(
     curator: Searcher,
     rows: float,
+    columns: Integers,
     lower: Floats,
     upper: Floats,
     *,
@@ -62,36 +63,47 @@ def zoom_clearly(
     share: float,
     noise: float,
     lost: float,
-    most_levels: int | None = None,
+    most_levels: float,
 ) -> Zoom:
-    """Return windows around columns' bulk that began as `lower` to `upper`.
+    """Return windows around the bulk of some columns that began as `lower` to `upper`.
 
     Parameters
     ----------
     curator : Searcher
-    rows, lower, upper, bounded, widest, lost
+    rows, lost
         As of `Zoom`.
+    columns : int64 array
+    lower, upper, bounded, widest
+        As of `Zoom`, of all columns.
     share : float
         Share of mu**2 for a histogram of all columns.
     noise : float
         Of a count of such a histogram.
-    most_levels : int, optional
+    most_levels : float
+        At most so many histograms.
     """
     d = curator.dimension
     clear = (BULK * rows / (noise * significance(d * 1000, lost))) ** 2  # cells of a clear run
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
-    enough = min(ENOUGH, max(2, round(_RUN * clear)))
-    zoom = Zoom(lower, upper, rows, enough=enough, lost=lost, bounded=bounded, widest=widest)
-    levels = math.ceil(BITS / math.log2(cells / 3))
-    for level in range(levels if most_levels is None else min(levels, most_levels)):
+    zoom = Zoom(
+        lower[columns],
+        upper[columns],
+        rows,
+        enough=min(ENOUGH, max(2, round(_RUN * clear))),
+        lost=lost,
+        bounded=(bounded[0][columns], bounded[1][columns]),
+        widest=(widest[0][columns], widest[1][columns]),
+    )
+    for level in range(int(min(math.ceil(BITS / math.log2(cells / 3)), most_levels))):
         index = np.flatnonzero(~zoom.done)
         if not index.size:
             break
         # Columns that are done are left out where they are many: for the same noise, fewer
         # columns cost less.
-        if index.size > _SOME * d:
-            index = np.arange(d)
-        view = curator if index.size == d else SomeColumns(curator, index)
+        if index.size > _SOME * columns.size:
+            index = np.arange(columns.size)
+        those = columns[index]
+        view = curator if those.size == d else SomeColumns(curator, those)
         grid = zoom.grid(index, cells)
         measured = view.measure(
             Histogram(grid), share=share * index.size / d, label=f"location {level + 1}"
@@ -219,6 +231,13 @@ class Zoom(Windows):
         total, number = self._tops
         doubtful = (number > 0.0) & (total < _AVERAGE * self._rows * number)
         self._go_back(np.flatnonzero(doubtful))
+
+    def take(self, index: Integers, other: Zoom) -> None:
+        """Take what another look at some columns has shown, unless that is wider than it was."""
+        better = self.narrow[index] | (other.half < self.half[index])
+        index = index[better]
+        for name in "center", "half", "narrow", "done", "_part", "_away":
+            getattr(self, name)[index] = getattr(other, name)[better]
 
     def _go_back(self, index: Integers) -> None:
         self.center[index], self.half[index] = self._sound[:, index]
