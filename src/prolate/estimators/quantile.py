@@ -46,6 +46,7 @@ _FEW_VALUES = (
 )
 _CLEARLY = 5.0  # standard deviations of noise before rows are taken to share a value
 _SURE = 3.0  # standard deviations of noise before values are taken to be missing
+_FAR = 3.0  # noises of a rank from either end before its number is taken to be among values
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +88,7 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
     first = np.full(column.size, -(1 << (_BITS - 1)), dtype=np.int64)
     share = curator.remaining / len(_SHIFTS)
     present = np.full(column.size, rows)
+    totals = np.zeros(column.size)
     steps: list[_Step] = []
     rank_noise = 0.0
     for step, shift in enumerate(_SHIFTS):
@@ -97,32 +99,37 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
             query, share=min(share, curator.remaining), label=f"quantile {step + 1}"
         )
         counts = measured.values.reshape(query.shape)[where]
-        below = np.cumsum(counts, axis=1)
-        if step == 0:
-            present = np.clip(below[:, -1], 1.0, max(rows, 1.0))
-            all_there = present > rows - _SURE * measured.std * math.sqrt(counts.shape[1])
-            present = np.where(all_there, rows, present)
+        total = counts.sum(axis=1)
+        totals += total
+        seen = np.clip(totals / (step + 1), 1.0, max(rows, 1.0))
+        noise = measured.std * math.sqrt(counts.shape[1] / (step + 1))
+        present = np.where(seen > rows - _SURE * noise, rows, seen)
         edges = np.stack([query.edges(k) for k in range(len(stretches[0]))])[where]
-        cell = _crossing(below[:, :-1], probability * present)
-        steps.append(_Step(edges, below[:, :-1], cell, measured.std))
-        rank_noise = measured.std * math.sqrt(query.cells / 2)
+        below = _below(counts, total - present)
+        if curator.bounds is not None:
+            lower, upper = curator.bounds
+            below = _within(below, edges, present, lower[column], upper[column])
+        cell = _crossing(below, probability * present)
+        steps.append(_Step(edges, below, cell, measured.std))
+        rank_noise = measured.std * _bridge(counts.shape[1])
         if step + 1 < len(_SHIFTS):
             first = (first + cell) << _BITS
     low, high = np.take_along_axis(edges, np.stack([cell, cell + 1], axis=1), axis=1).T
-    value = np.where(low >= 0.0, low, high)  # the number with fewest digits in the cell
+    value = _no_dust(np.where(low >= 0.0, low, high))  # the number with fewest digits in the cell
     sampling = np.sqrt(probability * (1.0 - probability) * present)
     rank, rank_std = probability * present, np.hypot(rank_noise, sampling)
     with np.errstate(over="ignore"):
         per_rank = np.array([_per_rank(steps, k, rank[k], rank_std[k]) for k in range(value.size)])
         # The search ends in a cell, wherever in it the value is.
-        noise_std = np.hypot(per_rank * rank_noise, high - low)
-        sampling_std = per_rank * sampling
+        noise_std = _no_dust(np.hypot(per_rank * rank_noise, high - low))
+        sampling_std = _no_dust(per_rank * sampling)
     if curator.bounds is not None:
         lower, upper = (np.tile(bound, wanted) for bound in curator.bounds)
         value = np.clip(value, lower, upper)
         noise_std = np.minimum(noise_std, upper - lower)
         sampling_std = np.minimum(sampling_std, upper - lower)
     warnings: tuple[str, ...] = ()
+    near_end = bool(np.any(np.minimum(rank, present - rank) < _FAR * rank_noise))
     if rank_noise > _SMALL * rows:
         lost = rank_noise > _HIDDEN * rows and curator.bounds is None
         few = (
@@ -131,8 +138,9 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
             f"{100 * rank_noise / max(rows, 1.0):.0f} % of the rows{_LOST if lost else '.'}"
         )
         warnings = (few,)
-    elif np.any(np.minimum(rank, present - rank) < rank_noise):
-        warnings = (_END,)
+        near_end = near_end and not lost
+    if near_end:
+        warnings = (*warnings, _END)
     if any(steps[-1].alike(k) > 0.0 for k in range(value.size)):
         warnings = (*warnings, _FEW_VALUES)
     shape = (wanted, d)
@@ -146,6 +154,36 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
     )
 
 
+def _no_dust(values: Floats) -> Floats:
+    """Return the numbers, those of less than full precision as 0: steps of the search, no data."""
+    return np.where(np.abs(values) < np.finfo(np.float64).tiny, 0.0, values)
+
+
+def _below(counts: Floats, excess: Floats) -> Floats:
+    """Return how many rows are below each edge, given how far the counts' sum is off.
+
+    Noise adds up from cell to cell. What it adds up to at the end is known, so each edge is
+    relieved of the part that cells before it likely have: a random walk becomes a bridge,
+    which is as sure at the upper end as at the lower one.
+    """
+    cells = counts.shape[1]
+    part = np.arange(1, cells) / cells
+    return np.asarray(np.cumsum(counts, axis=1)[:, :-1] - excess[:, np.newaxis] * part)
+
+
+def _bridge(cells: int) -> float:
+    """Return the root mean square over the edges of the bridge's noise, for that of a cell."""
+    edges = np.arange(1, cells)
+    return math.sqrt(float(np.mean(edges * (cells - edges) / cells)))
+
+
+def _within(below: Floats, edges: Floats, present: Floats, lower: Floats, upper: Floats) -> Floats:
+    """Return the counts as bounds know them: none below the lower one, none above the upper."""
+    lower, upper = lower[:, np.newaxis], upper[:, np.newaxis]
+    known = np.where(edges > upper, present[:, np.newaxis], below)
+    return np.where(edges <= lower, 0.0, known)
+
+
 def _sorted(values: Floats, probabilities: Floats) -> Floats:
     """Return the values with larger quantiles never below smaller ones of their column."""
     order = np.argsort(probabilities, kind="stable")
@@ -157,9 +195,13 @@ def _sorted(values: Floats, probabilities: Floats) -> Floats:
 def _crossing(below: Floats, target: Floats) -> Integers:
     """Return the cell in which noisy counts below the edges reach the target.
 
-    Noise can make them reach it several times; half of the crossings lie on either side.
+    Noise can make them reach it several times, so what is asked is the nearest counts that
+    never fall. Where cells are empty, as far beyond the largest value, these average its noise.
     """
-    short = np.count_nonzero(below[:, 1:-1] < target[:, np.newaxis], axis=1)
+    from scipy.optimize import isotonic_regression
+
+    rising = np.stack([isotonic_regression(counts).x for counts in below])
+    short = np.count_nonzero(rising[:, 1:-1] < target[:, np.newaxis], axis=1)
     return np.asarray(short, dtype=np.int64)
 
 
