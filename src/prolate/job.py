@@ -35,6 +35,7 @@ Columns = str | int | Sequence[str | int]
 Engine = Literal["spark"]
 
 _LARGEST = float(np.finfo(np.float64).max)
+_NAMED = 4  # columns of a release that its entry in a ledger names
 _NO_ORDER = (
     "Rows of persons, of groups and on Spark have no places that are theirs alone (nor those of "
     "files on Spark whose row groups do not begin at even ones), so none are first, and none are "
@@ -165,8 +166,7 @@ class Job:
                     progress=report,
                 )
         limits = read_bounds(bounds, source.columns, required=self.needs_bounds)
-        d = len(source.columns)
-        label = f"{self.statistic} of {d} column{'' if d == 1 else 's'}"
+        label = self.entry(source.columns, seed)
         free = self.only_counts and terms.relation == "replace"
         charge = terms.charging(book, None if free else price, label)
         with _reporter(progress, terms.relation) as report:
@@ -192,6 +192,19 @@ class Job:
             raise InputError(f"exchangeable must be True or False; got {exchangeable!r}.")
         if not ordered and (self.pairs_rows or exchangeable):
             raise InputError(_NO_ORDER)
+
+    def entry(self, columns: Sequence[str], seed: int | None, *, by: str = "") -> str:
+        """Return what a ledger calls the release: the columns, some by name, and the groups."""
+        names = [str(name).encode(errors="replace").decode() for name in self._of(columns)]
+        shown = ", ".join(names[:_NAMED]).replace("\0", "")
+        more = len(names) - _NAMED
+        return (
+            f"{self.statistic} of {shown}{f' and {more:,} more' if more > 0 else ''}"
+            f"{f' by {by}' if by else ''}{'' if seed is None else ' (seeded: NOT PRIVATE)'}"
+        )
+
+    def _of(self, columns: Sequence[str]) -> Sequence[str]:
+        return self.names(tuple(columns)) if self.only_counts else columns
 
     def sign(
         self,
