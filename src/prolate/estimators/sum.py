@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 
 _SEEN = 0.1  # standard deviations of noise that do not change an interval
 _FIRST, _SQUARES = 0.1, 0.1  # of the budget, where the mean is all that is asked
+_COUNTED = 0.25  # of it for the number of rows, where that is private
 
 
 def bounded_sum(curator: Curator, *, error_norm: float, elliptical: bool) -> Estimate:
@@ -119,6 +120,11 @@ def mean_within(curator: Table, *, rows: float, error_norm: float) -> Estimate:
     """
     lower, upper = _bounds(curator)
     middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
+    unsure = 0.0
+    if curator.neighbors == "add-remove":  # few rows: how many there are is half of the matter
+        share = _COUNTED * curator.remaining
+        counted = curator.measure(Count(curator.dimension), share=share, label="rows again")
+        rows, unsure = max(1.0, float(counted.values[0])), counted.std
     part, absent = find_present(curator, rows)
     table = present_table(curator, rows, part)
     for_first, for_squares = _FIRST * table.remaining, _SQUARES * table.remaining
@@ -135,6 +141,7 @@ def mean_within(curator: Table, *, rows: float, error_norm: float) -> Estimate:
         table, far, far, of_squares, far, share=for_squares, about=first
     )
     value, noise_std, step = around(first, table.remaining)
+    noise_std = np.hypot(noise_std, np.abs(value - middle) * unsure / rows)
     off = np.minimum(noise_std, half)
     inside = np.clip(value, lower + off, upper - off)
     most = (inside - lower) * (upper - inside)  # values between two ends vary by no more

@@ -69,3 +69,20 @@ def test_few_rows_of_many_columns_are_searched() -> None:
     rows = np.random.default_rng(1).normal(50, 10, (1500, 10))
     made = prolate.mean(rows, bounds=(0, 1000), budget=BUDGET, seed=1)
     assert np.max(np.abs(made.estimate - rows.mean(axis=0))) < 5.0
+
+
+@pytest.mark.parametrize("n", [120, 240])
+def test_small_groups_within_bounds_are_held_by_their_intervals(n: int) -> None:
+    """Their number of rows is private, and its noise a part of the mean's."""
+    rng = np.random.default_rng(1)
+    off, said, held = [], [], []
+    for seed in range(40):
+        rows = (rng.random((n, 1)) < 0.1).astype(float)
+        made = prolate.mean(rows, bounds=(0, 1), budget=BUDGET, neighbors="add-remove", seed=seed)
+        low, high = made.interval(0.95)[0]
+        off.append(made.estimate[0] - rows.mean())
+        said.append(made.noise_std[0])
+        held.append(low <= 0.1 <= high)
+    assert np.mean(held) > 0.85
+    assert np.sqrt(np.mean(np.square(off))) < 1.5 * np.median(said)
+    assert np.median(said) < 8.0 / n
