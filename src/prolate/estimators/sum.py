@@ -91,14 +91,16 @@ def bounded_mean(curator: Curator, *, error_norm: float, elliptical: bool) -> Es
     """
     lower, upper = _bounds(curator)
     middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
+    unsure = 0.0
     if curator.neighbors == "replace":
         rows = float(curator.public_rows())
     else:
-        counted = curator.measure(Count(curator.dimension), share=0.05, label="rows")
-        rows = max(1.0, float(counted.values[0]))
+        counted = curator.measure(Count(curator.dimension), share=_COUNTED, label="rows")
+        rows, unsure = max(1.0, float(counted.values[0])), counted.std
     scale = _shape(half, error_norm, elliptical)
     value, noise_std, step = _centered_sum(curator, middle, half, scale, middle)
-    value, noise_std = middle + value / rows, noise_std / rows
+    noise_std = np.hypot(noise_std, np.abs(value) * unsure / rows) / rows
+    value = middle + value / rows
     return Estimate(value, noise_std, None, rows, clipping_std=_rounding(step, noise_std))
 
 

@@ -86,3 +86,12 @@ def test_small_groups_within_bounds_are_held_by_their_intervals(n: int) -> None:
     assert np.mean(held) > 0.85
     assert np.sqrt(np.mean(np.square(off))) < 1.5 * np.median(said)
     assert np.median(said) < 8.0 / n
+
+
+def test_the_plain_mechanism_states_the_noise_of_a_private_number_of_rows() -> None:
+    """Of flags that few rows have, it stated a quarter of its noise."""
+    rows = (np.random.default_rng(1).random((1000, 1)) < 0.05).astype(float)
+    given = {"bounds": (0, 1), "budget": BUDGET, "neighbors": "add-remove", "method": "gaussian"}
+    made = [prolate.mean(rows, seed=seed, **given) for seed in range(60)]
+    off = np.array([one.estimate[0] - rows.mean() for one in made])
+    assert 0.7 < np.std(off) / np.mean([one.noise_std[0] for one in made]) < 1.3
