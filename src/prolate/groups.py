@@ -89,8 +89,7 @@ def release_groups(
     # A part that is too small is said before anything is charged, or it would tell of a group.
     of_group = terms.budget() if delta is None else terms.budget(FOR_THE_REST)
     of_count = of_group if delta is None else terms.budget(FOR_COUNT)
-    of = f"{len(names)} column{'' if len(names) == 1 else 's'}"
-    label = f"{job.statistic} of {of} by {in_words(by)}"
+    label = job.entry(names, seed, by=in_words(by))
     terms.charging(ledger, terms.price, label, aside)()
 
     report = progress or _quiet

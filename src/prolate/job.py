@@ -26,8 +26,10 @@ from prolate.measurement import Measurement
 from prolate.noise import NumberedBits, random_bits
 from prolate.release import Release
 from prolate.sources import open_source
+from prolate.sources.source import listed
 from prolate.sources.threads import one_blas_thread
 from prolate.terms import Terms
+from prolate.theory import RELATIVE
 
 __all__ = ["Columns", "Engine", "Job", "Statistic", "typed"]
 
@@ -35,6 +37,8 @@ Columns = str | int | Sequence[str | int]
 Engine = Literal["spark"]
 
 _LARGEST = float(np.finfo(np.float64).max)
+_MUCH, _APART = 3.0, 5.0  # noise over sampling error that hides a mean, and others' is less
+_NAMED = 4  # columns of a release that its entry in a ledger names
 _NO_ORDER = (
     "Rows of persons, of groups and on Spark have no places that are theirs alone (nor those of "
     "files on Spark whose row groups do not begin at even ones), so none are first, and none are "
@@ -165,8 +169,7 @@ class Job:
                     progress=report,
                 )
         limits = read_bounds(bounds, source.columns, required=self.needs_bounds)
-        d = len(source.columns)
-        label = f"{self.statistic} of {d} column{'' if d == 1 else 's'}"
+        label = self.entry(source.columns, seed)
         free = self.only_counts and terms.relation == "replace"
         charge = terms.charging(book, None if free else price, label)
         with _reporter(progress, terms.relation) as report:
@@ -193,6 +196,19 @@ class Job:
         if not ordered and (self.pairs_rows or exchangeable):
             raise InputError(_NO_ORDER)
 
+    def entry(self, columns: Sequence[str], seed: int | None, *, by: str = "") -> str:
+        """Return what a ledger calls the release: the columns, some by name, and the groups."""
+        names = [str(name).encode(errors="replace").decode() for name in self._of(columns)]
+        shown = ", ".join(names[:_NAMED]).replace("\0", "")
+        more = len(names) - _NAMED
+        return (
+            f"{self.statistic} of {shown}{f' and {more:,} more' if more > 0 else ''}"
+            f"{f' by {by}' if by else ''}{'' if seed is None else ' (seeded: NOT PRIVATE)'}"
+        )
+
+    def _of(self, columns: Sequence[str]) -> Sequence[str]:
+        return self.names(tuple(columns)) if self.only_counts else columns
+
     def sign(
         self,
         curator: Curator,
@@ -216,6 +232,9 @@ class Job:
             More details of the release.
         """
         warnings = found.warnings
+        names = self.names(curator.columns)
+        if self.method == "auto" and self.error_norm != RELATIVE:
+            warnings = (*warnings, *_drowned(self.statistic, names, found))
         if (
             terms.unit is not None
             and terms.unit.max_rows is not None
@@ -225,7 +244,7 @@ class Job:
         return Release(
             statistic=self.statistic,
             estimate=_finite(found.value),
-            columns=self.names(curator.columns),
+            columns=names,
             noise_std=_finite(found.noise_std, unknown=_LARGEST),
             sampling_std=_finite(found.sampling_std, unknown=_LARGEST),
             clipping_std=_finite(found.clipping_std, unknown=_LARGEST),
@@ -241,6 +260,31 @@ class Job:
             details={**_given(curator), **found.details, **(details or {})},
             unit=terms.unit,
         )
+
+
+def _drowned(statistic: str, names: Sequence[str], found: Estimate) -> tuple[str, ...]:
+    """Return what to say of columns that noise hides because others are far more spread.
+
+    From what is released: noise beside the sampling error of a mean, or beside a variance.
+    """
+    size = {"mean": found.sampling_std, "variance": np.abs(found.value)}.get(statistic)
+    if size is None or found.noise_std is None or len(names) == 1:
+        return ()
+    noise = found.noise_std / np.maximum(size, 1e-300)
+    seen = noise[np.isfinite(noise) & (size > 0.0)]
+    if statistic == "mean":
+        hidden = (noise > _MUCH) & (noise > _APART * np.min(seen, initial=np.inf))
+    else:
+        hidden = (noise > 1.0) & (np.min(seen, initial=np.inf) < 1.0 / _MUCH)
+    drowned = [name for name, lost in zip(names, hidden, strict=True) if lost]
+    if not drowned:
+        return ()
+    said = (
+        "Noise is shaped for the error of all columns together, which others rule: it hides the "
+        f"{statistic} of {listed(drowned, 3)}. The error norm 'relative' gives each column noise "
+        "in proportion to its own spread."
+    )
+    return (said,)
 
 
 @contextmanager

@@ -135,7 +135,7 @@ def test_from_a_plan_to_downloads(page: Page) -> None:
     page.click("#release")
     page.done()
     assert len(page.ledger.entries()) == 1
-    page.until("document.querySelector('#entries tbody').textContent.includes('mean of 1 column')")
+    page.until("document.querySelector('#entries tbody').textContent.includes('mean of age')")
     assert page.find("#spent").text == "epsilon = 1 at delta = 1e-06 (mu = 0.2367)"
 
     for number, kind in enumerate(("json", "csv", "html", "py"), start=1):
@@ -179,7 +179,7 @@ def test_persons_and_groups_from_a_plan_to_downloads(page: Page) -> None:
     assert "Whether one person (person) is there is hidden" in words
     page.click("#release")
     page.done()
-    assert [entry.label for entry in page.ledger.entries()] == ["mean of 1 column by region"]
+    assert [entry.label for entry in page.ledger.entries()] == ["mean of age by region"]
     for number, kind in enumerate(("json", "csv", "html", "py"), start=1):
         page.find(f".run li:nth-child({number + 1}) a").click()
         file = page.downloads / f"mean-1.{kind}"
@@ -232,7 +232,9 @@ def test_a_regression_and_rows_of_persons(page: Page) -> None:
     assert "Of each person at most 2 rows count, chosen at random." in words
     page.click("#release")
     page.done()
-    assert [entry.label for entry in page.ledger.entries()] == ["regression of 3 columns"]
+    assert [entry.label for entry in page.ledger.entries()] == [
+        "regression of age, <b>odd</b>, visits"
+    ]
     page.find(".run a[href$='/sh']").click()
     file = page.downloads / "regress-1.sh"
     for _ in range(10 * WAIT):

@@ -67,7 +67,7 @@ def test_a_release_that_nobody_fetched_is_printed_at_the_end(
     assert "The page has ended." in out
     release = Release.from_json(out[out.index("{") :])
     assert release.columns == ("mdvis",)
-    assert [entry.label for entry in Ledger(tmp_path / "p.ledger").entries()] == ["sum of 1 column"]
+    assert [entry.label for entry in Ledger(tmp_path / "p.ledger").entries()] == ["sum of mdvis"]
 
 
 def test_a_browser_that_takes_its_time_is_served_meanwhile(

@@ -405,3 +405,18 @@ def test_what_costs_nothing_is_an_entry(place: str) -> None:
     assert ledger.charge(Budget(mu=1)) == 2
     assert ledger.charge(None) == 3
     assert ledger.spent == Budget(mu=1)
+
+
+def test_entries_say_which_columns_were_released_and_that_a_seed_is_not_private(
+    tmp_path: Path,
+) -> None:
+    book = Ledger.create(tmp_path / "p.ledger", limit=Budget(mu=9))
+    rows = np.random.default_rng(1).normal(size=(2000, 6))
+    prolate.mean(rows[:, :1], budget=Budget(mu=1), ledger=book)
+    prolate.variance(rows, budget=Budget(mu=1), ledger=book, seed=0)
+    prolate.count(rows, budget=Budget(mu=1), ledger=book)
+    assert [entry.label for entry in book.entries()] == [
+        "mean of x0",
+        "variance of x0, x1, x2, x3 and 2 more (seeded: NOT PRIVATE)",
+        "count of rows",
+    ]

@@ -530,7 +530,7 @@ def test_the_ledger_is_charged_once(tmp_path: Path) -> None:
     book = prolate.Ledger.create(tmp_path / "l.ledger", limit=Budget(mu=50))
     prolate.mean(PLAIN, by="ward", keys=KEYS, budget=B, ledger=book)
     [entry] = book.entries()
-    assert (entry.mu, entry.label) == (30.0, "mean of 2 columns by ward")
+    assert (entry.mu, entry.label) == (30.0, "mean of x, y by ward")
     with pytest.raises(LedgerError):
         prolate.mean(PLAIN, by="ward", keys=KEYS, budget=Budget(mu=45), ledger=book)
     with pytest.raises(LedgerError, match="give the groups: keys="):

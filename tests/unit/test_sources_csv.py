@@ -258,3 +258,36 @@ def test_only_the_thread_that_asks_reads(tmp_path, monkeypatch) -> None:
     path.write_text("a,b\n" + "1,2\n" * 600_000)
     next(open_source(path).blocks())
     assert readers == {threading.get_ident()}
+
+
+def test_decimal_commas_are_read_where_semicolons_delimit(tmp_path: Path) -> None:
+    """Whether a column has them is decided in the first stretch; after that, by no row."""
+    text = "a;b;c;d\n1,5;1.5;7;x\n2;2;8;1,5\n-3,25e1;3;9;y\n4.5;4,5;1.234,5;z\n5;1;2;z\n"
+    rows = read(tmp_path, text, ["a", "b", "c"])
+    expected = [[1.5, 1.5, 7], [2, 2, 8], [-32.5, 3, 9], [NAN, NAN, NAN], [5, 1, 2]]
+    np.testing.assert_array_equal(rows, expected)
+    with pytest.raises(InputError, match=r"'d' of .* is text"):
+        read(tmp_path, text, ["d"])
+    with pytest.raises(InputError, match="is text"):  # a comma may part thousands here
+        read(tmp_path, "a\tb\n1,5\t2\n2,5\t3\n", ["a"])
+    with pytest.raises(InputError, match="only numbers"):
+        read(tmp_path, "1,5;2;3\n2,5;3;4\n")
+
+
+def test_later_stretches_have_decimal_commas_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "_STRETCH", 64)
+    text = "a;b\n" + "".join(f"{i},5;{i}\n" for i in range(100))
+    rows = read(tmp_path, text)
+    assert rows[:, 0].tolist() == [i + 0.5 for i in range(100)]
+
+
+def test_folders_of_parts_are_said_how_to_be_read(tmp_path: Path) -> None:
+    part = tmp_path / "ward=east"
+    part.mkdir()
+    (part / "1.csv").write_text("a,b\n1,2\n3,4\n")
+    with pytest.raises(InputError, match="by a glob, such as"):
+        open_source(tmp_path, None)
+    with pytest.raises(InputError, match="folders' names say what 'ward' is"):
+        open_source(str(tmp_path / "*" / "*"), None, labels=["ward"])

@@ -50,7 +50,8 @@ def elliptical_mean(
 ) -> Estimate:
     """Return the private mean of rows around public centers with public scales.
 
-    A missing value counts as its column's center.
+    A missing value counts as its column's center. Where the number of rows is private, its noise
+    is a part of the mean's, as far as the mean is from the center.
 
     Parameters
     ----------
@@ -64,10 +65,12 @@ def elliptical_mean(
         The probability of clipping a normal row; ``"auto"`` is one in n, as in the papers.
     """
     rows = count_rows(curator)
+    unsure = curator.receipt[-1].std if curator.neighbors == "add-remove" else 0.0
     b = scaling(scale, error_norm)
     mu = curator.mu_of(curator.remaining)
     radius, part = clipping_radius(scale, b, rows, mu, curator.neighbors, clip)
     total, noise = _clipped_sum(curator, center, b, radius)
+    noise = np.hypot(noise, np.abs(total) * unsure / rows)
     return Estimate(
         value=center + total / rows,
         noise_std=noise / rows,

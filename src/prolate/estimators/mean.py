@@ -14,13 +14,14 @@
 Steps 3 to 5 are `clipping/clipped_mean.py`. Where rows are many, steps 1 to 4 see a random sample
 of them, and step 5 is one pass over all.
 
-Three kinds of tables are summed otherwise. A single column that is clearly skewed is clipped to an
-interval instead, longer on the side of its tail (`lengths/interval.py`), and so is one whose values
-are nearly all the same, as flags are (`search/rare_column.py`), with no first mean. Where most
-columns are nearly constant, as in baskets, rows are far from symmetric, and for these columns
-`clipping/rare_mean.py` takes the place of the steps from 3 on. And a few columns that reach much
-farther than the others, or one that is much larger than all of them, are a table of their own,
-with a part of the budget (`search/apart.py`).
+Rows too few to be searched, of at most four columns that all have public bounds, are summed within
+these (`sum.py`). Three kinds of tables are summed otherwise, too. A single column that is clearly
+skewed is clipped to an interval instead, longer on the side of its tail (`lengths/interval.py`),
+and so is one whose values are nearly all the same, as flags are (`search/rare_column.py`), with no
+first mean. Where most columns are nearly constant, as in baskets, rows are far from symmetric, and
+for these columns `clipping/rare_mean.py` takes the place of the steps from 3 on. And a few columns
+that reach much farther than the others, or one that is much larger than all of them, are a table of
+their own, with a part of the budget (`search/apart.py`).
 """
 
 from __future__ import annotations
@@ -48,8 +49,9 @@ from prolate.estimators.search.first_mean import FirstMean, view_of
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.shares import count_rows
+from prolate.estimators.shares import count_rows, plan_shares
 from prolate.estimators.shrink import shrink
+from prolate.estimators.sum import mean_within
 from prolate.theory import optimal_scale
 
 __all__ = ["Clip", "mean"]
@@ -66,6 +68,13 @@ NOT_TURNED = (
     "which no values are missing."
 )
 _LEAST_PART = 1e-4  # of columns of which some are of rare values and others not
+_NARROW = 4  # columns, few rows of which are better not searched where bounds are public
+_UNSEEN = 0.1  # of the rows, beyond which noise may hide what makes a mean
+_FEW = (
+    "The rows are few for this budget: noise may hide where {:.0f} % of them lie. If these are to "
+    "one side, as of skewed columns, the mean is off by more than its interval says. More rows, a "
+    "larger budget or bounds would help, and quantiles are surer."
+)
 
 
 def mean(
@@ -116,7 +125,12 @@ def _mean(
     rotate: bool = False,
 ) -> Estimate:
     """Return the mean of a table of so many rows, or about so many."""
+    bounded = clip == "auto" and center is None and scale is None and _are_bounded(table)
+    if bounded and table.dimension <= _NARROW and plan_shares(table, rows).small:
+        return mean_within(table, rows=rows, error_norm=error_norm)
     curator, shape = learn_shape(table, rows, center=center, scale=scale)
+    if bounded and shape.constant is not None and shape.constant.all():
+        return mean_within(table, rows=rows, error_norm=error_norm)
     if clip != "auto":
         shape = replace(shape, warnings=(*shape.warnings, CLIPPED))
     if rotate and (error_norm != 2.0 or shape.part is not None):
@@ -137,6 +151,11 @@ def _mean(
         found = _mean_of(rest, shape_of(rest, shape), error_norm=error_norm)
         return joined(apart.index, theirs, found)
     return _mean_of(curator, shape, error_norm=error_norm, clip=clip, scale=scale)
+
+
+def _are_bounded(curator: Table) -> bool:
+    """Return whether every column has public bounds."""
+    return curator.bounds is not None and bool(np.all(np.isfinite(curator.bounds)))
 
 
 def _mean_of(
@@ -236,16 +255,20 @@ def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, A
     guessed = details.pop("guessed", np.zeros_like(value))
     # Where rows are few, it is said already, and that they are skewed is not known.
     hidden = (HIDDEN,) if details.pop("hidden", False) else ()
-    unseen = (
-        not shape.warnings and not hidden and np.any(guessed > np.hypot(noise_std, sampling_std))
-    )
+    part = details.get("unseen_rows", 0.0) / max(shape.rows, 1.0)
+    unseen: tuple[str, ...] = ()
+    if not shape.warnings and not hidden:
+        if part > _UNSEEN:
+            unseen = (_FEW.format(100.0 * min(part, 1.0)),)
+        elif np.any(guessed > np.hypot(noise_std, sampling_std)):
+            unseen = (SKEWED,)
     return Estimate(
         value=value,
         noise_std=noise_std,
         sampling_std=sampling_std,
         clipping_std=clipping_std,
         rows=shape.rows,
-        warnings=(*shape.warnings, *hidden, *((SKEWED,) if unseen else ())),
+        warnings=(*shape.warnings, *hidden, *unseen),
         details=details,
     )
 

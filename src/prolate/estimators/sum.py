@@ -15,17 +15,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator
+from prolate.curator import Curator, Measurer, Searcher
 from prolate.errors import InputError
 from prolate.estimators.estimate import Estimate
+from prolate.estimators.present import MISSING, find_present, present_view
 from prolate.queries import ClippedSum, Count
 from prolate.theory import optimal_scale
 
-__all__ = ["bounded_mean", "bounded_sum"]
+__all__ = ["bounded_mean", "bounded_sum", "mean_within"]
 
 Floats = NDArray[np.float64]
 
 _SEEN = 0.1  # standard deviations of noise that do not change an interval
+_FIRST, _SQUARES = 0.1, 0.1  # of the budget, where the mean is all that is asked
+_COUNTED = 0.25  # of it for the number of rows, where that is private
 
 
 def bounded_sum(curator: Curator, *, error_norm: float, elliptical: bool) -> Estimate:
@@ -88,15 +91,72 @@ def bounded_mean(curator: Curator, *, error_norm: float, elliptical: bool) -> Es
     """
     lower, upper = _bounds(curator)
     middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
+    unsure = 0.0
     if curator.neighbors == "replace":
         rows = float(curator.public_rows())
     else:
-        counted = curator.measure(Count(curator.dimension), share=0.05, label="rows")
-        rows = max(1.0, float(counted.values[0]))
+        counted = curator.measure(Count(curator.dimension), share=_COUNTED, label="rows")
+        rows, unsure = max(1.0, float(counted.values[0])), counted.std
     scale = _shape(half, error_norm, elliptical)
     value, noise_std, step = _centered_sum(curator, middle, half, scale, middle)
-    value, noise_std = middle + value / rows, noise_std / rows
+    noise_std = np.hypot(noise_std, np.abs(value) * unsure / rows) / rows
+    value = middle + value / rows
     return Estimate(value, noise_std, None, rows, clipping_std=_rounding(step, noise_std))
+
+
+def mean_within(curator: Searcher, *, rows: float, error_norm: float) -> Estimate:
+    """Return the private mean of every column from its bounds, with its sampling error.
+
+    For rows that are too few to be searched: a sum around the middle of the bounds needs no
+    search, and is never lost. A first, rougher mean stands in for missing values, which would
+    draw it to the middle; a sum of squares around it says how much the rows vary.
+
+    Parameters
+    ----------
+    curator : Searcher
+        With bounds on every column; all of its remaining budget is spent.
+    rows : float
+        Their number, or a private estimate of it.
+    error_norm : float
+        The p of the l_p error that is to be small, or `RELATIVE`.
+    """
+    lower, upper = _bounds(curator)
+    middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
+    unsure = 0.0
+    if curator.neighbors == "add-remove":  # few rows: how many there are is half of the matter
+        share = _COUNTED * curator.remaining
+        counted = curator.measure(Count(curator.dimension), share=share, label="rows again")
+        rows, unsure = max(1.0, float(counted.values[0])), counted.std
+    part, absent = find_present(curator, rows)
+    table = present_view(curator, rows, part)
+    for_first, for_squares = _FIRST * table.remaining, _SQUARES * table.remaining
+    scale = _shape(half, error_norm, elliptical=True)
+
+    def around(absent: Floats, share: float) -> tuple[Floats, Floats, Floats]:
+        value, noise, step = _centered_sum(table, middle, half, scale, absent, share=share)
+        return np.clip(middle + value / rows, lower, upper), noise / rows, step
+
+    first, _, _ = around(middle, for_first)
+    far = 0.5 * np.maximum(upper - first, first - lower) ** 2  # half of the largest square
+    of_squares = _shape(far, error_norm, elliptical=True)
+    total, noise, _ = _centered_sum(
+        table, far, far, of_squares, far, share=for_squares, about=first
+    )
+    value, noise_std, step = around(first, table.remaining)
+    noise_std = np.hypot(noise_std, np.abs(value - middle) * unsure / rows)
+    off = np.minimum(noise_std, half)
+    inside = np.clip(value, lower + off, upper - off)
+    most = (inside - lower) * (upper - inside)  # values between two ends vary by no more
+    variance = np.clip(far + total / rows, np.minimum(0.5 * noise / rows, most), most)
+    return Estimate(
+        value=value,
+        noise_std=np.where(absent, np.inf, noise_std),
+        sampling_std=np.sqrt(variance / (rows if part is None else rows * part)),
+        clipping_std=_rounding(step, noise_std),
+        rows=rows,
+        warnings=(MISSING,) if absent.any() else (),
+        details={"bounds_only": True},
+    )
 
 
 def _shape(span: Floats, error_norm: float, elliptical: bool) -> Floats:
@@ -114,18 +174,28 @@ def _total_noise(span: Floats, error_norm: float, elliptical: bool) -> float:
 
 
 def _centered_sum(
-    curator: Curator, center: Floats, span: Floats, scale: Floats, absent: Floats
+    curator: Measurer,
+    center: Floats,
+    span: Floats,
+    scale: Floats,
+    absent: Floats,
+    *,
+    share: float | None = None,
+    about: Floats | None = None,
 ) -> tuple[Floats, Floats, Floats]:
     """Return the noisy sum of x - center, |x - center| <= span, its noise, and the grid's steps.
 
-    `absent` stands in for missing values.
+    Of (x - about)**2 in place of x, if that is given. `absent` stands in for missing values. All
+    that is left is spent, or a share.
     """
     # Rounding to the grid moves a row by up to sqrt(d)/2 steps of 2**-23 of the radius.
     slack = 1.0 + math.sqrt(span.size) * 2.0**-22
     radius = max(float(np.linalg.norm(span / scale)) * slack, 1e-300)
-    query = ClippedSum(center, scale, radius, missing=absent - center)
-    measured = curator.measure(query, share=curator.remaining, label="sum")
-    return query.unit * measured.values, query.unit * measured.std, query.unit
+    query = ClippedSum(center, scale, radius, missing=absent - center, about=about)
+    label = "sum" if about is None else "squares"
+    share = curator.remaining if share is None else min(share, curator.remaining)
+    measured = curator.measure(query, share=share, label=label)
+    return query.unit * measured.values, query.unit * measured.noise, query.unit
 
 
 def _rounding(step: Floats, noise_std: Floats) -> Floats | None:
@@ -137,7 +207,7 @@ def _rounding(step: Floats, noise_std: Floats) -> Floats | None:
     return error if np.any(error > _SEEN * noise_std) else None
 
 
-def _bounds(curator: Curator) -> tuple[Floats, Floats]:
+def _bounds(curator: Searcher) -> tuple[Floats, Floats]:
     if curator.bounds is None:
         raise InputError("A bounded sum needs the bounds of every column.")
     return curator.bounds

@@ -15,7 +15,9 @@ read of another one:
 
 - a cell is a number in the notation of programming languages (``-1.5e3``; spaces
   around it, ``inf`` and ``nan`` are allowed), or ``true`` or ``false``, read as 1 and 0;
-  any other cell is missing;
+  any other cell is missing. Where the delimiter is a semicolon, a column of which more
+  cells in the first stretch are numbers with decimal commas (``-1,5e3``) than with points
+  is read so, and a point makes a cell of it missing;
 - a line with too few or too many fields is a row of which every cell is missing, *in
   its place*, so that the rows after it stay where they are;
 - bytes that are no UTF-8 stand for characters that mean nothing;
@@ -117,7 +119,8 @@ class DelimitedFile(DataFile):
             first = next(self._stretches())
             top, malformed = self._parsed(first, None)
         names = top.column_names
-        if all(number.is_valid for number in _numbers_of(names)):
+        plain = [name.replace(",", ".") for name in names] if self._delimiter == ";" else names
+        if all(number.is_valid for number in _numbers_of(plain)):
             raise InputError(
                 f"The first line of {path} must hold the names of the columns; it holds only "
                 "numbers. Add a line of names, or pass the rows as a table."
@@ -128,11 +131,22 @@ class DelimitedFile(DataFile):
                 "which must hold the names of the columns."
             )
         super().__init__(path, names, {}, None)
+        self._commas: frozenset[str] = frozenset()
         if len(set(names)) == len(names):
             cells, _ = self._parsed(first, names)
+            if self._delimiter == ";":
+                self._commas = frozenset(
+                    name for name in names if _has_decimal_commas(cells.column(name))
+                )
             self.unusable = {
-                name: "text" for name in names if not _mostly_numbers(cells.column(name))
+                name: "text"
+                for name in names
+                if not _mostly_numbers(cells.column(name), self._read(name))
             }
+
+    def _read(self, name: str) -> Callable[[pa.Array], pa.Array]:
+        """Return what makes numbers of the cells of a column."""
+        return _numbers_with_commas if name in self._commas else numbers
 
     def _bytes(self) -> pa.NativeFile:
         import pyarrow as pa
@@ -207,7 +221,9 @@ class DelimitedFile(DataFile):
             found = []
             for batch in _with_missing(table, malformed).combine_chunks().to_batches():
                 cells = zip(columns, batch.columns, strict=True)
-                parts = [part if name in self.labels else numbers(part) for name, part in cells]
+                parts = [
+                    part if name in self.labels else self._read(name)(part) for name, part in cells
+                ]
                 found.append(pa.record_batch(parts, list(columns)))
             return found
 
@@ -297,7 +313,19 @@ def _numbers_of(names: Sequence[str]) -> pa.Array:
     return numbers(pa.array(names, pa.string()))
 
 
-def _mostly_numbers(cells: pa.Array) -> bool:
+def _numbers_with_commas(cells: pa.Array) -> pa.Array:
+    """Return cells as float64 whose decimals stand behind a comma: a point makes no number."""
+    import pyarrow.compute as pc
+
+    return numbers(pc.replace_substring(pc.replace_substring(cells, ".", "_"), ",", "."))
+
+
+def _has_decimal_commas(cells: pa.Array) -> bool:
+    """Return whether more cells are numbers with decimal commas than are with points."""
+    return bool(_numbers_with_commas(cells).null_count < numbers(cells).null_count)
+
+
+def _mostly_numbers(cells: pa.Array, read: Callable[[pa.Array], pa.Array]) -> bool:
     present = len(cells) - cells.null_count
-    valid = len(cells) - numbers(cells).null_count
+    valid = len(cells) - read(cells).null_count
     return bool(2 * valid >= present)

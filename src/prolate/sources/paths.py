@@ -207,5 +207,11 @@ def _directory(path: str) -> list[str]:
         and _may_have_rows(entry)
     ]
     if not found:
-        raise InputError(f"The directory {path!r} has no data files directly in it: {_allowed()}.")
+        below = ""
+        if any(entry.is_dir() for entry in entries):
+            example = str(Path(path, "*", "*"))
+            below = f" Files in the folders below it are read by a glob, such as {example!r}."
+        raise InputError(
+            f"The directory {path!r} has no data files directly in it: {_allowed()}.{below}"
+        )
     return found

@@ -300,9 +300,15 @@ def _name(
         return names[position]
     name = str(wanted)
     if name not in known:
+        folder = (
+            f" The folders' names say what {name!r} is, and these are not read: write it into the "
+            "files, as a column."
+            if f"{name}=" in where
+            else ""
+        )
         raise InputError(
             f"There is no column {name!r} in {where}.{did_you_mean(name, names)} "
-            f"Its columns are {listed(names)}."
+            f"Its columns are {listed(names)}.{folder}"
         )
     return name
 

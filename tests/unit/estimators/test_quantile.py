@@ -1,0 +1,70 @@
+"""Quantiles of few rows, at the upper end as at the lower, and of columns of many zeros."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import prolate
+
+BUDGET = prolate.Budget(epsilon=1, delta=1e-6)
+
+
+def normal(seed: int, n: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(50.0, 10.0, (n, 1))
+
+
+def test_upper_quantiles_are_found_as_lower_ones_are() -> None:
+    """Of 1,000 rows, three of ten upper deciles were 1e231: noise added up towards the top."""
+    for q, truth in ((0.1, 37.2), (0.9, 62.8)):
+        found = [
+            prolate.quantile(normal(seed, 1000), q, budget=BUDGET, seed=seed).estimate[0]
+            for seed in range(20)
+        ]
+        assert np.max(np.abs(np.array(found) - truth)) < 12.0
+
+
+@pytest.mark.parametrize("n", [300, 500, 700, 1000])
+def test_quantiles_that_are_lost_beyond_all_values_are_said_to_be(n: int) -> None:
+    for seed in range(30):
+        made = prolate.quantile(normal(seed, n), [0.1, 0.9], budget=BUDGET, seed=seed)
+        assert made.warnings or np.all(np.abs(made.estimate - 50.0) < 60.0)
+
+
+def test_ranks_are_off_by_what_is_said_and_by_less_than_cells_add_up_to() -> None:
+    off = []
+    for seed in range(60):
+        rows = normal(seed, 5000)
+        made = prolate.quantile(rows, 0.75, budget=BUDGET, seed=seed)
+        off.append(np.count_nonzero(rows < made.estimate[0]) - 0.75 * rows.size)
+    said = made.details["rank_noise"]
+    assert 0.6 * said < np.std(off) < 1.1 * said
+    step = 3.0 * np.sqrt(2.0) / BUDGET.mu  # the noise of one cell in each of nine steps
+    assert said < 1.9 * step
+
+
+def test_a_quantile_among_zeros_is_zero() -> None:
+    """It was 2e-313, with an interval of 1e-313 to 3e-313: cells of the search, not data."""
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random((5000, 1)) < 0.6, 0.0, rng.lognormal(3.0, 1.0, (5000, 1)))
+    made = prolate.quantile(rows, [0.2, 0.4], budget=BUDGET, seed=1)
+    assert made.estimate.ravel().tolist() == [0.0, 0.0]
+    assert made.interval(0.95).ravel().tolist() == [0.0] * 4
+
+
+def test_bounds_keep_the_search_within_them() -> None:
+    """Of 200 rows, nine of ten upper deciles within (0, 100) were 100."""
+    found = [
+        prolate.quantile(normal(seed, 200), 0.9, bounds=(0, 100), budget=BUDGET, seed=seed)
+        for seed in range(20)
+    ]
+    assert np.mean([made.estimate[0] == 100.0 for made in found]) < 0.2
+    inside = prolate.quantile(normal(0, 50), [0.0, 1.0], bounds=(20, 80), budget=BUDGET, seed=1)
+    assert np.all((inside.estimate >= 20.0) & (inside.estimate <= 80.0))
+
+
+def test_missing_values_do_not_count() -> None:
+    rows = normal(0, 20_000)
+    rows[:8000] = np.nan
+    made = prolate.quantile(rows, [0.1, 0.5, 0.9], budget=BUDGET, seed=1)
+    assert np.allclose(made.estimate.ravel(), [37.2, 50.0, 62.8], atol=1.0)
