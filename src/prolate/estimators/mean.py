@@ -276,7 +276,8 @@ def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, A
 def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
     """Return the mean from sums along the principal axes."""
     zeros = np.zeros(shape.spread.size)
-    axes = replace(shape, center=zeros, spread=curator.spread, center_noise=None)
+    # What was seen of columns says nothing of axes.
+    axes = replace(shape, center=zeros, spread=curator.spread, center_noise=None, first=None)
     scale = optimal_scale(axes.spread, 2.0)
     value, noise_std, details = _clipped_mean(curator, axes, scale, clip=clip, sample=curator)
     turned = shape.center + curator.matrix @ value

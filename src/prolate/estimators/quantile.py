@@ -42,7 +42,7 @@ _CHEAP_VALUES, _MOST_VALUES = 1 << 20, 1 << 25
 _AT_ONCE = 2048  # quantiles whose covariances are worked out together
 _SMALL = 0.03  # noise of ranks, over the rows, that is said to be much
 _HIDDEN = 0.05  # that may hide even how large values are
-_NEAR_END = 5.0  # standard deviations of noise from the least or largest value
+_NEAR_END = 6.0  # standard deviations of noise from the least or largest value
 _LOST = (
     ", which may hide even how large the values are: do not use these numbers. More rows, a larger "
     "budget or bounds would help."
@@ -171,7 +171,7 @@ def _stds(
         p = probability[start : (start := start + some.value.size)]
         drawn = np.sqrt(p * (1.0 - p) * np.minimum(some.present, most))
         with np.errstate(over="ignore"):
-            per_rank = search.per_rank(np.hypot(some.rank_noise, drawn))
+            per_rank = search.per_rank(some, np.hypot(some.rank_noise, drawn))
             noise.append(np.hypot(per_rank * some.rank_noise, some.unsure))
             sampling.append(per_rank * drawn)
     return np.concatenate(noise), np.concatenate(sampling)

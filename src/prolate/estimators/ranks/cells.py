@@ -21,8 +21,9 @@ Integers = NDArray[np.int64]
 
 _EVEN = 6.0  # how evenly rows are taken to lie in a cell: as if so many had shown it
 _SURELY = 3.0  # standard deviations of noise before rows are taken to be missing
-_NEAR = 2.0  # cells that end at so many times their start are cut into equal parts
-_LARGEST = float(np.finfo(np.float64).max)
+# Of a cell around 0, values are even within so many times its nearer end, or this part of it.
+_BROAD, _DEEP = 100.0, 0.1
+_LARGEST, _TINY = float(np.finfo(np.float64).max), float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,22 +168,20 @@ class _Scale:
     """Where values of cells lie on scales on which rows may lie evenly; see `value_at`."""
 
     def __init__(self, lower: Floats, upper: Floats) -> None:
-        self._sign = np.where(lower < 0.0, -1.0, 1.0)
-        least, most = np.abs(lower), np.abs(upper)
-        near = np.maximum(least, most) <= _NEAR * np.minimum(least, most)
-        self._even = near | ((lower <= 0.0) & (upper >= 0.0))
+        least, most = np.sort(np.abs([lower, upper]), axis=0)
+        through = (lower <= 0.0) & (upper >= 0.0)
+        unit = np.where(through, np.where(least > 0.0, _BROAD * least, _DEEP * most), least)
+        self._unit = np.clip(unit, 1e-300 * np.minimum(most, _LARGEST) + _TINY, _LARGEST)
         self.start, self.stop = self.place(lower), self.place(upper)
 
     def place(self, value: Floats) -> Floats:
-        """Return where a value of a cell is on its scale."""
-        value = np.clip(value, -_LARGEST, _LARGEST)
-        with np.errstate(divide="ignore"):
-            return np.where(self._even, value, self._sign * np.log2(np.abs(value)))
+        """Return where a value of a cell is on its scale: a logarithm, but even within a unit."""
+        return np.asarray(np.arcsinh(np.clip(value, -_LARGEST, _LARGEST) / self._unit))
 
     def value(self, place: Floats) -> Floats:
         """Return the value at such a place."""
         with np.errstate(over="ignore"):
-            return np.where(self._even, place, self._sign * np.exp2(self._sign * place))
+            return np.asarray(self._unit * np.sinh(place))
 
 
 def _times(matrix: Floats, vector: Floats) -> Floats:

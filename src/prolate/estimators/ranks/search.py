@@ -7,7 +7,7 @@ many rows: ranks are what noise blurs, not values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +117,7 @@ class RankSearch:
         """Note where the quantiles may be."""
         cells = self._cells if self._total is None else self._cells.totalling(self._total)
         excess, std = cells.excess(self._probability)
+        excess = _rising(excess)
         reached = excess[:, 1:] >= -_SURELY * std[:, 1:]
         begun = excess[:, :-1] <= _SURELY * std[:, :-1]
         most = reached.shape[1] - 1
@@ -132,8 +133,7 @@ class RankSearch:
 
     def found(self) -> Found:
         """Return the quantiles, by all that was seen."""
-        cells, look = self._cells, self._looks[-1]
-        cell = np.count_nonzero(look.excess[:, 1:-1] < 0.0, axis=1)
+        cells, look, cell = self._cells, self._looks[-1], self._crossing()
         part = _part(look.excess, cell, np.zeros(cell.size))
         lower, upper = cells.ends(cell)
         value = value_at(lower, upper, part)
@@ -145,47 +145,66 @@ class RankSearch:
         edges = (1.0 - part) * _of(look.std, cell) + part * _of(look.std, cell + 1)
         noise = np.sqrt(edges**2 + held * part * (1.0 - part))
         with np.errstate(over="ignore"):
-            unsure = (upper - lower) / np.sqrt(12.0)
+            unsure = np.where(alike, 0.0, (upper - lower) / np.sqrt(12.0))
         return Found(value, noise, unsure, np.maximum(cells.rows.sum(axis=1), 1.0), alike)
 
-    def per_rank(self, rank_std: Floats) -> Floats:
+    def _crossing(self) -> Integers:
+        """Return the cells that the quantiles are in."""
+        return np.asarray(np.count_nonzero(self._looks[-1].excess[:, 1:-1] < 0.0, axis=1))
+
+    def per_rank(self, found: Found, rank_std: Floats) -> Floats:
         """Return how far apart values are around each quantile, per rank; infinite where unseen.
 
         The mean of both sides, each over twice `rank_std`, of shape (K,), where an interval
         ends, or over that once where no more rows are seen.
         """
-        found = np.full(rank_std.size, np.inf)
+        last, cell = self._looks[-1], self._crossing()
+        edge, k = last.edge.copy(), np.flatnonzero(found.alike)
+        edge[k, cell[k]] = edge[k, cell[k] + 1] = found.value[k]  # which all rows of the cell have
+        looks = [*self._looks[:-1], replace(last, edge=edge)]
+        result = np.full(rank_std.size, np.inf)
         for reach in (rank_std, 2.0 * rank_std):
             with np.errstate(over="ignore", invalid="ignore"):
-                width = (self._reached(reach) / 2 - self._reached(-reach) / 2) / reach
-            found = np.where(np.isfinite(width), width, found)
-        return found
+                width = (_reached(looks, reach) / 2 - _reached(looks, -reach) / 2) / reach
+            result = np.where(np.isfinite(width), width, result)
+        return result
 
-    def _reached(self, level: Floats) -> Floats:
-        """Return the values below which so many rows more than wanted are; NaN where unseen.
 
-        Each is read off the last look that shows it. Beyond its ends, the look before it says
-        how many more rows there are.
-        """
-        found, up = np.full(level.size, np.nan), level > 0.0
-        start = stop = np.zeros(level.size)
-        for look in reversed(self._looks):
-            excess = np.maximum.accumulate(look.excess, axis=1)
-            if look is not self._looks[-1]:
-                known = np.where(up, stop, start)
-                excess += (known - _of(excess, np.where(up, look.last + 1, look.first)))[
-                    :, np.newaxis
-                ]
-            start, stop = excess[:, 0], excess[:, -1]
-            cell = np.sum(excess <= level[:, np.newaxis], axis=1) - 1
-            cell = np.clip(cell, 0, excess.shape[1] - 2)
-            part = _part(excess, cell, level)
-            value = value_at(_of(look.edge, cell), _of(look.edge, cell + 1), part)
-            shown = np.isnan(found) & np.where(up, level <= stop, start <= level)
-            found = np.where(shown, value, found)
-            if not np.isnan(found).any():
-                break
-        return found
+def _reached(looks: list[_Look], level: Floats) -> Floats:
+    """Return the values below which so many rows more than wanted are; NaN where unseen.
+
+    Each is read off the last look that shows it. Beyond its ends, the look before it says
+    how many more rows there are.
+    """
+    found, up = np.full(level.size, np.nan), level > 0.0
+    start = stop = np.zeros(level.size)
+    for look in reversed(looks):
+        excess = look.excess.copy()
+        if look is not looks[-1]:
+            known = np.where(up, stop, start)
+            excess += (known - _of(excess, np.where(up, look.last + 1, look.first)))[:, np.newaxis]
+        start, stop = excess[:, 0], excess[:, -1]
+        cell = np.sum(excess <= level[:, np.newaxis], axis=1) - 1
+        cell = np.clip(cell, 0, excess.shape[1] - 2)
+        part = _part(excess, cell, level)
+        value = value_at(_of(look.edge, cell), _of(look.edge, cell + 1), part)
+        shown = np.isnan(found) & np.where(up, level <= stop, start <= level)
+        found = np.where(shown, value, found)
+        if not np.isnan(found).any():
+            break
+    return found
+
+
+def _rising(values: Floats) -> Floats:
+    """Return the nearest rows of values that never fall (isotonic regression, by min and max)."""
+    size = values.shape[1]
+    sums = np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)], axis=1)
+    first, last = np.arange(size)[:, np.newaxis], np.arange(size)
+    means = (sums[:, np.newaxis, 1:] - sums[:, :-1, np.newaxis]) / np.maximum(last - first + 1, 1)
+    means[:, first > last] = np.inf
+    least = np.minimum.accumulate(means[:, :, ::-1], axis=2)[:, :, ::-1]  # of runs that end later
+    least[:, first > last] = -np.inf
+    return np.asarray(least.max(axis=1))
 
 
 def _part(excess: Floats, cell: Integers, level: Floats) -> Floats:
