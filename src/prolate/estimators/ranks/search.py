@@ -21,6 +21,7 @@ Integers = NDArray[np.int64]
 
 _SURELY = 3.0  # standard deviations of a rank before it is taken to be elsewhere
 _CLEARLY = 5.0  # standard deviations of noise before rows are taken to share a value
+_NOTHING = 1e-60  # narrower cells hold one number
 _ALIKE = 3.0  # times as many rows in a cell as they would be if they did not
 
 
@@ -145,7 +146,8 @@ class RankSearch:
         edges = (1.0 - part) * _of(look.std, cell) + part * _of(look.std, cell + 1)
         noise = np.sqrt(edges**2 + held * part * (1.0 - part))
         with np.errstate(over="ignore"):
-            unsure = np.where(alike, 0.0, (upper - lower) / np.sqrt(12.0))
+            unsure = (upper - lower) / np.sqrt(12.0)
+        unsure = np.where(unsure < _NOTHING, 0.0, unsure)
         return Found(value, noise, unsure, np.maximum(cells.rows.sum(axis=1), 1.0), alike)
 
     def _crossing(self) -> Integers:
