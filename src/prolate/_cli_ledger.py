@@ -106,17 +106,21 @@ def show(path: str, as_json: bool) -> None:
 
         terminal.print_ledger(book)
         return
-    spent, remaining = book.spent, book.remaining
-    entries = [{name: getattr(e, name) for name in _ENTRY_FIELDS} for e in book.entries()]
+    books = book._read()
+    spent, remaining = books.spent, books.remaining
+    entries = [{name: getattr(e, name) for name in _ENTRY_FIELDS} for e in books.entries]
     fields = {
         "dataset": book.dataset,
         "neighbors": book.neighbors,
         "unit": book.unit,
-        "limit": book.limit.to_dict(),
-        "keys_delta": book.keys_delta,
+        "limit": books.limit.to_dict(),
+        "keys_delta": books.keys_delta,
+        "room": books.room.to_dict(),  # the limit, beside the delta that is set aside
         "spent": spent.to_dict() if spent else None,
-        "spent_delta": book.spent_delta,
+        "spent_epsilon": books.epsilon(spent, books.limit) if spent else None,
+        "spent_delta": books.spent_delta,
         "remaining": remaining.to_dict() if remaining else None,
+        "remaining_epsilon": books.epsilon(remaining, books.limit) if remaining else None,
         "entries": entries,
     }
     click.echo(json.dumps(fields, indent=2, allow_nan=False))

@@ -65,6 +65,11 @@ def test_groups_are_found_from_what_is_set_aside(
     fields = json.loads(capfd.readouterr().out)
     assert (fields["keys_delta"], fields["spent_delta"]) == (2e-7, 1e-7)
     assert [entry["delta"] for entry in fields["entries"]] == [1e-7]
+    squares = [fields[part]["mu"] ** 2 for part in ("room", "spent", "remaining", "limit")]
+    assert squares[0] == pytest.approx(squares[1] + squares[2])
+    assert squares[0] < squares[3]
+    assert 0.0 < fields["spent_epsilon"] < 1.0
+    assert 0.0 < fields["remaining_epsilon"] < 1.0
     other = f"{place}-other" if "://" in place else str(tmp_path / "other.ledger")
     assert main(["ledger", "create", other, *limit]) == 0
     assert "of which delta = 2e-07 is for finding groups" in capfd.readouterr().out

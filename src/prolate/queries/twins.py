@@ -161,11 +161,18 @@ def _magnitude_cells(
 
 def edge_histogram(rows: Floats, edge: Floats, total: Integers) -> None:
     """Count each column's values between its rising edges into `total`; see `EdgesGrid`."""
+    lowest = np.full((len(edge), 1), -np.inf)
+    edges = np.concatenate([lowest, edge], axis=1)
+    reaching = np.zeros((len(edge), edges.shape[1] + 1), dtype=np.int64)
     with np.errstate(invalid="ignore"):
-        columns = np.ascontiguousarray((rows + (rows - rows)).T)  # infinite ones become no numbers
-        for j, values in enumerate(columns):
-            reaching = [np.count_nonzero(values >= one) for one in (-np.inf, *edge[j])]
-            total[j] -= np.diff(reaching, append=0)
+        finite = rows + (rows - rows)  # infinite ones become no numbers, which reach no edge
+        if len(rows) > len(edge):
+            for j, values in enumerate(np.ascontiguousarray(finite.T)):
+                reaching[j, :-1] = [np.count_nonzero(values >= one) for one in edges[j]]
+        else:
+            for k, some in enumerate(edges.T):
+                reaching[:, k] = np.count_nonzero(finite >= some, axis=0)
+    total -= np.diff(reaching, axis=1)
 
 
 def tally(cell: Integers, counted: NDArray[np.bool_], total: Integers) -> None:
