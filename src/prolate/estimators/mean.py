@@ -249,8 +249,7 @@ def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, A
     """Return the estimate with its errors; skewed rows vary more than their bulk."""
     variation = details.pop("variation", details.get("stretch", 1.0))
     sampling_std = variation * shape.spread / np.sqrt(shape.present)
-    if shape.absent is not None:
-        noise_std = np.where(shape.absent, np.inf, noise_std)
+    noise_std = np.where(shape.unknown, np.inf, noise_std)
     clipping_std = details.pop("clipping_std", None)
     guessed = details.pop("guessed", np.zeros_like(value))
     # Where rows are few, it is said already, and that they are skewed is not known.

@@ -17,6 +17,7 @@ from prolate.curator import Curator, Measurer, Searcher
 from prolate.queries import Count
 
 __all__ = [
+    "LOST",
     "Shares",
     "count_rows",
     "farthest_share",
@@ -72,6 +73,10 @@ _ROWS = 0.01  # for a private number of rows
 # where rows are many it is just that, or 1/2 % more if `_ROWS` was spent on their number.
 _SMALL = 0.06
 _CROWDED = 0.2
+LOST = (
+    "The rows are too few for this budget to find even how large the values are: do not use these "
+    "numbers. Bounds would help."
+)
 
 
 @dataclass(frozen=True)
@@ -108,11 +113,7 @@ class Shares:
     def warnings(self, columns: int, *, found: bool) -> tuple[str, ...]:
         """Return what to say of few rows, and where not even magnitudes were `found`."""
         if not found:
-            lost = (
-                "The rows are too few for this budget to find even how large the values are: do "
-                "not use these numbers. Bounds would help."
-            )
-            return (lost,)
+            return (LOST,)
         if self.small:
             few = (
                 f"The rows are few for this budget and {columns} column"

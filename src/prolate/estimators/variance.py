@@ -78,8 +78,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     if far.any():
         noise_std = np.where(far, np.inf, noise_std)
         warnings = (*warnings, _FAR)
-    if shape.absent is not None:
-        noise_std = np.where(shape.absent, np.inf, noise_std)
+    noise_std = np.where(shape.unknown, np.inf, noise_std)
     return Estimate(
         value=np.maximum(value, 0.0),
         noise_std=noise_std,

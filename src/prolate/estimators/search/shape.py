@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from prolate.curator import Searcher
 from prolate.estimators.search.first_mean import FirstMean
 from prolate.estimators.search.rare_column import RareColumn
+from prolate.estimators.shares import LOST
 
 __all__ = ["Shape"]
 
@@ -67,6 +68,12 @@ class Shape:
     def present(self) -> Floats | float:
         """How many values each column has, about."""
         return self.rows if self.part is None else self.rows * self.part
+
+    @property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Columns of which nothing is known: what is said of them is infinitely unsure."""
+        lost = np.full(self.center.size, LOST in self.warnings)
+        return lost if self.absent is None else lost | self.absent
 
     @property
     def center_off(self) -> Floats:
