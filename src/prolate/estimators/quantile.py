@@ -29,7 +29,7 @@ Integers = NDArray[np.int64]
 _STEPS = 9
 _GROWTH = 1.5  # a step's share over that of the one before
 _ROUGH = 0.03  # noise, over the rows, that is enough to begin with
-_FIRST = np.ldexp(1.0, [-256, -64, -16, 0, 6, 12, 24, 40, 128])  # edges, if no bounds are known
+_FIRST = np.ldexp(1.0, [-120, -30, -10, 0, 7, 14, 24, 40, 128])  # edges, if no bounds are known
 _MOST, _FEWEST = 16, 5  # cells
 _ROWS_OF_CELL = 2.0  # that a cell should hold, over the noise of its count
 # Where rows are many, the first steps look at a sample: of so many rows; of this multiple of a
