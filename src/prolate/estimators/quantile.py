@@ -197,7 +197,7 @@ def _warnings(
             f"The rows are few for this budget and {count} quantile{'' if count == 1 else 's'}: "
             f"ranks are noisy by {100 * noise:.0f} % of the rows{_LOST if lost else '.'}"
         )
-    elif np.any(away < _NEAR_END * np.concatenate([some.rank_noise for some in found])):
+    elif np.any(away <= _NEAR_END * np.concatenate([some.rank_noise for some in found])):
         said.append(_END)
     if any(some.alike.any() for some in found):
         said.append(_FEW_VALUES)

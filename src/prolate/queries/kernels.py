@@ -138,7 +138,7 @@ def pooled_histogram(
 
 def edge_histogram(rows: Rows, edge: Floats, total: Integers) -> None:
     """Count each column's values into `total`, (d, edges + 1); any layout. See `EdgesGrid`."""
-    _lines("edge_histogram", rows, edge, out=(total,))
+    _lines("edge_histogram", rows, edge, out=(total,), cost=_COSTLY)
 
 
 def clipped_steps(
@@ -176,13 +176,13 @@ def products(rows: Floats, center: Floats, scale: Floats) -> Floats:
     return found
 
 
-def _lines(name: str, rows: Rows, *given: Any, out: tuple[Any, ...] = ()) -> Any:
+def _lines(name: str, rows: Rows, *given: Any, out: tuple[Any, ...] = (), cost: int = 1) -> Any:
     """Return what the loop `name` says of rows of any layout; `out` is written."""
-    by_row = _across(rows)
-    kernel = _compiled(f"{name}_rows" if by_row else f"{name}_columns", rows.size)
+    by_row, work = _across(rows), cost * rows.size
+    kernel = _compiled(f"{name}_rows" if by_row else f"{name}_columns", work)
     if kernel is not None:
         flat, stride = _flat(rows, by_row)
-        with WORK.or_numpy(rows.size):
+        with WORK.or_numpy(work):
             return kernel(flat, stride, rows.shape[0], *map(_fixed, given), *out)
     return getattr(twins, name)(np.asarray(rows, dtype=np.float64), *given, *out)
 

@@ -134,14 +134,15 @@ class Cells:
 def value_at(lower: Floats, upper: Floats, part: Floats) -> Floats:
     """Return the value below which is this part of a cell's width.
 
-    Widths are those of logarithms, where both ends have one sign and are far apart.
+    Widths are those of asinh, in units of the nearer end: about even where both ends are near
+    each other, and logarithms where they are far apart.
 
     Examples
     --------
     >>> import numpy as np
-    >>> lower, upper = np.array([6.0, 1.0, -8.0]), np.array([8.0, 64.0, 8.0])
-    >>> value_at(lower, upper, np.full(3, 0.5)).tolist()
-    [7.0, 8.0, 0.0]
+    >>> lower, upper = np.array([6.0, 1.0, -8.0]), np.array([8.0, 1024.0, 8.0])
+    >>> value_at(lower, upper, np.full(3, 0.5)).round(1).tolist()
+    [7.0, 35.1, 0.0]
     """
     scale = _Scale(lower, upper)
     return np.clip(scale.value(scale.start + part * (scale.stop - scale.start)), lower, upper)
@@ -153,8 +154,8 @@ def part_of(lower: Floats, upper: Floats, value: Floats) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> lower, upper = np.array([6.0, 1.0, -8.0]), np.array([8.0, 64.0, 8.0])
-    >>> part_of(lower, upper, np.array([7.0, 8.0, 99.0])).tolist()
+    >>> lower, upper = np.array([6.0, 1.0, -8.0]), np.array([8.0, 1024.0, 8.0])
+    >>> part_of(lower, upper, np.array([7.0, 35.1, 99.0])).round(1).tolist()
     [0.5, 0.5, 1.0]
     """
     scale = _Scale(lower, upper)

@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 _SURELY = 3.0  # standard deviations of a rank before it is taken to be elsewhere
 _CLEARLY = 5.0  # standard deviations of noise before rows are taken to share a value
-_NOTHING = 1e-60  # narrower cells hold one number
+_NOTHING = 1e-30  # so near 0 are no other numbers that many rows share
 _ALIKE = 3.0  # times as many rows in a cell as they would be if they did not
 
 
@@ -147,7 +147,7 @@ class RankSearch:
         noise = np.sqrt(edges**2 + held * part * (1.0 - part))
         with np.errstate(over="ignore"):
             unsure = (upper - lower) / np.sqrt(12.0)
-        unsure = np.where(unsure < _NOTHING, 0.0, unsure)
+        unsure = np.where(alike & (value == 0.0) & (unsure < _NOTHING), 0.0, unsure)
         return Found(value, noise, unsure, np.maximum(cells.rows.sum(axis=1), 1.0), alike)
 
     def _crossing(self) -> Integers:
