@@ -100,29 +100,23 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
 
 def _search(curator: Curator, probability: Floats, rows: float) -> list[RankSearch]:
     """Look where the quantiles are, nine times; all of the budget is spent."""
+    d, budget = curator.dimension, curator.remaining
     one_row = math.sqrt(rows_changed(curator.neighbors) * probability.size)
-    one_row /= curator.mu_of(curator.remaining)  # the noise of a count, if it had all of it
+    one_row /= curator.mu_of(budget)  # the noise of a count, if it had all of it
     sample = curator.sampled(_sample_rows(curator, one_row), rows)
     roughly = 0 if sample is curator else _ON_SAMPLE
     total = rows if curator.neighbors == "replace" else None
+    pieces = [slice(k, k + _AT_ONCE) for k in range(0, probability.size, _AT_ONCE)]
     searches: list[RankSearch] = []
-    edge = np.tile(
-        _first_edges(curator.bounds, curator.dimension), (probability.size // curator.dimension, 1)
-    )
+    edge = np.tile(_first_edges(curator.bounds, d), (probability.size // d, 1))
+    noise_of = one_row / max(rows, 1.0) / sample.fraction, one_row / max(rows, 1.0)
+    share = _share(0, roughly, noise_of, budget, curator.remaining)
     for step in range(_STEPS):
-        table, left = (sample if step < roughly else curator), curator.remaining
-        if step < roughly:
-            enough = (one_row / (_ROUGH_IN_SAMPLE * table.fraction * rows)) ** 2
-            share = min(enough, left / (_STEPS - step))
-        else:
-            later = (_GROWTH_AFTER if roughly else _GROWTH) ** np.arange(_STEPS - step)
-            enough = (one_row / (_ROUGH * max(rows, 1.0))) ** 2
-            share = max(left / float(later.sum()), min(enough, left / later.size))
-        counts, noise = _count(table, edge, min(share, left), f"quantile {step + 1}")
+        table = sample if step < roughly else curator
+        counts, noise = _count(table, edge, share, f"quantile {step + 1}")
         expected = [search.expected for search in searches] or [np.maximum(counts, 0.0)]
         # The rows of a sample are there by chance.
         variance = noise**2 + np.concatenate(expected) * (1.0 / table.fraction - 1.0)
-        pieces = [slice(k, k + _AT_ONCE) for k in range(0, probability.size, _AT_ONCE)]
         if not searches:
             searches = [
                 RankSearch(edge[k], counts[k], variance[k], probability[k], total) for k in pieces
@@ -130,13 +124,32 @@ def _search(curator: Curator, probability: Floats, rows: float) -> list[RankSear
         else:
             for search, k in zip(searches, pieces, strict=True):
                 search.see(counts[k], variance[k])
-        if step + 1 < _STEPS:
-            between = np.concatenate([search.between for search in searches])
-            parts = round(float(np.median(between)) / (_ROWS_OF_CELL * noise))
-            for search in searches:
-                search.narrow(min(max(parts, _FEWEST), _MOST))
-            edge = np.concatenate([search.edge for search in searches])
+        if step + 1 == _STEPS:
+            break
+        share = _share(step + 1, roughly, noise_of, budget, curator.remaining)
+        between = np.concatenate([search.between for search in searches])
+        noise = one_row * math.sqrt(budget / share) / (sample.fraction if step + 1 < roughly else 1)
+        parts = round(float(np.median(between)) / (_ROWS_OF_CELL * noise))
+        for search in searches:
+            search.narrow(min(max(parts, _FEWEST), _MOST))
+        edge = np.concatenate([search.edge for search in searches])
     return searches
+
+
+def _share(
+    step: int, roughly: int, noise_of: tuple[float, float], budget: float, left: float
+) -> float:
+    """Return the share of a step: enough to see roughly, and later ever more of what is left.
+
+    `roughly` so many steps are of a sample. `noise_of` is the noise of a count over the rows of
+    the sample, and of all, if it had all of the budget.
+    """
+    later = _STEPS - step
+    if step < roughly:
+        return min(budget * (noise_of[0] / _ROUGH_IN_SAMPLE) ** 2, left / later)
+    enough = min(budget * (noise_of[1] / _ROUGH) ** 2, left / later)
+    growth = (_GROWTH_AFTER if roughly else _GROWTH) ** np.arange(later)
+    return min(max(left / float(growth.sum()), enough), left)
 
 
 def _count(curator: Curator, edge: Floats, share: float, label: str) -> tuple[Floats, float]:

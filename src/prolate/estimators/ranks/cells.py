@@ -142,7 +142,7 @@ def value_at(lower: Floats, upper: Floats, part: Floats) -> Floats:
     >>> import numpy as np
     >>> lower, upper = np.array([6.0, 1.0, -8.0]), np.array([8.0, 1024.0, 8.0])
     >>> value_at(lower, upper, np.full(3, 0.5)).round(1).tolist()
-    [7.0, 35.1, 0.0]
+    [7.0, 35.2, 0.0]
     """
     scale = _Scale(lower, upper)
     return np.clip(scale.value(scale.start + part * (scale.stop - scale.start)), lower, upper)
