@@ -296,6 +296,24 @@ def test_correlated_columns_are_summed_along_their_axes():
     assert error(rows, rho=1, rotation="auto") < plain
 
 
+def test_rare_values_do_not_make_the_radius_along_axes_longer():
+    """What was seen of two columns, 1000 in 3 % of the rows, was taken for steps of two axes.
+
+    Errors were nine times those without a rotation; of four runs, they are 1.4 times.
+    """
+    errors = {None: [], "auto": []}
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        wide = rng.normal(size=(60_000, 2)) @ rng.normal(size=(2, 6)) * 10.0
+        wide += 50.0 + 0.3 * rng.normal(size=wide.shape)
+        rows = np.column_stack([wide, 1000.0 * (rng.random((60_000, 2)) < 0.03)])
+        for rotation, found in errors.items():
+            made = prolate.mean(rows, budget=Budget(mu=1), rotation=rotation, seed=seed)
+            found.append(np.linalg.norm(made.estimate - rows.mean(axis=0)))
+    plain, turned = (float(np.linalg.norm(found)) for found in errors.values())
+    assert turned < 3.0 * plain
+
+
 def test_baskets_are_better_than_plan_for_binary_data():
     from prolate.curator import Curator
     from prolate.rivals import plan_binary
