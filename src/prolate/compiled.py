@@ -159,17 +159,22 @@ def forgiving(module: Any, *, at_once: bool = False) -> Any:
     called: after the charge, and in every run. What other sources have left is not read either:
     numba looks at the date of a loop's own file, and loops of other files are part of it.
 
-    A loop that is not stored raises NotCompiled as long as `WORK` says so, unless `at_once`.
+    A loop that is not stored raises NotCompiled as long as `WORK` says so, unless `at_once`. Of
+    loops that modules share, being parts of theirs, one module that is at once is enough: loops of
+    the others are asked themselves before their parts are.
     """
     sources = _sources(Path(module.__file__).parent)
     for loop in vars(module).values():
         stored: Any = getattr(loop, "_cache", None)
-        if hasattr(stored, "load_overload") and "load_overload" not in vars(stored):
+        if not hasattr(stored, "load_overload"):
+            continue
+        if "load_overload" not in vars(stored):
             if sources:
                 _mark(stored, sources)
-            load = _or_none(stored.load_overload, stored.flush)
-            stored.load_overload = load if at_once else _patient(load)
+            stored.load_overload = _Loader(_or_none(stored.load_overload, stored.flush))
             stored.save_overload = _or_none(stored.save_overload)
+        if at_once:
+            stored.load_overload.at_once = True
     return module
 
 
@@ -218,16 +223,19 @@ def _or_none(
     return calm
 
 
-def _patient(load: Callable[..., Any]) -> Callable[..., Any]:
-    missed: dict[Any, float] = {}  # when, by types of arguments
+class _Loader:
+    """Loads what is stored of a loop; unless `at_once`, others may have to compile what is not."""
 
-    def loaded(types: Any, target: Any) -> Any:
-        if monotonic() < missed.get(types, 0.0) + _AGAIN:
+    def __init__(self, load: Callable[..., Any]) -> None:
+        self.at_once = False
+        self._load = load
+        self._missed: dict[Any, float] = {}  # when, by types of arguments
+
+    def __call__(self, types: Any, target: Any) -> Any:
+        if not self.at_once and monotonic() < self._missed.get(types, 0.0) + _AGAIN:
             WORK.check_worth_compiling()
-        found = load(types, target)
-        if found is None:
-            missed[types] = monotonic()
+        found = self._load(types, target)
+        if found is None and not self.at_once:
+            self._missed[types] = monotonic()
             WORK.check_worth_compiling()
         return found
-
-    return loaded

@@ -10,6 +10,8 @@ import io
 import json
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -369,6 +371,11 @@ def test_version(run: Run) -> None:
     code, out, _ = run("--version")
     assert code == 0
     assert out.startswith("prolate ")
+
+
+def test_module_is_the_command() -> None:
+    words = [sys.executable, "-m", "prolate", "--version"]
+    assert subprocess.check_output(words, text=True).startswith("prolate ")
 
 
 def test_ledger_commands(run: Run, tmp_path: Path) -> None:

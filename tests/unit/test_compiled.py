@@ -324,6 +324,27 @@ def test_code_of_changed_sources_is_compiled_anew(tmp_path: Path) -> None:
     assert seen == [["4", "0"], ["4", "1"], ["9", "0"], ["9", "0"], ["9", "1"]]
 
 
+SHARED = """
+import _compiled_helper, _compiled_loops
+from prolate.compiled import forgiving
+forgiving(_compiled_helper)
+print(forgiving(_compiled_loops, at_once=True).twice(1))
+"""
+
+
+def test_parts_that_others_may_compile_are_compiled_at_once_where_they_are_needed(
+    tmp_path: Path,
+) -> None:
+    """As of sparse rows, after dense rows, while another process compiles."""
+    pytest.importorskip("numba")
+    env = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    env |= {"PYTHONPATH": str(tmp_path), "PROLATE_COMPILE": "0"}
+    (tmp_path / "_compiled_loops.py").write_text(EDITED)
+    (tmp_path / "_compiled_helper.py").write_text(HELPER.format(2))
+    words = [sys.executable, "-c", SHARED]
+    assert subprocess.check_output(words, env=env, text=True).split() == ["4"]
+
+
 def test_code_that_cannot_be_stored_runs(tmp_path: Path, monkeypatch) -> None:
     pytest.importorskip("numba")
     file = tmp_path / "loops.py"
