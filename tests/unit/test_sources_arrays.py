@@ -243,6 +243,13 @@ def test_objects_that_turn_into_an_array() -> None:
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("method", "says"), [("detach", "cpu"), ("__dlpack__", "own memory")])
+def test_what_to_do_with_arrays_of_other_devices(method: str, says: str) -> None:
+    kind = type("Tensor", (Tensor,), {method: lambda self: self})
+    with pytest.raises(InputError, match=says):
+        open_source(kind(np.empty((0, 1))))
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

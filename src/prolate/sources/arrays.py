@@ -206,9 +206,12 @@ def as_array(data: object) -> NDArray[np.generic]:
     try:
         array = _of_lists(data) if isinstance(data, list | tuple) else np.asarray(data)
     except Exception:  # noqa: BLE001 - whatever another library raises may quote values
-        raise InputError(
-            f"This {type(data).__name__} does not turn into an array: every row must hold "
-            "the same number of numbers."
-        ) from None
+        kind = type(data)
+        needs = "every row must hold the same number of numbers."
+        if hasattr(kind, "detach"):
+            needs = "pass tensor.detach().cpu().numpy(), of bfloat16 tensor.float() likewise."
+        elif hasattr(kind, "__dlpack__"):
+            needs = "pass a copy of it that NumPy can read, in the computer's own memory."
+        raise InputError(f"This {kind.__name__} does not turn into an array: {needs}") from None
     check_numbers(array.dtype)
     return array
