@@ -198,8 +198,9 @@ class Job:
 
     def entry(self, columns: Sequence[str], seed: int | None, *, by: str = "") -> str:
         """Return what a ledger calls the release: the columns, some by name, and the groups."""
-        names = [str(name).encode(errors="replace").decode() for name in self._of(columns)]
-        shown = ", ".join(names[:_NAMED]).replace("\0", "")
+        names = self._of(columns)
+        shown = ", ".join(map(str, names[:_NAMED])).replace("\0", "")
+        shown = shown.encode(errors="replace").decode()
         more = len(names) - _NAMED
         return (
             f"{self.statistic} of {shown}{f' and {more:,} more' if more > 0 else ''}"
@@ -276,7 +277,7 @@ def _drowned(statistic: str, names: Sequence[str], found: Estimate) -> tuple[str
         hidden = (noise > _MUCH) & (noise > _APART * np.min(seen, initial=np.inf))
     else:
         hidden = (noise > 1.0) & (np.min(seen, initial=np.inf) < 1.0 / _MUCH)
-    drowned = [name for name, lost in zip(names, hidden, strict=True) if lost]
+    drowned = [names[i] for i in np.flatnonzero(hidden).tolist()]
     if not drowned:
         return ()
     said = (

@@ -37,6 +37,7 @@ from prolate.queries import (
 )
 from prolate.sources import Source, open_source
 from prolate.sources.sparse_rows import SparseRows
+from prolate.sources.threads import thread_count
 
 BIG, TINY = 1.7976931348623157e308, 5e-324
 SPECIAL = [
@@ -210,7 +211,7 @@ def test_the_same_integers_for_any_number_of_threads(values, monkeypatch) -> Non
         chosen,
     ]
     alone = [ask(query, source) for query in queries]
-    monkeypatch.setattr(sparse, "_ENOUGH", 1)
+    monkeypatch.setattr(sparse, "threads_for", lambda _: thread_count())
     for threads in ("2", "3", "16"):
         monkeypatch.setenv("PROLATE_NUM_THREADS", threads)
         assert [ask(query, source) for query in queries] == alone

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from prolate.errors import InputError
 from prolate.queries import ClippedSum, Histogram, LinearGrid, NormHistogram, Pairs, Together
 from prolate.sources import Source, open_source
-from prolate.sources.threads import add_up, one_blas_thread, thread_count
+from prolate.sources.threads import add_up, one_blas_thread, thread_count, threads_for
 
 COLUMNS = 8
 ROWS = np.random.default_rng(5).normal(size=(100_001, COLUMNS))  # four pieces, an odd last row
@@ -45,6 +46,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_any_number_of_threads_adds_up_the_same_integers(threads, block_bytes, monkeypatch) -> None:
     query = together()
     monkeypatch.setenv("PROLATE_NUM_THREADS", str(threads))
+    monkeypatch.setattr("prolate.sources.threads._SPREAD", 1)
     done: list[int] = []
     found = open_source(ROWS, block_bytes=block_bytes).collect(query, query.size, done.append)
     assert np.array_equal(found, query(ROWS))
@@ -85,6 +87,26 @@ def test_few_rows_and_huge_totals_are_left_to_one_thread(monkeypatch) -> None:
     add_up([np.ones((1 << 10, 4))] * 3, add, 4)
     add_up([np.ones((1 << 16, 4))] * 8, add, 1 << 27)  # a gigabyte, and not one for each
     assert seen == {threading.get_ident()}
+
+
+def test_little_work_gets_few_threads(monkeypatch) -> None:
+    monkeypatch.setenv("PROLATE_NUM_THREADS", "16")
+    counts = [threads_for(1 << power) for power in range(16, 31)]
+    assert counts == sorted(counts)
+    assert (counts[0], counts[-1]) == (1, 16)
+    workers: dict[int, set[int]] = {1: set(), 100: set()}
+    meeting = threading.Barrier(8, timeout=30)
+
+    def add(effort: int, block: np.ndarray, total: np.ndarray) -> None:
+        workers[effort].add(threading.get_ident())
+        if effort > 1:
+            meeting.wait()
+
+    for effort in workers:
+        blocks = [np.ones((1 << 16, 4))] * 8
+        add_up(blocks, partial(add, effort), 4, cells=1 << 21, effort=effort)
+    assert len(workers[1]) <= 3
+    assert len(workers[100]) == 8
 
 
 def test_small_blocks_are_joined_and_large_ones_cut_between_pairs() -> None:
@@ -155,6 +177,7 @@ def test_no_thread_outlives_a_progress_that_raises(monkeypatch) -> None:
 def test_threads_that_cannot_be_started_are_done_without(monkeypatch) -> None:
     expected = open_source(ROWS).collect(together(), together().size)
     monkeypatch.setenv("PROLATE_NUM_THREADS", "4")
+    monkeypatch.setattr("prolate.sources.threads._SPREAD", 1)
     start, started = threading.Thread.start, []
 
     def only_one(thread: threading.Thread) -> None:

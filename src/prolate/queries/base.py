@@ -131,6 +131,11 @@ class Query(ABC):
         return False
 
     @property
+    def effort(self) -> int:
+        """About what a value of a row takes, beside adding it up: more threads for more."""
+        return 1
+
+    @property
     @abstractmethod
     def columns(self) -> int:
         """Number of columns d that a block must have."""

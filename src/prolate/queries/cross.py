@@ -91,6 +91,11 @@ class Cross(Query):
         """One entry per row of the Gram matrix, and its triangle if that is asked for."""
         return self.features.order + (self.features.size if self.gram else 0)
 
+    @property
+    def effort(self) -> int:
+        """That of the features."""
+        return self.features.effort
+
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return 4 R**4 for replace, R**4 for add-remove; with `gram`, 225/2 and 50 R**4."""
         fourth = GRAM_RADIUS**4

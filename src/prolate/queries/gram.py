@@ -131,6 +131,11 @@ class Gram(Query):
         """Entries of the upper triangle."""
         return self.order * (self.order + 1) // 2
 
+    @property
+    def effort(self) -> int:
+        """A product for each column."""
+        return self.order
+
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return 2 (5 R**2)**2 for replace, (5 R**2)**2 for add-remove."""
         return (2 if neighbors == "replace" else 1) * (DIAGONAL * GRAM_RADIUS**2) ** 2

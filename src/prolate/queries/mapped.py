@@ -53,6 +53,11 @@ class Mapped(Query):
         """As `query`."""
         return self.query.pairs_rows
 
+    @property
+    def effort(self) -> int:
+        """That of `query`."""
+        return self.query.effort
+
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return that of `query`."""
         return self.query.sensitivity_squared(neighbors)

@@ -44,6 +44,11 @@ class Pairs(Query):
         """True."""
         return True
 
+    @property
+    def effort(self) -> int:
+        """That of `query`."""
+        return self.query.effort
+
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return that of `query` under replace; refuse add-remove."""
         if neighbors != "replace":

@@ -24,7 +24,7 @@ from prolate.compiled import WORK, forgiving
 from prolate.parallel import in_threads
 from prolate.queries import twins
 from prolate.sources.sparse_rows import Entries, SparseRows
-from prolate.sources.threads import thread_count
+from prolate.sources.threads import threads_for
 
 __all__ = ["clipped_sum", "farthest", "farthest_cells", "norm_cells", "norms", "selected", "tally"]
 
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Answer = TypeVar("Answer")
 
-_ENOUGH = 1 << 18  # entries for another thread
+_EFFORT = 4  # what an entry takes, in values of dense rows
 
 
 def tally(
@@ -257,7 +257,7 @@ def _in_parts(
     entries = rows.entries()
     WORK.is_enough(entries.columns.size)  # counts: these loops are compiled in any case
     starts, columns, pairs = entries.starts, entries.columns, entries.pairs
-    threads = min(thread_count(), 1 + columns.size // _ENOUGH)
+    threads = threads_for(_EFFORT * columns.size)
     if threads == 1:
         return [ask(starts, columns, pairs)]
     cuts = np.searchsorted(starts, np.linspace(0, columns.size, threads + 1)[1:-1])

@@ -51,6 +51,11 @@ class Together(Query):
         """Whether that of any query does."""
         return any(query.pairs_rows for query in self.queries)
 
+    @property
+    def effort(self) -> int:
+        """Of all of them."""
+        return sum(query.effort for query in self.queries)
+
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return the sum of all."""
         return sum(query.sensitivity_squared(neighbors) for query in self.queries)

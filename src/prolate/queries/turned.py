@@ -44,6 +44,11 @@ class Turned(Mapped):
         """Number of columns."""
         return self.center.size
 
+    @property
+    def effort(self) -> int:
+        """A product for each column of the matrix."""
+        return int(self.matrix.shape[1])
+
     def map(self, rows: Floats) -> Floats:
         """Return the turned rows."""
         return kernels.turn(rows, self.center, self.matrix)
@@ -76,6 +81,11 @@ class Products(Mapped):
     @property
     def columns(self) -> int:
         """Number of columns before the products."""
+        return self.center.size
+
+    @property
+    def effort(self) -> int:
+        """A product for each column."""
         return self.center.size
 
     def map(self, rows: Floats) -> Floats:

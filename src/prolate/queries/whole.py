@@ -44,6 +44,11 @@ class WholeRows(Query):
         """That of `query`."""
         return self.query.size
 
+    @property
+    def effort(self) -> int:
+        """That of `query`."""
+        return self.query.effort
+
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return that of `query`; for replace, at least that of adding or removing a row."""
         one = self.query.sensitivity_squared("add-remove")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from prolate.noise import NumberedBits
 from prolate.parallel import in_threads
 from prolate.sources.source import Block, Source
-from prolate.sources.threads import thread_count
+from prolate.sources.threads import threads_for
 
 __all__ = ["PARTS", "KeptRows", "Leading", "Thinning", "chosen_rows"]
 
@@ -147,5 +147,5 @@ def chosen_rows(rows: Block, keep: Thinning) -> Block:
         np.take(rows, chosen[here], axis=0, out=copies[here], mode="clip")
 
     parts = range(0, chosen.size, step)
-    in_threads(copy, parts, thread_count() if len(parts) > 1 else 1)
+    in_threads(copy, parts, threads_for(copies.size))
     return copies

@@ -96,7 +96,8 @@ class Source(ABC):
         ----------
         query : callable
             From a block to an int64 array of shape (size,); a sum over the rows, for blocks
-            are cut (between pairs of rows) and joined. Several threads call it at a time.
+            are cut (between pairs of rows) and joined. Several threads call it at a time:
+            the more, the more `effort` it says that a value of a row takes, if it does.
         size : int
             Length of the answer.
         progress : callable, optional
@@ -109,7 +110,8 @@ class Source(ABC):
         """
         add = query.add_block if isinstance(query, BlockAdder) else _adder(query)
         cells = None if self.n_rows is None else self.n_rows * len(self.columns)
-        return add_up(self.blocks(), add, size, progress, cells=cells)
+        effort = getattr(query, "effort", 1)
+        return add_up(self.blocks(), add, size, progress, cells=cells, effort=effort)
 
     def counted(self, progress: Callable[[int], None] | None = None) -> int | None:
         """Return the number of rows, where it can be had without their values.

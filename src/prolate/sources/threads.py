@@ -9,6 +9,8 @@ How many threads. `PROLATE_NUM_THREADS`, if it is set. Otherwise one for each co
 this process may use, but no more than `OMP_NUM_THREADS`, which joblib and Spark set for
 their workers, as people do who want no threads; and a single one in a process that was
 started by Python's `multiprocessing` or by Spark to share the cores with others like it.
+Little work gets fewer: another thread takes about half a millisecond of the others' time, so
+that of W milliseconds of work about the root of 2 W threads are best.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ContextDecorator, closing, suppress
 from functools import lru_cache
 from itertools import accumulate, chain
+from math import isqrt
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, Self
@@ -29,7 +32,7 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 
-__all__ = ["add_up", "one_blas_thread", "thread_count"]
+__all__ = ["add_up", "one_blas_thread", "thread_count", "threads_for"]
 
 Block = NDArray[np.number | np.bool_]
 Total = NDArray[np.int64]
@@ -40,6 +43,7 @@ Task = list[Block]
 _LEAST, _PIECE, _MOST = 1 << 17, 1 << 19, 1 << 21
 _STOCK = 2  # tasks for each other thread
 _COPIES = 1 << 28  # bytes that the threads' own totals may take
+_SPREAD = 1 << 19  # cells, for four times as many of which twice as many threads are used
 
 
 def thread_count() -> int:
@@ -66,6 +70,17 @@ def thread_count() -> int:
     return 1 if shared else cores or 1
 
 
+def threads_for(cells: int) -> int:
+    """Return how many threads to use for so many cells; see the module.
+
+    Examples
+    --------
+    >>> [threads_for(cells) <= most for cells, most in ((1 << 18, 1), (1 << 20, 2), (1 << 24, 6))]
+    [True, True, True]
+    """
+    return min(thread_count(), 1 + isqrt(cells // _SPREAD))
+
+
 def add_up(
     blocks: Iterable[Block],
     add: Callable[[Block, Total], None],
@@ -73,6 +88,7 @@ def add_up(
     progress: Callable[[int], None] | None = None,
     *,
     cells: int | None = None,
+    effort: int = 1,
 ) -> Total:
     """Return what `add` adds to a vector of `size` zeros, given all blocks.
 
@@ -88,12 +104,16 @@ def add_up(
     progress : callable, optional
         Called by the calling thread with the number of rows done so far, which rises.
     cells : int, optional
-        How many numbers there are, where it is known: few are cut into smaller pieces.
+        How many numbers there are, where it is known: few are cut into smaller pieces, and
+        left to fewer threads.
+    effort : int
+        How many times as long as a sum `add` takes.
     """
     tasks = _tasks(blocks, _PIECE if cells is None else _wanted(cells))
     first, second = next(tasks, []), next(tasks, [])
     total = np.zeros(size, dtype=np.int64)
-    count = min(thread_count(), max(1, _COPIES // max(1, 8 * size))) if second else 1
+    most = thread_count() if cells is None else threads_for(cells * effort)
+    count = min(most, max(1, _COPIES // max(1, 8 * size))) if second else 1
     found = chain(filter(None, [first, second]), tasks)
     # Whoever keeps what `progress` raises keeps the steps as well. So their threads end here: when
     # the interpreter ends, nobody can wait for them any more.
