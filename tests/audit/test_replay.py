@@ -9,6 +9,7 @@ release, bit for bit.
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -101,6 +102,12 @@ def test_replay_from_files_and_tables(name, relation, source, tmp_path, monkeypa
     tape.check()
     assert tape.spent > 0
     tape.replay(neighbor, monkeypatch)
+
+
+def test_the_page_on_privacy_counts_what_is_audited() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "privacy.md").read_text()
+    assert f"{len(SUBJECTS)} subjects: " in page
+    assert f"where there are both: {len(CASES)} cases." in page
 
 
 def test_what_is_spent_is_nearly_all_that_may_be(monkeypatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from prolate.sources.spark_tasks import (
     KeptReader,
     Merging,
     RowReader,
+    person_mean,
     sentence_of,
     unpack,
 )
@@ -110,6 +112,24 @@ def test_a_task_keeps_rows_by_their_numbers() -> None:
     kept = Keeping(RowReader(3, 64), keep, {0: 12_345})(batches(rows, 77))
     found = np.concatenate(list(KeptReader(3)(kept)))
     np.testing.assert_array_equal(found, rows[keep(12_345, 1000)])
+
+
+@pytest.mark.parametrize(
+    ("values", "mean"),
+    [
+        ([1.7e308, 1.7e308, -1.7e308], 1.7e308 / 3.0),
+        ([1.7e308, 1.7e308, -1.7e308, -1.7e308, 5e-324], 0.0),
+        ([1.7e308, 1e308, -1e307], None),
+        ([1e16, 1.0, 1.0, -1e16], 0.5),
+    ],
+)
+def test_a_persons_mean_is_one_in_any_order(values: list[float], mean: float | None) -> None:
+    """Others' rows decide where a person's come out of the shuffle.
+
+    A sum that leaves the floats on the way, in some orders, is one within them in the end.
+    """
+    for order in permutations(values):
+        assert person_mean(1, pa.table({"c0": order}))["c0"].to_pylist() == [mean]
 
 
 def test_bits_belong_to_numbers() -> None:

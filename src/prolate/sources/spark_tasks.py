@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -168,9 +169,16 @@ def person_mean(width: int, rows: pa.Table) -> pa.Table:
 
 
 def _mean(values: NDArray[np.float64]) -> float | None:
-    """Return the mean, or None where there is none: of no values, or beyond what floats hold."""
+    """Return the mean, or None where there is none: of no values, or of a sum beyond all floats."""
+    if not values.size:
+        return None
+    numbers = values.tolist()
     try:
-        return math.fsum(values.tolist()) / values.size if values.size else None
+        return math.fsum(numbers) / values.size
+    except OverflowError:  # on the way, in this order; in another one it need not be
+        pass
+    try:
+        return float(sum(map(Fraction, numbers))) / values.size
     except OverflowError:
         return None
 
