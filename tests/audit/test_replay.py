@@ -106,7 +106,7 @@ def test_replay_from_files_and_tables(name, relation, source, tmp_path, monkeypa
 
 def test_the_page_on_privacy_counts_what_is_audited() -> None:
     page = (Path(__file__).parents[2] / "docs" / "privacy.md").read_text()
-    assert f"{len(SUBJECTS)} subjects: " in page
+    assert f"{len(SUBJECTS)} subjects (" in page
     assert f"where there are both: {len(CASES)} cases." in page
 
 
