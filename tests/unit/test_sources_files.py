@@ -215,7 +215,7 @@ def test_a_file_that_is_shortened_while_it_is_read_is_refused(name: str, tmp_pat
 def test_arrow_files_of_huge_batches_are_mapped(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "a.arrow"
     write_ipc(TABLE, path)
-    monkeypatch.setattr("prolate.sources.files._LARGE_BATCH", 1)
+    monkeypatch.setattr("prolate.sources.arrow_file._LARGE_BATCH", 1)
     opened = []
     monkeypatch.setattr(pa, "memory_map", lambda name: opened.append(name) or pa.OSFile(name))
     np.testing.assert_array_equal(rows_of(open_source(path, ["income", "age"])), ROWS)

@@ -301,8 +301,8 @@ def _name(
     name = str(wanted)
     if name not in known:
         folder = (
-            f" The folders' names say what {name!r} is, and these are not read: write it into the "
-            "files, as a column."
+            f" The names of folders say what {name!r} is; pass the folder that holds them all, or "
+            f"a glob such as '{name}=*/*'."
             if f"{name}=" in where
             else ""
         )
