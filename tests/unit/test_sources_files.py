@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -116,6 +117,28 @@ def test_globs_and_directories_are_sorted(tmp_path: Path) -> None:
     assert everywhere.tolist() == [1, 2, 3, 4]
     both = [tmp_path / "c.csv", str(tmp_path / "a*")]
     assert rows_of(open_source(both)).ravel().tolist() == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("a.csv", "a.parquet"), ("a.csv", "a.csv.gz"), ("year=1/a.b.CSV", "year=1/a.b.arrow")],
+)
+def test_files_called_alike_in_a_directory_are_refused(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    """They are most likely the same rows, which would count twice."""
+    folder = tmp_path / "y[0]"
+    both = sorted(str(folder / name) for name in (one, other))
+    for path in map(Path, both):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x\n1\n")
+    with pytest.raises(InputError, match="most likely the same rows twice") as caught:
+        find_files(str(folder))
+    names = [Path(path).name for path in both]
+    assert " and ".join(names) in str(caught.value)
+    kind = re.findall(r"'([^']*\*[^']*)'", str(caught.value))
+    assert [find_files(pattern) for pattern in kind] == [both[1:]]
+    assert find_files(both) == both
 
 
 def test_two_stars_go_into_folders_and_round_no_circle(tmp_path: Path, monkeypatch) -> None:

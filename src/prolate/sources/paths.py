@@ -269,8 +269,27 @@ def _entries(path: str) -> list[Path]:
 
 
 def _data_files(entries: Sequence[Path]) -> list[str]:
-    return [
-        str(entry)
-        for entry in entries
-        if format_of(entry.name) is not None and _may_have_rows(entry)
-    ]
+    """Return the data files of a folder; those called alike most likely hold the same rows."""
+    found: dict[str, Path] = {}
+    for entry in entries:
+        if format_of(entry.name) is None or not _may_have_rows(entry):
+            continue
+        other = found.setdefault(_bare(entry), entry)
+        if other is not entry:
+            kind = str(Path(glob.escape(str(entry.parent)), f"*{_ending(entry)}"))
+            raise InputError(
+                f"The directory {str(entry.parent)!r} has {other.name} and {entry.name}, most "
+                f"likely the same rows twice. Choose one kind by a glob, such as {kind!r}, or list "
+                "the files if all are to count."
+            )
+    return list(map(str, found.values()))
+
+
+def _ending(entry: Path) -> str:
+    """Return all of a data file's ending: .csv.gz."""
+    packed = entry.suffix.lower() in COMPRESSIONS
+    return Path(entry.stem).suffix + entry.suffix if packed else entry.suffix
+
+
+def _bare(entry: Path) -> str:
+    return entry.name.removesuffix(_ending(entry))
