@@ -23,6 +23,9 @@ __all__ = ["Block", "Columns", "Source", "choose_columns", "listed", "position_n
 
 Columns = str | int | Iterable[str | int]
 
+_TO_TYPE = 40  # names of columns that an error lists to be typed
+_TIMES = tuple(f"of type {word}" for word in ("date", "time", "duration", "period"))
+
 
 @runtime_checkable
 class BlockAdder(Protocol):
@@ -316,8 +319,10 @@ def _name(
 def _not_numeric(bad: str, names: Sequence[str], unusable: Mapping[str, str], where: str) -> str:
     usable = [name for name in names if name not in unusable]
     remedy = (
-        f"Choose from the numeric columns: columns=[{listed(usable)}]."
+        f"Choose from the numeric columns: columns=[{listed(usable, _TO_TYPE)}]."
         if usable
         else "No column is numeric."
     )
+    if unusable[bad].startswith(_TIMES):
+        remedy = f"To use it, make a column of numbers of it, such as days since 2000-01-01, or seconds. {remedy}"
     return f"Column {bad!r} of {where} is {unusable[bad]}, not numbers. {remedy}"
