@@ -324,5 +324,8 @@ def _not_numeric(bad: str, names: Sequence[str], unusable: Mapping[str, str], wh
         else "No column is numeric."
     )
     if unusable[bad].startswith(_TIMES):
-        remedy = f"To use it, make a column of numbers of it, such as days since 2000-01-01, or seconds. {remedy}"
+        made = (
+            "To use it, make a column of numbers of it, such as days since 2000-01-01, or seconds."
+        )
+        remedy = f"{made} {remedy}"
     return f"Column {bad!r} of {where} is {unusable[bad]}, not numbers. {remedy}"

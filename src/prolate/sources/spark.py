@@ -275,12 +275,15 @@ def frame_source(
         If it is a stream, or a selected column is not numeric.
     """
     from pyspark.sql.types import (
-        ArrayType,
+        BinaryType,
         BooleanType,
-        MapType,
+        CharType,
+        DatetimeType,
+        DayTimeIntervalType,
         NullType,
         NumericType,
-        StructType,
+        StringType,
+        VarcharType,
     )
 
     if frame.isStreaming:
@@ -288,17 +291,17 @@ def frame_source(
             "A streaming data frame has no end; write its rows to a table and pass that."
         )
     fields = frame.schema.fields
-    unusable = {
-        field.name: f"of type {field.dataType.simpleString()[:60]}"
-        for field in fields
-        if not isinstance(field.dataType, NumericType | BooleanType | NullType)
-    }
+    numbers = NumericType | BooleanType | NullType
+    words = StringType | CharType | VarcharType | BinaryType | DatetimeType | DayTimeIntervalType
     names = [field.name for field in fields]
-    nested = {
-        field.name: f"of type {field.dataType.simpleString()[:60]}"
-        for field in fields
-        if isinstance(field.dataType, ArrayType | MapType | StructType)
-    }
+    unusable, nested = (
+        {
+            field.name: f"of type {field.dataType.simpleString()[:60]}"
+            for field in fields
+            if not isinstance(field.dataType, allowed)
+        }
+        for allowed in (numbers, numbers | words)
+    )
     chosen, marks = choose(
         columns, labels, names, unusable=unusable, nested=nested, where="the Spark DataFrame"
     )
