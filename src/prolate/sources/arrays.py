@@ -75,6 +75,8 @@ class ArraySource(Source):
         super().__init__(chosen, array.shape[0], block_bytes)
         self._array = array
         self.labels = tuple(Labels() for _ in marks)
+        if array.dtype == np.bool_:
+            self.flags = frozenset(values)
         self._index = None if chosen == names else np.array([int(name[1:]) for name in chosen])
 
     def blocks(self) -> Iterator[Block]:

@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING
 
 from prolate.compiled import WORK
 from prolate.errors import InputError
-from prolate.sources.arrow import BatchSource, nested_columns, unusable_columns
+from prolate.sources.arrow import (
+    BatchSource,
+    flag_columns,
+    nested_columns,
+    unusable_columns,
+)
 from prolate.sources.labels import Labels, choose
 from prolate.sources.partitions import keys_of, with_keys
 from prolate.sources.paths import FileStamp, Paths, find_parts, format_of, readable
@@ -51,6 +56,8 @@ class DataFile(ABC):
         The columns that are read as labels.
     missing : collection of str
         What stands for a missing value.
+    flags : frozenset of str
+        The columns that are booleans.
     keys : dict
         The columns that its folders hold, each with its only value.
     spare : str
@@ -60,6 +67,7 @@ class DataFile(ABC):
     kind: str
     labels: tuple[str, ...] = ()
     missing: Collection[str] = ()
+    flags: frozenset[str] = frozenset()
 
     def __init__(
         self, path: str, names: Sequence[str], unusable: Mapping[str, str], n_rows: int | None
@@ -116,7 +124,7 @@ class ParquetDataFile(DataFile):
         with readable(path, self.kind), ParquetFile(path) as file:
             schema, about = file.schema_arrow, file.metadata
             super().__init__(path, schema.names, unusable_columns(schema), about.num_rows)
-            self.nested = nested_columns(schema)
+            self.nested, self.flags = nested_columns(schema), flag_columns(schema)
             groups = range(about.num_row_groups)
             self.group_rows = tuple(about.row_group(group).num_rows for group in groups)
 
@@ -231,6 +239,7 @@ class FileSource(BatchSource):
             Labels({text for file in self._files if name not in file.keys for text in file.missing})
             for name in marks
         )
+        self.flags = frozenset(values).intersection(*(file.flags for file in self._files))
         counts = [file.n_rows for file in self._files]
         known = [count for count in counts if count is not None]
         n_rows = sum(known) if len(known) == len(counts) else None

@@ -59,10 +59,13 @@ class Source(ABC):
         Whether rows have places that no other row decides, so that rows may be paired.
     labels : tuple of Labels
         Those of the last columns, if they are labels and no numbers.
+    flags : frozenset of str
+        Columns whose type says that they hold 0, 1 or nothing, or means of these.
     """
 
     ordered = True
     labels: tuple[Labels, ...] = ()
+    flags: frozenset[str] = frozenset()
 
     columns: tuple[str, ...]
     n_rows: int | None

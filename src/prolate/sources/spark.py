@@ -175,7 +175,7 @@ class SparkSource(Source):
         schema = ", ".join(f"c{j} double" for j in range(len(columns)))
         means = grouped.applyInArrow(lambda rows: person_mean(width, rows), schema)
         source = SparkSource(means, RowReader(len(columns), 1 << 14), columns, 1)
-        source.rows_per_block = self.rows_per_block
+        source.rows_per_block, source.flags = self.rows_per_block, self.flags
         return source
 
     def leading(self, count: int, progress: Callable[[int], None] | None = None) -> Source:
@@ -313,6 +313,8 @@ def frame_source(
     reader = RowReader(width, max(1, block_bytes // (8 * width)))
     source = SparkSource(numbered.select(*parts), reader, (*chosen, *marks), block_bytes)
     source.labels = tuple(Labels() for _ in marks)
+    kinds = {field.name: field.dataType for field in fields}
+    source.flags = frozenset(name for name in chosen if isinstance(kinds[name], BooleanType))
     return source
 
 

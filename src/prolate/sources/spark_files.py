@@ -145,7 +145,9 @@ def fragment_source(paths: Paths, columns: Columns | None, block_bytes: int) -> 
     numbers = session.range(0, len(tasks), 1, max(1, len(tasks)))
     rows = {number: sum(rows for *_, rows in task) for number, task in enumerate(tasks)}
     even = not any(start % 2 for start in accumulate(rows.values()) if start != found.n_rows)
-    return SparkSource(numbers, reader, found.columns, block_bytes, rows, ordered=even)
+    source = SparkSource(numbers, reader, found.columns, block_bytes, rows, ordered=even)
+    source.flags = found.flags
+    return source
 
 
 def _cores(session: Any) -> int:
