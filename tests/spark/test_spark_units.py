@@ -116,6 +116,14 @@ def test_what_is_no_label_is_told_by_its_type(spark: Any) -> None:
             open_source(frame, ["id"], labels=["who"])
 
 
+def test_booleans_are_known_as_flags(spark: Any) -> None:
+    frame = spark.range(30).selectExpr("id % 2 = 0 as f", "id as x", "id as who")
+    source = open_source(frame, ["x", "f"], labels=["who"])
+    assert source.flags == source.persons().flags == {"f"}
+    total = prolate.sum(frame, columns=["f"], budget=Budget(mu=5), seed=1)
+    assert abs(total.estimate[0] - 15) < 5
+
+
 def test_releases_are_those_of_here(spark: Any) -> None:
     frame = spark.createDataFrame(ROWS)
     given: dict[str, Any] = {
