@@ -75,11 +75,6 @@ def sum_(**options: Any) -> None:
     Values outside their bounds are moved to the nearer one. The method gaussian-ellipse takes
     public centers and scales instead, and clips rows.
     """
-    if options["bounds"] is None and options["method"] != "gaussian-ellipse":
-        raise click.UsageError(
-            "A sum needs public bounds: --bounds LOW:HIGH, or --bounds COLUMN=LOW:HIGH "
-            "for every column."
-        )
     release_and_print(prolate.sum, options)
 
 

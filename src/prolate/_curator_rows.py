@@ -35,7 +35,20 @@ from prolate.noise import NumberedBits
 from prolate.queries import Count, Cut, Query, WholeRows
 from prolate.sources import Source, Thinning
 
-__all__ = ["Rows"]
+__all__ = ["Rows", "cuts_of"]
+
+Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def cuts_of(bounds: Bounds | None, source: Source) -> Bounds | None:
+    """Return the bounds that values of a source may exceed: booleans do not exceed 0 to 1."""
+    if bounds is None or not source.flags:
+        return bounds
+    lower, upper = bounds
+    flag = np.array([name in source.flags for name in source.columns])
+    flag &= (lower <= 0.0) & (upper >= 1.0)
+    lower, upper = np.where(flag, -np.inf, lower), np.where(flag, np.inf, upper)
+    return (lower, upper) if np.isfinite([lower, upper]).any() else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +61,9 @@ class Rows:
     neighbors : {"replace", "add-remove"}
         What may happen to one of these rows.
     bounds : (lower, upper) or None
-        Public bounds, float64 arrays of shape (d,); every query sees values cut to them.
+        Public bounds, float64 arrays of shape (d,).
+    cuts : (lower, upper) or None
+        Those that values may exceed; every query sees values cut to them.
     progress : callable or None
         Called as rows are read.
     fraction : float
@@ -61,16 +76,17 @@ class Rows:
 
     source: Source
     neighbors: Neighbors
-    bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    bounds: Bounds | None = None
+    cuts: Bounds | None = None
     progress: Progress | None = None
     fraction: float = 1.0
     leading: bool = False
     whole: NDArray[np.bool_] | None = None
 
     def fit(self, query: Query) -> Query:
-        """Return the query on values cut to the bounds, if it can be asked of these rows."""
-        if self.bounds is not None:
-            query = Cut(query, *self.bounds)
+        """Return the query on values within the bounds, if it can be asked of these rows."""
+        if self.cuts is not None:
+            query = Cut(query, *self.cuts)
         if self.whole is not None:
             query = WholeRows(query, self.whole)
         columns = len(self.source.columns)

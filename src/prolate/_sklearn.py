@@ -20,8 +20,6 @@ from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError
 
 __all__ = [
-    "DELTA",
-    "EPSILON",
     "Plain",
     "Regressor",
     "Transformer",
@@ -33,7 +31,7 @@ __all__ = [
     "stated_budget",
 ]
 
-EPSILON, DELTA = 1.0, 1e-6  # what a fit may cost by default
+_EPSILON, _DELTA = 1.0, 1e-6  # what a fit may cost, if nothing is said
 
 _SHOWN = 5  # names in an error
 
@@ -105,14 +103,17 @@ else:
 def stated_budget(estimator: Any) -> Budget:
     """Return the budget that an estimator's epsilon and delta, or rho, or mu state.
 
+    All are None by default, so that what is stated twice is told from what is not.
+
     Raises
     ------
     BudgetError
         If it is stated in two currencies.
     """
     if estimator.rho is None and estimator.mu is None:
-        return Budget(epsilon=estimator.epsilon, delta=estimator.delta)
-    if estimator.epsilon not in (None, EPSILON) or estimator.delta not in (None, DELTA):
+        epsilon = _EPSILON if estimator.epsilon is None else estimator.epsilon
+        return Budget(epsilon=epsilon, delta=_DELTA if estimator.delta is None else estimator.delta)
+    if estimator.epsilon is not None or estimator.delta is not None:
         raise BudgetError(
             "State the budget once: as epsilon and delta, or as rho, or as mu; got "
             f"epsilon={estimator.epsilon!r} and delta={estimator.delta!r} beside another."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -172,7 +172,11 @@ def read_quantiles(q: object) -> tuple[NDArray[np.float64], bool]:
 
 
 def read_bounds(
-    bounds: Bounds | None, columns: Sequence[str], *, required: bool = False
+    bounds: Bounds | None,
+    columns: Sequence[str],
+    *,
+    required: bool = False,
+    flags: Collection[str] = (),
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Return lower and upper bounds of every column, or None if none are given.
 
@@ -185,25 +189,23 @@ def read_bounds(
         The columns' names.
     required : bool
         Whether every column needs finite bounds.
+    flags : collection of str
+        Columns of booleans: from 0 to 1, if no bounds of them are given.
     """
     d = len(columns)
+    flag = np.array([name in flags for name in columns]) if flags else np.zeros(d, dtype=np.bool_)
+    lower, upper = np.where(flag, 0.0, -np.inf), np.where(flag, 1.0, np.inf)
     if bounds is None:
-        if required:
+        if required and not flag.any():
             raise InputError(
                 "This needs the bounds of every column, such as bounds=(0, 100) or "
                 "bounds={'age': (0, 120)}; they must be known without looking at the data."
             )
-        return None
-    lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
+        if not flag.any():
+            return None
+        bounds = {}
     if isinstance(bounds, Mapping):
-        known = {name: place for place, name in enumerate(columns)}
-        for key, pair in bounds.items():
-            name = str(key)
-            if name not in known:
-                hint = did_you_mean(name, columns)
-                raise InputError(f"bounds name a column that is not used: {name!r}.{hint}")
-            low, high = _pair(pair, f"bounds of column {name!r}")
-            lower[known[name]], upper[known[name]] = _numbers(low, 1)[0], _numbers(high, 1)[0]
+        _set_some(bounds, columns, lower, upper)
     else:
         lower[:], upper[:] = _of_all(bounds, columns)
     for name, low, high in zip(columns, lower, upper, strict=True):
@@ -225,6 +227,23 @@ def read_bounds(
                 f"bounds of column {name!r} must have lower <= upper; got {low:g} to {high:g}."
             )
     return lower, upper
+
+
+def _set_some(
+    bounds: Mapping[str, tuple[float, float]],
+    columns: Sequence[str],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+) -> None:
+    """Write the bounds of columns that have some."""
+    known = {name: place for place, name in enumerate(columns)}
+    for key, pair in bounds.items():
+        name = str(key)
+        if name not in known:
+            hint = did_you_mean(name, columns)
+            raise InputError(f"bounds name a column that is not used: {name!r}.{hint}")
+        low, high = _pair(pair, f"bounds of column {name!r}")
+        lower[known[name]], upper[known[name]] = _numbers(low, 1)[0], _numbers(high, 1)[0]
 
 
 def _of_all(bounds: Any, columns: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

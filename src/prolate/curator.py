@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from prolate._curator_account import Account, check_share
 from prolate._curator_choice import choose, first_counts
-from prolate._curator_rows import Rows
+from prolate._curator_rows import Rows, cuts_of
 from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.errors import BudgetError, InputError
 from prolate.measurement import Measurement, Measurer, Progress, Searcher, Table
@@ -86,7 +86,8 @@ class Curator:
         exchangeable: bool = False,
     ) -> None:
         self._account = Account(charge)
-        self._rows = Rows(source, check_neighbors(neighbors), bounds, progress)
+        cuts = cuts_of(bounds, source)
+        self._rows = Rows(source, check_neighbors(neighbors), bounds, cuts, progress)
         self._exchangeable = exchangeable
         self._bits = random_bits(seed)
         self._threads = thread_count()

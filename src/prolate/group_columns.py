@@ -160,6 +160,7 @@ class Grouped(Source):
         super().__init__(columns, source.n_rows, 1)
         self.rows_per_block = source.rows_per_block
         self._source, self._width = source, width
+        self.flags = source.flags
         self._together = Together(source.labels[-width:])
         self.labels = (*source.labels[:-width], self._together)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from prolate._release_groups import GroupedRelease
 from prolate._release_key import Key, in_words
-from prolate.arguments import Bounds, read_bounds
+from prolate.arguments import Bounds
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.group_columns import Together
@@ -80,7 +80,7 @@ def release_groups(
     thread_count()  # what it cannot read is said before anything is charged
     _check_present(source, keys or ())
     names = source.columns[:-1] or ("rows",)
-    limits = read_bounds(bounds, names, required=job.needs_bounds)
+    limits = job.limits(bounds, source, names)
     delta, aside = None, 0.0
     if keys is None:
         price, delta = for_keys(terms.price)
@@ -167,6 +167,7 @@ class _Split:
     def __init__(self, source: Source, names: tuple[str, ...], report: Progress = _quiet) -> None:
         self._labels = source.labels[-1]
         self._names, self._rows_per_block = names, source.rows_per_block
+        self._flags = source.flags
         self._parts: dict[int, list[Block]] = {}
         read = 0
         for block in source.blocks():
@@ -196,7 +197,9 @@ class _Split:
 
     def group(self, number: int) -> Source:
         """Return the rows of one group; they are forgotten here."""
-        return _Held(self._parts.pop(number, []), self._names, self._rows_per_block)
+        held = _Held(self._parts.pop(number, []), self._names, self._rows_per_block)
+        held.flags = self._flags
+        return held
 
 
 class _Held(Source):

@@ -25,7 +25,7 @@ from prolate.ledger import Ledger
 from prolate.measurement import Measurement
 from prolate.noise import NumberedBits, random_bits
 from prolate.release import Release
-from prolate.sources import open_source
+from prolate.sources import Source, open_source
 from prolate.sources.source import listed
 from prolate.sources.threads import one_blas_thread
 from prolate.terms import Terms
@@ -168,7 +168,7 @@ class Job:
                     ledger=book,
                     progress=report,
                 )
-        limits = read_bounds(bounds, source.columns, required=self.needs_bounds)
+        limits = self.limits(bounds, source, source.columns)
         label = self.entry(source.columns, seed)
         free = self.only_counts and terms.relation == "replace"
         charge = terms.charging(book, None if free else price, label)
@@ -189,6 +189,17 @@ class Job:
                 raise InputError("The data has no rows; there is nothing to release.")
             found = self.estimate(curator)
         return self.sign(curator, found, terms)
+
+    def limits(
+        self, bounds: Bounds | None, source: Source, columns: Sequence[str]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return the public bounds of columns: those given, and 0 to 1 of booleans.
+
+        Published methods do what they do with the bounds that are given.
+        """
+        known = self.needs_bounds or (self.method == "auto" and not self.only_counts)
+        flags = source.flags if known else ()
+        return read_bounds(bounds, columns, required=self.needs_bounds, flags=flags)
 
     def _check_order(self, ordered: bool, exchangeable: object) -> None:
         if not isinstance(exchangeable, bool | np.bool_):

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate._sklearn import (
-    DELTA,
-    EPSILON,
     Regressor,
     check_count,
     check_names,
@@ -60,8 +58,8 @@ class LinearRegression(Regressor):
 
     Parameters
     ----------
-    epsilon, delta : float
-        What a fit may cost. 1 and 1e-6 by default.
+    epsilon, delta : float, optional
+        What a fit may cost. 1 and 1e-6, where nothing is said.
     rho, mu : float, optional
         The budget in another currency, in place of epsilon and delta.
     method : {"auto", "ssp", "adassp", "adassp-fixed"}
@@ -125,8 +123,8 @@ class LinearRegression(Regressor):
 
     def __init__(
         self,
-        epsilon: float | None = EPSILON,
-        delta: float | None = DELTA,
+        epsilon: float | None = None,
+        delta: float | None = None,
         *,
         rho: float | None = None,
         mu: float | None = None,

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 
 from prolate import api
 from prolate._sklearn import (
-    DELTA,
-    EPSILON,
     Transformer,
     check_count,
     check_names,
@@ -53,8 +51,8 @@ class _Affine(Transformer):
 
     def __init__(
         self,
-        epsilon: float | None = EPSILON,
-        delta: float | None = DELTA,
+        epsilon: float | None = None,
+        delta: float | None = None,
         *,
         rho: float | None = None,
         mu: float | None = None,
@@ -190,8 +188,8 @@ class PrivateMean(_Affine):
 
     Parameters
     ----------
-    epsilon, delta : float
-        What a fit may cost. 1 and 1e-6 by default.
+    epsilon, delta : float, optional
+        What a fit may cost. 1 and 1e-6, where nothing is said.
     rho, mu : float, optional
         The budget in another currency, in place of epsilon and delta.
     bounds : (lower, upper) or {column: (lower, upper)}, optional

@@ -283,7 +283,6 @@ TWO = "State the budget as --epsilon and --delta, or as --rho, or as --mu"
         (("mean", "a.csv", *BUDGET, "-o", "/no/such/r.json"), "its folder does not exist"),
         (("mean", "a.csv", *BUDGET, "-o", "/"), "it is a folder"),
         (("mean", "a.csv", *BUDGET, "-o", "/dev/null"), "not an ordinary file"),
-        (("sum", "a.csv", *BUDGET), "A sum needs public bounds"),
         (("sum", "a.csv", *BUDGET, "--bounds", "0:1", "--method", "plan"), "'plan' is not one of"),
         (("quantile", "a.csv", *BUDGET), "Missing option '-q'"),
         (("quantile", "a.csv", *BUDGET, "-q", "50"), "'50' is not a number from 0 to 1"),

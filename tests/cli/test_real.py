@@ -51,6 +51,20 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def test_a_sum_of_flags_needs_no_bounds(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"sick": [True, False] * 500, "age": [40.0] * 1000}), path)
+    code, out, err = run("sum", path, "--mu", 1, "-c", "sick", "--json")
+    assert (code, err) == (0, "")
+    assert abs(Release.from_json(out).estimate[0] - 500) < 20
+    code, out, err = run("sum", path, "--mu", 1)
+    assert (code, out) == (2, "")
+    assert "'age' must be finite numbers, and none are given; give them as --bounds age=" in err
+    code, out, err = run("sum", path, "--mu", 1, "-c", "age")
+    assert (code, out) == (2, "")
+    assert "needs the bounds of every column, such as --bounds 0:100" in err
+
+
 def test_the_data_set_inside_the_package() -> None:
     with demo.rand_hie() as path:
         table = pq.read_table(path)

@@ -279,6 +279,19 @@ def test_first_rows_are_the_first_rows(path: Path) -> None:
         np.testing.assert_array_equal(first.collect(ask, 5), expected)
 
 
+def test_folders_are_columns(java: None, spark: Any, tmp_path: Path) -> None:
+    for number, folder in enumerate(["year=2023/ward=a", "year=__HIVE_DEFAULT_PARTITION__/ward=b"]):
+        (tmp_path / folder).mkdir(parents=True)
+        table = pa.table({"x": np.full(3, float(number))})
+        pq.write_table(table, tmp_path / folder / "p.parquet", row_group_size=2)
+    ask = CountBelow(np.array([2024.0, 0.5]))
+    source = open_source(tmp_path, ["year", "x"], engine="spark")
+    here = open_source(tmp_path, ["year", "x"]).collect(ask, 2)
+    np.testing.assert_array_equal(source.collect(ask, 2), here)
+    alone = open_source(tmp_path, ["year"], engine="spark").collect(CountBelow(ask.points[:1]), 1)
+    np.testing.assert_array_equal(alone, here[:1])
+
+
 def test_other_methods_work(ordered: Any, path: Path) -> None:
     given = {"columns": ["a", "flag"], "seed": 1, "budget": prolate.Budget(rho=0.5)}
     for method in ("gaussian", "coinpress"):

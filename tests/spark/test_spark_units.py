@@ -100,6 +100,30 @@ def test_labels_are_told_apart_as_here(spark: Any, labels: pd.Series) -> None:
     assert found[0] == found[1]
 
 
+def test_what_is_no_label_is_told_by_its_type(spark: Any) -> None:
+    kinds = {
+        "array(id)": False, "map(id, id)": False, "struct(id)": False, "make_interval(1)": False,
+        "make_ym_interval(1)": False, "parse_json('1')": False, "timestamp'2020-01-01'": True,
+        "make_dt_interval(1)": True, "cast(id as decimal(9, 2))": True, "null": True,
+        "cast('a' as binary)": True, "timestamp_ntz'2020-01-01'": True,
+    }  # fmt: skip
+    for kind, allowed in kinds.items():
+        frame = spark.range(3).selectExpr("id", f"{kind} as who")
+        if allowed:
+            assert len(open_source(frame, ["id"], labels=["who"]).labels) == 1
+            continue
+        with pytest.raises(InputError, match="must be text or numbers"):
+            open_source(frame, ["id"], labels=["who"])
+
+
+def test_booleans_are_known_as_flags(spark: Any) -> None:
+    frame = spark.range(30).selectExpr("id % 2 = 0 as f", "id as x", "id as who")
+    source = open_source(frame, ["x", "f"], labels=["who"])
+    assert source.flags == source.persons().flags == {"f"}
+    total = prolate.sum(frame, columns=["f"], budget=Budget(mu=5), seed=1)
+    assert abs(total.estimate[0] - 15) < 5
+
+
 def test_releases_are_those_of_here(spark: Any) -> None:
     frame = spark.createDataFrame(ROWS)
     given: dict[str, Any] = {

@@ -84,6 +84,11 @@ def test_the_budget_is_one_and_has_a_default() -> None:
     assert LinearRegression(0.5, 1e-8).fit(X, Y).release_.budget == Budget(epsilon=0.5, delta=1e-8)
     assert LinearRegression(rho=0.5).fit(X, Y).release_.budget == Budget(rho=0.5)
     assert LinearRegression(None, None, mu=2).fit(X, Y).release_.budget == Budget(mu=2)
+    assert LinearRegression(delta=1e-8).fit(X, Y).release_.budget == Budget(epsilon=1, delta=1e-8)
+    # What is said twice is an error, also where it says what no word would say.
+    for twice in ({"epsilon": 1, "rho": 5}, {"delta": 1e-6, "mu": 1}, {"epsilon": 1.0, "mu": 0.1}):
+        with pytest.raises(BudgetError, match="State the budget once"):
+            LinearRegression(**twice).fit(X, Y)
 
 
 def test_what_predicts_is_in_the_release() -> None:
@@ -414,9 +419,7 @@ def test_wrong_parameters_are_refused_in_fit(options: dict[str, Any], says: str)
         {"epsilon": 0.5, "rho": 1.0},
         {"delta": 1e-9, "mu": 1.0},
         {"rho": 1.0, "mu": 1.0},
-        {"epsilon": None},
         {"epsilon": -1},
-        {"epsilon": None, "delta": None},
     ],
 )
 def test_a_budget_stated_wrongly_is_refused(options: dict[str, Any]) -> None:
@@ -514,7 +517,7 @@ import sys
 sys.modules["sklearn"] = None
 import numpy as np, prolate
 model = prolate.LinearRegression(epsilon=3, seed=0)
-print(model, model.get_params()["delta"])
+print(model, model.get_params()["epsilon"])
 X = np.random.default_rng(0).normal(size=(5000, 2))
 model.set_params(method="auto", delta=1e-5).fit(X, X @ [1.0, 2.0])
 print(model.score(X, X @ [1.0, 2.0]) > 0.5, "sklearn.base" in sys.modules)
@@ -532,7 +535,7 @@ for wrong in (lambda: model.set_params(depth=3), lambda: prolate.LinearRegressio
         cwd=Path(prolate.__file__).parents[1],
     )
     first, second, third, fourth = done.stdout.splitlines()
-    assert first == "LinearRegression(epsilon=3, seed=0) 1e-06"
+    assert first == "LinearRegression(epsilon=3, seed=0) 3"
     assert second == "True False"
     assert third.startswith("Invalid parameter 'depth' for estimator LinearRegression.")
     assert fourth.startswith("This LinearRegression instance is not fitted yet")

@@ -146,8 +146,9 @@ def test_parameters_go_along(kind: Any) -> None:
     model = clone(kind(rho=0.1, seed=3))
     assert (model.rho, model.seed) == (0.1, 3)
     assert pickle.loads(pickle.dumps(model.fit(ROWS))).release_ == model.release_
-    with pytest.raises(BudgetError, match="once"):
-        kind(epsilon=2, rho=1).fit(ROWS)
+    for epsilon in (1, 2):
+        with pytest.raises(BudgetError, match="once"):
+            kind(epsilon=epsilon, rho=1).fit(ROWS)
     secret = kind(ledger="postgresql://ann:hunter2@db.example.org/privacy")
     assert "hunter2" not in repr(secret)
 

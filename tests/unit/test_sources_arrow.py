@@ -93,7 +93,17 @@ def test_other_types_are_an_error_that_names_the_remedy(kind: str) -> None:
     assert message.startswith(f"Column 'what' of the Table is of type {kind}")
     assert message.endswith("Choose from the numeric columns: columns=['age', 'n'].")
     assert "secret" not in message
+    times = kind.startswith(("date", "time", "duration"))
+    assert ("such as days since 2000-01-01" in message) == times
     assert open_source(table, ["n", "age"]).columns == ("n", "age")
+
+
+def test_all_columns_to_choose_from_are_listed_as_they_are_typed() -> None:
+    names = [f"column {j}" for j in range(40)]
+    table = pa.table({"s": ["secret"], **{name: [1.0] for name in names}})
+    with pytest.raises(InputError) as caught:
+        open_source(table)
+    assert f"columns={names}." in str(caught.value)
 
 
 def test_a_table_without_numbers() -> None:
@@ -226,6 +236,15 @@ def test_pandas_types(name: str, block_bytes: int) -> None:
     source = open_source(frame, block_bytes=block_bytes)
     assert (source.columns, source.n_rows) == ((name,), 3)
     np.testing.assert_array_equal(rows_of(source)[:, 0], expected)
+
+
+@pytest.mark.parametrize("kind", ["datetime64[ns]", "timedelta64[s]", "period[M]"])
+def test_dates_of_pandas_are_said_how_to_be_numbers(kind: str) -> None:
+    frame = pd.DataFrame({"a": [1.0], "when": pd.Series([None], dtype=kind)})
+    with pytest.raises(
+        InputError, match=r"such as days since 2000-01-01, or seconds\. .*columns=\['a'\]"
+    ):
+        open_source(frame)
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,11 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
         (b"\n1,2\n", "no names of columns in its first line: its first line is blank"),
         (b"41.5,77,9\n1,2,3\n", "must hold the names of the columns; it holds only numbers"),
         (b"a,a,b\n1,2,3\n", "More than one column of .*rows.csv is called 'a'"),
-        (b"sep=;\na;b\n1;2\n", "it says sep=; to a spreadsheet program"),
+        (b"sep=x\naxb\n1x2\n", "it says sep=x to a spreadsheet program"),
+        (b"sep=;", "it says sep=; to a spreadsheet program"),
+        (b"sep=;\n\na;b\n", "its first line is blank"),
+        (b"Sales;;\na;b;c\n1;2;3\n", "Take away lines above the names"),
+        (b"Sales\na,b,c\n1,2,3\n4,5,6\n", "Take away lines above the names"),
         ("é,b\n1,2\n".encode("latin-1"), "cannot be read as CSV text in UTF-8"),
         ("a,b\n1,2\n".encode("utf-16"), "cannot be read as CSV text in UTF-8"),
     ],
@@ -157,6 +161,26 @@ def test_headers_that_are_none(content: bytes, message: str, tmp_path: Path) -> 
     with pytest.raises(InputError, match=message) as caught:
         read(tmp_path, content)
     assert "41.5" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    "above", ["sep=;", "SEP=;;;", '"sep=;"', '"sep=;";;', "\ufeffsep=;", "sep=|", "sep=\t", "sep=:"]
+)
+def test_a_line_for_excel_says_the_delimiter(
+    above: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    between = next(one for one in ";|\t:" if one in above)
+    lines = [above, f"a,a,a,a{between}b", *(f"{i}{between}{i + 1}" for i in range(50))]
+    for stretch in (1 << 20, 32):
+        monkeypatch.setattr(delimited, "_STRETCH", stretch)
+        rows = read(tmp_path, (ending.join(lines) + ending).encode(), ["a,a,a,a", "b"])
+        assert rows.tolist() == [[i, i + 1] for i in range(50)]
+        assert open_source(tmp_path / "rows.csv").counted() == 50
+
+
+def test_decimal_commas_and_gaps_of_one_column_below_a_line_for_excel(tmp_path: Path) -> None:
+    np.testing.assert_array_equal(read(tmp_path, "sep=;\na\n1,5\n\n2\n"), [[1.5], [NAN], [2]])
 
 
 def test_names_without_the_end_of_their_line_are_names_without_rows(tmp_path: Path) -> None:
@@ -287,7 +311,8 @@ def test_folders_of_parts_are_said_how_to_be_read(tmp_path: Path) -> None:
     part = tmp_path / "ward=east"
     part.mkdir()
     (part / "1.csv").write_text("a,b\n1,2\n3,4\n")
+    with pytest.raises(InputError, match=r"names of folders say what 'ward' is.*'ward=\*/\*'"):
+        open_source(part, None, labels=["ward"])
+    part.rename(tmp_path / "east")
     with pytest.raises(InputError, match="by a glob, such as"):
         open_source(tmp_path, None)
-    with pytest.raises(InputError, match="folders' names say what 'ward' is"):
-        open_source(str(tmp_path / "*" / "*"), None, labels=["ward"])

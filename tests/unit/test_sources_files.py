@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -118,6 +119,28 @@ def test_globs_and_directories_are_sorted(tmp_path: Path) -> None:
     assert rows_of(open_source(both)).ravel().tolist() == [3, 1]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("a.csv", "a.parquet"), ("a.csv", "a.csv.gz"), ("year=1/a.b.CSV", "year=1/a.b.arrow")],
+)
+def test_files_called_alike_in_a_directory_are_refused(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    """They are most likely the same rows, which would count twice."""
+    folder = tmp_path / "y[0]"
+    both = sorted(str(folder / name) for name in (one, other))
+    for path in map(Path, both):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x\n1\n")
+    with pytest.raises(InputError, match="most likely the same rows twice") as caught:
+        find_files(str(folder))
+    names = [Path(path).name for path in both]
+    assert " and ".join(names) in str(caught.value)
+    kind = re.findall(r"'([^']*\*[^']*)'", str(caught.value))
+    assert [find_files(pattern) for pattern in kind] == [both[1:]]
+    assert find_files(both) == both
+
+
 def test_two_stars_go_into_folders_and_round_no_circle(tmp_path: Path, monkeypatch) -> None:
     deep = tmp_path / "y[0]" / "m"
     elsewhere = tmp_path / "else" / "where"
@@ -215,7 +238,7 @@ def test_a_file_that_is_shortened_while_it_is_read_is_refused(name: str, tmp_pat
 def test_arrow_files_of_huge_batches_are_mapped(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "a.arrow"
     write_ipc(TABLE, path)
-    monkeypatch.setattr("prolate.sources.files._LARGE_BATCH", 1)
+    monkeypatch.setattr("prolate.sources.arrow_file._LARGE_BATCH", 1)
     opened = []
     monkeypatch.setattr(pa, "memory_map", lambda name: opened.append(name) or pa.OSFile(name))
     np.testing.assert_array_equal(rows_of(open_source(path, ["income", "age"])), ROWS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from prolate.ledger import Ledger
 from prolate.queries import Count
 from prolate.release import Release
 from prolate.sources import open_source
-from prolate.sources.paths import as_paths, find_files
+from prolate.sources.paths import Paths, as_paths
 
 __all__ = ["count"]
 
@@ -132,10 +132,10 @@ def _rows(data: object, engine: Engine | None) -> object:
 
 def _names(data: object) -> list[str]:
     """Return the names of columns, as far as they are easily known."""
-    if paths := as_paths(data):
-        from prolate.sources.files import _open_file
+    if as_paths(data):
+        from prolate.sources.files import first_file
 
-        return list(_open_file(find_files(paths)[0]).names)
+        return list(first_file(cast("Paths", data)).names)
     for found in (
         getattr(data, "column_names", None),
         getattr(data, "columns", None),

@@ -71,7 +71,8 @@ def mean(
     columns : str, int or sequence of them, optional
         The columns to use; all by default.
     bounds : (lower, upper) or {column: (lower, upper)}, optional
-        Public bounds, known without looking at the data. Values are cut to them.
+        Public bounds, known without looking at the data. Values are cut to them. Columns whose
+        type is boolean have (0, 1), if none are given for them.
     error_norm : float or "relative"
         The p >= 1 of the l_p error that is to be small, in the columns' own units: large
         numbers count most. ``"relative"`` makes errors over the columns' spreads alike,

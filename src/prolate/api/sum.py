@@ -51,8 +51,8 @@ def sum(  # noqa: A001  the name that users look for
     ----------
     bounds : (lower, upper) or {column: (lower, upper)}
         Public bounds of every column, known without looking at the data. Values are cut
-        to them; a missing value counts as 0, or as the bound next to 0. Only
-        ``method="gaussian-ellipse"`` does without.
+        to them; a missing value counts as 0, or as the bound next to 0. Columns whose type
+        is boolean have (0, 1), and only ``method="gaussian-ellipse"`` does without any.
     method : {"auto", "gaussian", "gaussian-ellipse"}
         ``"auto"`` shapes the noise to the bounds, best for the l_p error (METHOD: Poulsen,
         Algorithm 2; PLAN, Lemma C.2); ``"gaussian"`` is the plain Gaussian mechanism.

@@ -75,6 +75,8 @@ class ArraySource(Source):
         super().__init__(chosen, array.shape[0], block_bytes)
         self._array = array
         self.labels = tuple(Labels() for _ in marks)
+        if array.dtype == np.bool_:
+            self.flags = frozenset(values)
         self._index = None if chosen == names else np.array([int(name[1:]) for name in chosen])
 
     def blocks(self) -> Iterator[Block]:
@@ -137,8 +139,9 @@ def check_numbers(dtype: np.dtype[np.generic]) -> None:
     hint = {
         "c": "pass real and imaginary parts as columns of their own",
         "O": "convert it, for example with array.astype(float)",
-        "M": "convert the times to numbers first",
-        "m": "convert the durations to numbers first",
+        "M": "convert the times to numbers first, such as days since 2000-01-01: "
+        "(array - np.datetime64('2000-01-01')) / np.timedelta64(1, 'D')",
+        "m": "convert the durations to numbers first: array / np.timedelta64(1, 's')",
     }.get(dtype.kind, "convert it, for example with array.astype(float)")
     what = {"O": "object", "U": "text", "S": "bytes", "T": "text"}.get(dtype.kind, dtype.name)
     raise InputError(

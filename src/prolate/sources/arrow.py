@@ -28,6 +28,8 @@ __all__ = [
     "BatchSource",
     "dense_blocks",
     "fill",
+    "flag_columns",
+    "is_flag",
     "is_numeric",
     "nested_columns",
     "unusable_columns",
@@ -96,6 +98,7 @@ class ArrowSource(BatchSource):
         chosen = (*values, *marks)
         super().__init__(chosen, None, block_bytes)
         self.labels = tuple(Labels() for _ in marks)
+        self.flags = flag_columns(schema).intersection(values)
         self._kept: list[pa.RecordBatch] = []
         self._dense: list[Block] = []
         try:
@@ -177,6 +180,27 @@ def unusable_columns(schema: pa.Schema) -> dict[str, str]:
         for field in schema
         if not is_numeric(field.type)
     }
+
+
+def flag_columns(schema: pa.Schema) -> frozenset[str]:
+    """Return the columns of a schema that are booleans."""
+    return frozenset(field.name for field in schema if is_flag(field.type))
+
+
+def is_flag(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is one of booleans.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> is_flag(pa.run_end_encoded(pa.int32(), pa.bool_())), is_flag(pa.int8())
+    (True, False)
+    """
+    from pyarrow import types
+
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        return is_flag(kind.value_type)
+    return bool(types.is_boolean(kind))
 
 
 def nested_columns(schema: pa.Schema) -> dict[str, str]:

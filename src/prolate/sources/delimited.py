@@ -4,8 +4,8 @@ CSV files have no schema, so it is taken from the top of the file, and **the top
 as public**:
 
 - the first line holds the names of the columns; the most frequent of comma, semicolon,
-  tab and bar in it is the delimiter. A line of nothing but numbers is taken for a row of
-  a file without names, and refused;
+  tab and bar in it is the delimiter, or what a line ``sep=;`` above it says. A line of
+  nothing but numbers is taken for a row of a file without names, and refused;
 - a column is numeric if at least half of the cells that are not missing, in the first
   stretch of the file (a million bytes), are numbers; in that stretch at least half of
   the lines must have as many fields as the header.
@@ -47,6 +47,7 @@ from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.parallel import in_threads
 from prolate.sources.files import DataFile
+from prolate.sources.header import read_header
 from prolate.sources.paths import COMPRESSIONS, readable
 from prolate.sources.threads import thread_count
 from prolate.sources.utf8 import Utf8
@@ -106,16 +107,9 @@ class DelimitedFile(DataFile):
     def __init__(self, path: str) -> None:
         self.path = path
         with readable(path, self.kind):
-            header = self._header()
-            if not header.strip():
-                what = "its first line is blank" if Path(path).stat().st_size else "it is empty"
-                raise InputError(f"{path} has no names of columns in its first line: {what}.")
-            if re.fullmatch(r'"?sep=.?"?', header.strip(), re.IGNORECASE):
-                raise InputError(
-                    f"The first line of {path} must hold the names of the columns; it says "
-                    f"{header.strip()} to a spreadsheet program. Take that line away."
-                )
-            self._delimiter = _delimiter(header)
+            with self._bytes() as stream:
+                self._header = read_header(path, stream.read(_STRETCH))
+            self._delimiter = self._header.delimiter
             first = next(self._stretches())
             top, malformed = self._parsed(first, None)
         names = top.column_names
@@ -128,7 +122,7 @@ class DelimitedFile(DataFile):
         if len(malformed) > top.num_rows:
             raise InputError(
                 f"Most lines of {path} do not have as many fields as its first line, "
-                "which must hold the names of the columns."
+                "which must hold the names of the columns. Take away lines above the names."
             )
         super().__init__(path, names, {}, None)
         self._commas: frozenset[str] = frozenset()
@@ -154,17 +148,12 @@ class DelimitedFile(DataFile):
         ending = Path(self.path.lower()).suffix
         return pa.input_stream(self.path, compression=COMPRESSIONS.get(ending))
 
-    def _header(self) -> str:
-        """Return the first line, as far as the first stretch of the file goes."""
-        with self._bytes() as stream:
-            top = re.split(rb"[\r\n]", stream.read(_STRETCH), maxsplit=1)[0]
-        return top.decode("utf-8-sig")
-
     def _stretches(self) -> Iterator[bytes]:
         """Yield the file as UTF-8, in stretches of whole lines; the first holds the names."""
         rest = b""
         with self._bytes() as stream:
             text = Utf8(stream)
+            text.read(self._header.above)
             while more := text.read(max(_STRETCH, len(rest))):
                 rest += more
                 end = _end_of_lines(rest, self._delimiter or ",")
@@ -199,7 +188,7 @@ class DelimitedFile(DataFile):
         parsing = csv.ParseOptions(
             delimiter=self._delimiter or ",",
             newlines_in_values=True,
-            ignore_empty_lines=self._delimiter is not None,
+            ignore_empty_lines=not self._header.is_single,
             invalid_row_handler=skip,
         )
         converting = csv.ConvertOptions(
@@ -298,13 +287,6 @@ def _with_missing(table: pa.Table, places: Sequence[int]) -> pa.Table:
     missing[list(places)] = True
     index = np.cumsum(~missing) - 1
     return table.take(pa.array(index, pa.int64(), mask=missing))
-
-
-def _delimiter(header: str) -> str | None:
-    """Return the most frequent delimiter outside quotes, or None if there is none."""
-    bare = re.sub(r'"[^"]*"', "", header)
-    best = max(",;\t|", key=bare.count)
-    return best if best in bare else None
 
 
 def _numbers_of(names: Sequence[str]) -> pa.Array:

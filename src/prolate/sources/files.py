@@ -10,24 +10,28 @@ data set.
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from prolate.compiled import WORK
 from prolate.errors import InputError
-from prolate.sources.arrow import BatchSource, nested_columns, unusable_columns
+from prolate.sources.arrow import (
+    BatchSource,
+    flag_columns,
+    nested_columns,
+    unusable_columns,
+)
 from prolate.sources.labels import Labels, choose
-from prolate.sources.paths import FileStamp, find_files, format_of, readable
+from prolate.sources.partitions import keys_of, with_keys
+from prolate.sources.paths import FileStamp, Paths, find_parts, format_of, readable
 from prolate.sources.source import Columns, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ArrowFile", "DataFile", "FileSource", "ParquetDataFile", "parquet_batches"]
+__all__ = ["DataFile", "FileSource", "ParquetDataFile", "first_file", "parquet_batches"]
 
-_LARGE_BATCH = 1 << 28  # bytes of an Arrow file
 _BATCH_ROWS = 1 << 14  # a Parquet batch is copied into a block while still in the cache
 
 
@@ -38,7 +42,7 @@ class DataFile(ABC):
     ----------
     path : str
     names : sequence of str
-        All its columns.
+        All its columns; those of its folders come after its own.
     unusable : mapping from str to str
         Those that are not numeric, each with its type.
     n_rows : int or None
@@ -52,11 +56,18 @@ class DataFile(ABC):
         The columns that are read as labels.
     missing : collection of str
         What stands for a missing value.
+    flags : frozenset of str
+        The columns that are booleans.
+    keys : dict
+        The columns that its folders hold, each with its only value.
+    spare : str
+        A column of its own that costs little to read.
     """
 
     kind: str
     labels: tuple[str, ...] = ()
     missing: Collection[str] = ()
+    flags: frozenset[str] = frozenset()
 
     def __init__(
         self, path: str, names: Sequence[str], unusable: Mapping[str, str], n_rows: int | None
@@ -66,10 +77,30 @@ class DataFile(ABC):
         self.unusable = dict(unusable)
         self.nested: dict[str, str] = {}
         self.n_rows = n_rows
+        self.keys: dict[str, pa.Scalar] = {}
+        self.spare = next((name for name in names if name not in unusable), *names[:1])
+
+    def add_keys(self, keys: Mapping[str, pa.Scalar]) -> None:
+        """Add the columns that folders hold, but for those that the file has itself."""
+        if not self.names:
+            return
+        self.keys = {name: value for name, value in keys.items() if name not in self.names}
+        self.names += tuple(self.keys)
+        self.unusable |= {
+            name: "text in the names of folders"
+            for name, value in self.keys.items()
+            if str(value.type) == "string"
+        }
+
+    def read(self, columns: Sequence[str], rows: int, size: int) -> Iterator[pa.RecordBatch]:
+        """Yield batches as `batches` does, with the columns of folders."""
+        if self.keys.keys().isdisjoint(columns):
+            return self.batches(tuple(columns), rows, size)
+        return with_keys(lambda own: self.batches(own, rows, size), columns, self.keys, self.spare)
 
     @abstractmethod
     def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
-        """Yield batches with, at least, `columns`, of about `rows` rows or `size` bytes."""
+        """Yield batches with, at least, `columns` of its own: about `rows` rows or `size` bytes."""
 
     def count(self, column: str) -> Iterator[int]:
         """Yield numbers of rows that add up to the file's, given a column that can be read."""
@@ -93,7 +124,7 @@ class ParquetDataFile(DataFile):
         with readable(path, self.kind), ParquetFile(path) as file:
             schema, about = file.schema_arrow, file.metadata
             super().__init__(path, schema.names, unusable_columns(schema), about.num_rows)
-            self.nested = nested_columns(schema)
+            self.nested, self.flags = nested_columns(schema), flag_columns(schema)
             groups = range(about.num_row_groups)
             self.group_rows = tuple(about.row_group(group).num_rows for group in groups)
 
@@ -125,91 +156,18 @@ def parquet_batches(
             yield batch
 
 
-class ArrowFile(DataFile):
-    """An Arrow IPC file (Feather version 2), of the file or the streaming format."""
+def first_file(data: Paths) -> DataFile:
+    """Return the first of the files that `data` stands for, for its columns.
 
-    kind = "Arrow"
-
-    def __init__(self, path: str) -> None:
-        import pyarrow as pa
-
-        with readable(path, self.kind), pa.OSFile(path) as file:
-            self._random_access = file.read(6) == b"ARROW1"
-            file.seek(0)
-            reader = self._open(file, None)
-            self._mapped = self._random_access and file.size() > _LARGE_BATCH * max(
-                1, reader.num_record_batches
-            )
-            schema = reader.schema
-            super().__init__(path, schema.names, unusable_columns(schema), self._count(path))
-            self.nested = nested_columns(schema)
-
-    def _bytes(self) -> pa.NativeFile:
-        """Open the file; mapped only where a batch could take much memory.
-
-        Whoever shortens a mapped file, as writing it anew does, kills the process that reads it.
-        """
-        import pyarrow as pa
-
-        return pa.memory_map(self.path) if self._mapped else pa.OSFile(self.path)
-
-    def _open(self, file: pa.NativeFile, fields: list[int] | None) -> pa.RecordBatchReader:
-        from pyarrow import ipc
-
-        options = ipc.IpcReadOptions(included_fields=fields)
-        opener = ipc.open_file if self._random_access else ipc.open_stream
-        return opener(file, options=options)
-
-    def _count(self, path: str) -> int | None:
-        if not self._random_access:
-            return None
-        from pyarrow import dataset
-
-        return int(dataset.dataset(path, format="ipc").count_rows())
-
-    def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
-        """Yield the record batches as they were written."""
-        fields = sorted(self.names.index(name) for name in columns)
-        with readable(self.path, self.kind), self._bytes() as file:
-            reader = self._open(file, fields)
-            if self._random_access:
-                for number in range(reader.num_record_batches):
-                    yield _sound(reader.get_batch(number))
-            else:
-                yield from map(_sound, reader)
-
-
-def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch that does not point out of its memory, as a damaged file's may."""
-    for column in batch.columns:
-        _check(column)
-    return batch
-
-
-def _check(values: pa.Array) -> None:
-    import pyarrow as pa
-
-    kind = values.type
-    # Whether bytes are UTF-8, a time is one of a day, or an index is one of the words
-    # (`decoded` sees to it), is no matter of soundness: a row could decide it.
-    if isinstance(values, pa.ExtensionArray):
-        _check(values.storage)
-        return
-    if pa.types.is_dictionary(kind):
-        _check(values.dictionary)
-        return
-    if pa.types.is_run_end_encoded(kind):
-        values.validate()
-        values.run_ends.validate(full=True)
-        _check(values.values)
-        return
-    if pa.types.is_string(kind):
-        values = values.view(pa.binary())
-    elif pa.types.is_large_string(kind):
-        values = values.view(pa.large_binary())
-    elif kind == pa.string_view():
-        values = values.view(pa.binary_view())
-    values.validate(full=not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind)))
+    Raises
+    ------
+    InputError
+        As `FileSource` does.
+    """
+    parts = find_parts(data)
+    file = _open_file(parts[0].path)
+    file.add_keys(keys_of(parts)[0])
+    return file
 
 
 def _open_file(path: str) -> DataFile:
@@ -217,6 +175,8 @@ def _open_file(path: str) -> DataFile:
     if kind == "Parquet":
         return ParquetDataFile(path)
     if kind == "Arrow":
+        from prolate.sources.arrow_file import ArrowFile
+
         return ArrowFile(path)
     from prolate.sources.delimited import DelimitedFile
 
@@ -228,8 +188,9 @@ class FileSource(BatchSource):
 
     Parameters
     ----------
-    paths : iterable of path
-        Files, globs, or directories (the data files directly in them).
+    paths : path or list of paths
+        Files, globs, or directories (the data files directly in them, and in folders such as
+        ``year=2024``).
     columns : str or iterable of str, optional
         Which columns, in which order.
     block_bytes : int
@@ -246,7 +207,7 @@ class FileSource(BatchSource):
 
     def __init__(
         self,
-        paths: Iterable[str | os.PathLike[str]],
+        paths: Paths,
         columns: Columns | None,
         block_bytes: int,
         labels: Sequence[str | int] = (),
@@ -256,9 +217,11 @@ class FileSource(BatchSource):
         self._stamps: list[FileStamp] = []
         values: tuple[str, ...] = ()
         marks: tuple[str, ...] = ()
-        for path in find_files(paths):
+        parts = find_parts(paths)
+        for path, keys in zip((part.path for part in parts), keys_of(parts), strict=True):
             self._stamps.append(FileStamp.of(path))
             file = _open_file(path)
+            file.add_keys(keys)
             if self._files:
                 _check_same(self._files[0], file)
                 columns, labels = values, marks
@@ -272,8 +235,11 @@ class FileSource(BatchSource):
             )
             file.labels = marks
             self._files.append(file)
-        missing = {text for file in self._files for text in file.missing}
-        self.labels = tuple(Labels(missing) for _ in marks)
+        self.labels = tuple(
+            Labels({text for file in self._files if name not in file.keys for text in file.missing})
+            for name in marks
+        )
+        self.flags = frozenset(values).intersection(*(file.flags for file in self._files))
         counts = [file.n_rows for file in self._files]
         known = [count for count in counts if count is not None]
         n_rows = sum(known) if len(known) == len(counts) else None
@@ -286,7 +252,7 @@ class FileSource(BatchSource):
             for file, stamp in zip(self._files, self._stamps, strict=True):
                 _check_unchanged(file, stamp)
                 known = None if file.n_rows is None else [file.n_rows]
-                for rows in known or file.count(self.columns[0]):
+                for rows in known or file.count(file.spare):
                     done += rows
                     if progress is not None:
                         progress(done)
@@ -298,7 +264,7 @@ class FileSource(BatchSource):
         for file, stamp in zip(self._files, self._stamps, strict=True):
             _check_unchanged(file, stamp)
             columns = tuple(dict.fromkeys(self.columns))
-            yield from file.batches(columns, self.rows_per_block, self._size)
+            yield from file.read(columns, self.rows_per_block, self._size)
             _check_unchanged(file, stamp)
 
 

@@ -65,6 +65,7 @@ class PandasSource(Source):
         super().__init__(chosen, len(frame), block_bytes)
         where = {name: j for j, name in enumerate(names)}
         self.labels = tuple(Labels() for _ in marks)
+        self.flags = frozenset(name for name in values if _is_flag(dtypes[where[name]]))
         positions = [where[name] for name in chosen]
         self._array = None if marks or len(set(dtypes)) != 1 else _array(frame)
         self._index = None if positions == list(range(len(names))) else np.array(positions)
@@ -129,6 +130,12 @@ def _part(column: Any, here: slice) -> Any:
 
 def _is_plain(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+
+
+def _is_flag(dtype: Any) -> bool:
+    """Return whether a type of pandas is one of booleans."""
+    inner = getattr(dtype, "subtype", dtype)  # of sparse columns
+    return str(inner).partition("[")[0] in ("bool", "boolean")
 
 
 def _unusable(frame: Any, position: int, dtype: Any) -> str | None:

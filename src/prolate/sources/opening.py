@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
 from prolate.errors import InputError
 from prolate.sources.arrays import ArraySource, as_array, refuse_lists
-from prolate.sources.paths import as_paths
+from prolate.sources.paths import Paths, as_paths
 from prolate.sources.source import Columns, Source
 
 __all__ = ["open_source"]
@@ -40,7 +41,7 @@ def open_source(
         - a scipy.sparse array or matrix;
         - a path or a glob, or a list of them, of Parquet (.parquet, .pq), CSV (.csv,
           .tsv, also .gz) and Arrow (.arrow, .feather, .ipc) files; of a directory, the
-          data files directly in it;
+          data files directly in it and in folders such as ``year=2024``, which are columns;
         - a Spark data frame, classic or through Spark Connect;
         - a `Source`, which is returned as it is.
     columns : str, int or list of them, optional
@@ -78,10 +79,10 @@ def open_source(
     kinds = [(kind.__module__.split(".")[0], kind.__name__) for kind in type(data).__mro__]
     if engine is not None or any(room == "pyspark" for room, _ in kinds):
         return _spark(data, kinds, columns, block_bytes, engine, labels)
-    if paths := as_paths(data):
+    if as_paths(data):
         from prolate.sources.files import FileSource
 
-        return FileSource(paths, columns, block_bytes, labels)
+        return FileSource(cast("Paths", data), columns, block_bytes, labels)
     if isinstance(data, np.ndarray):
         return ArraySource(data, columns, block_bytes, labels)
     if type(data).__module__.startswith("scipy.sparse"):
@@ -137,7 +138,7 @@ def _spark(
     if paths:
         from prolate.sources.spark_files import fragment_source
 
-        return fragment_source(paths, columns, block_bytes)
+        return fragment_source(cast("Paths", data), columns, block_bytes)
     raise InputError(
         f"On Spark, Prolate reads data frames and the paths of Parquet files; got "
         f"{type(data).__name__}. From the pandas API on Spark, pass frame.to_spark()."

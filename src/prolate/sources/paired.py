@@ -71,6 +71,7 @@ class PairedSource(Source):
         self.rows_per_block = target.rows_per_block = features.rows_per_block
         self._features, self._target = features, target
         self.labels = features.labels
+        self.flags = features.flags | ({name} if target.flags else set())
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of float64, in the memory layout of the features."""
@@ -91,7 +92,7 @@ class ReorderedSource(Source):
         super().__init__(columns, source.n_rows, _BLOCK_BYTES)
         self.rows_per_block = source.rows_per_block
         self._source, self._index = source, list(places)
-        self.labels = source.labels
+        self.labels, self.flags = source.labels, source.flags
 
     def blocks(self) -> Iterator[Block]:
         """Yield reordered copies of the blocks."""

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
 
 from prolate.errors import InputError
+from prolate.sources.partitions import Part, is_key
 
-__all__ = ["ENDINGS", "FileStamp", "as_paths", "find_files", "format_of", "readable"]
+__all__ = [
+    "ENDINGS",
+    "FileStamp",
+    "Paths",
+    "as_paths",
+    "find_files",
+    "find_parts",
+    "format_of",
+    "readable",
+]
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 ENDINGS = {
     "Parquet": (".parquet", ".pq"),
@@ -90,11 +102,17 @@ def readable(path: str, kind: str = "a file") -> Iterator[None]:
         ) from None
 
 
-def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """Return the data files that paths, globs and directories stand for.
+def find_files(paths: Paths) -> list[str]:
+    """Return the data files that paths, globs and directories stand for; see `find_parts`."""
+    return [part.path for part in find_parts(paths)]
 
-    Files of a glob or a directory come sorted by name. In a directory, only files
-    directly in it that end like data count.
+
+def find_parts(paths: Paths) -> list[Part]:
+    """Return the data files that paths, globs and directories stand for, and their folders.
+
+    Files of a glob or a directory come sorted by name. In a directory, only files directly in
+    it that end like data count, and those anywhere in folders such as ``year=2024``. Folders
+    may hold columns: those below a directory, those that a glob leaves open, and all of a list.
 
     Raises
     ------
@@ -102,7 +120,25 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
         If there are none, one does not exist, ends like no data file or is no ordinary
         file, or one is given twice (its rows would count twice).
     """
-    found = [name for path in paths for name in _expand(os.fspath(path))]
+    several = isinstance(paths, list | tuple)
+    found = []
+    for path in as_paths(paths):
+        names = _expand(os.fspath(path))
+        fixed = 0 if several else _fixed(os.fspath(path))
+        found += [Part(name, Path(name).parts[fixed:-1]) for name in names]
+    _check_files([part.path for part in found])
+    return found
+
+
+def _fixed(path: str) -> int:
+    """Return how many names of folders in `path` are the same for all files."""
+    parts = Path(path).parts
+    if Path(path).exists():
+        return len(parts)
+    return next((j for j, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+
+
+def _check_files(found: Sequence[str]) -> None:
     seen: dict[tuple[int, int], str] = {}
     for name in found:
         if format_of(name) is None:
@@ -124,7 +160,6 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
                 "would count twice."
             )
         seen[key] = name
-    return found
 
 
 def _is_text(name: str) -> bool:
@@ -197,15 +232,11 @@ def _matches(pattern: str) -> set[str]:
 
 
 def _directory(path: str) -> list[str]:
-    with readable(path, "a directory"):
-        entries = sorted(Path(path).iterdir())
-    found = [
-        str(entry)
-        for entry in entries
-        if not entry.name.startswith((".", "_"))
-        and format_of(entry.name) is not None
-        and _may_have_rows(entry)
-    ]
+    entries = _entries(path)
+    found = _data_files(entries)
+    for entry in entries:
+        if is_key(entry.name) and entry.is_dir():
+            found += _below(entry, {os.path.realpath(path)})
     if not found:
         below = ""
         if any(entry.is_dir() for entry in entries):
@@ -215,3 +246,50 @@ def _directory(path: str) -> list[str]:
             f"The directory {path!r} has no data files directly in it: {_allowed()}.{below}"
         )
     return found
+
+
+def _below(folder: Path, above: set[str]) -> list[str]:
+    """Return the data files anywhere in a folder; a link to a folder above it leads nowhere."""
+    real = os.path.realpath(folder)
+    if real in above:
+        return []
+    entries = _entries(str(folder))
+    found = _data_files(entries)
+    for entry in entries:
+        if entry.is_dir():
+            found += _below(entry, above | {real})
+    return found
+
+
+def _entries(path: str) -> list[Path]:
+    """Return what is in a folder and not hidden, by name."""
+    with readable(path, "a directory"):
+        entries = sorted(Path(path).iterdir())
+    return [entry for entry in entries if not entry.name.startswith((".", "_"))]
+
+
+def _data_files(entries: Sequence[Path]) -> list[str]:
+    """Return the data files of a folder; those called alike most likely hold the same rows."""
+    found: dict[str, Path] = {}
+    for entry in entries:
+        if format_of(entry.name) is None or not _may_have_rows(entry):
+            continue
+        other = found.setdefault(_bare(entry), entry)
+        if other is not entry:
+            kind = str(Path(glob.escape(str(entry.parent)), f"*{_ending(entry)}"))
+            raise InputError(
+                f"The directory {str(entry.parent)!r} has {other.name} and {entry.name}, most "
+                f"likely the same rows twice. Choose one kind by a glob, such as {kind!r}, or list "
+                "the files if all are to count."
+            )
+    return list(map(str, found.values()))
+
+
+def _ending(entry: Path) -> str:
+    """Return all of a data file's ending: .csv.gz."""
+    packed = entry.suffix.lower() in COMPRESSIONS
+    return Path(entry.stem).suffix + entry.suffix if packed else entry.suffix
+
+
+def _bare(entry: Path) -> str:
+    return entry.name.removesuffix(_ending(entry))

@@ -23,6 +23,9 @@ __all__ = ["Block", "Columns", "Source", "choose_columns", "listed", "position_n
 
 Columns = str | int | Iterable[str | int]
 
+_TO_TYPE = 40  # names of columns that an error lists to be typed
+_TIMES = tuple(f"of type {word}" for word in ("date", "time", "duration", "period"))
+
 
 @runtime_checkable
 class BlockAdder(Protocol):
@@ -56,10 +59,13 @@ class Source(ABC):
         Whether rows have places that no other row decides, so that rows may be paired.
     labels : tuple of Labels
         Those of the last columns, if they are labels and no numbers.
+    flags : frozenset of str
+        Columns whose type says that they hold 0, 1 or nothing, or means of these.
     """
 
     ordered = True
     labels: tuple[Labels, ...] = ()
+    flags: frozenset[str] = frozenset()
 
     columns: tuple[str, ...]
     n_rows: int | None
@@ -303,8 +309,8 @@ def _name(
     name = str(wanted)
     if name not in known:
         folder = (
-            f" The folders' names say what {name!r} is, and these are not read: write it into the "
-            "files, as a column."
+            f" The names of folders say what {name!r} is; pass the folder that holds them all, or "
+            f"a glob such as '{name}=*/*'."
             if f"{name}=" in where
             else ""
         )
@@ -318,8 +324,13 @@ def _name(
 def _not_numeric(bad: str, names: Sequence[str], unusable: Mapping[str, str], where: str) -> str:
     usable = [name for name in names if name not in unusable]
     remedy = (
-        f"Choose from the numeric columns: columns=[{listed(usable)}]."
+        f"Choose from the numeric columns: columns=[{listed(usable, _TO_TYPE)}]."
         if usable
         else "No column is numeric."
     )
+    if unusable[bad].startswith(_TIMES):
+        made = (
+            "To use it, make a column of numbers of it, such as days since 2000-01-01, or seconds."
+        )
+        remedy = f"{made} {remedy}"
     return f"Column {bad!r} of {where} is {unusable[bad]}, not numbers. {remedy}"

@@ -175,7 +175,7 @@ class SparkSource(Source):
         schema = ", ".join(f"c{j} double" for j in range(len(columns)))
         means = grouped.applyInArrow(lambda rows: person_mean(width, rows), schema)
         source = SparkSource(means, RowReader(len(columns), 1 << 14), columns, 1)
-        source.rows_per_block = self.rows_per_block
+        source.rows_per_block, source.flags = self.rows_per_block, self.flags
         return source
 
     def leading(self, count: int, progress: Callable[[int], None] | None = None) -> Source:
@@ -275,12 +275,15 @@ def frame_source(
         If it is a stream, or a selected column is not numeric.
     """
     from pyspark.sql.types import (
-        ArrayType,
+        BinaryType,
         BooleanType,
-        MapType,
+        CharType,
+        DatetimeType,
+        DayTimeIntervalType,
         NullType,
         NumericType,
-        StructType,
+        StringType,
+        VarcharType,
     )
 
     if frame.isStreaming:
@@ -288,17 +291,17 @@ def frame_source(
             "A streaming data frame has no end; write its rows to a table and pass that."
         )
     fields = frame.schema.fields
-    unusable = {
-        field.name: f"of type {field.dataType.simpleString()[:60]}"
-        for field in fields
-        if not isinstance(field.dataType, NumericType | BooleanType | NullType)
-    }
+    numbers = NumericType | BooleanType | NullType
+    words = StringType | CharType | VarcharType | BinaryType | DatetimeType | DayTimeIntervalType
     names = [field.name for field in fields]
-    nested = {
-        field.name: f"of type {field.dataType.simpleString()[:60]}"
-        for field in fields
-        if isinstance(field.dataType, ArrayType | MapType | StructType)
-    }
+    unusable, nested = (
+        {
+            field.name: f"of type {field.dataType.simpleString()[:60]}"
+            for field in fields
+            if not isinstance(field.dataType, allowed)
+        }
+        for allowed in (numbers, numbers | words)
+    )
     chosen, marks = choose(
         columns, labels, names, unusable=unusable, nested=nested, where="the Spark DataFrame"
     )
@@ -310,6 +313,8 @@ def frame_source(
     reader = RowReader(width, max(1, block_bytes // (8 * width)))
     source = SparkSource(numbered.select(*parts), reader, (*chosen, *marks), block_bytes)
     source.labels = tuple(Labels() for _ in marks)
+    kinds = {field.name: field.dataType for field in fields}
+    source.flags = frozenset(name for name in chosen if isinstance(kinds[name], BooleanType))
     return source
 
 

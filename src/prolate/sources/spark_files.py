@@ -8,9 +8,8 @@ under the same paths.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from prolate.errors import InputError
 from prolate.sources.arrow import dense_blocks
 from prolate.sources.files import FileSource, ParquetDataFile, parquet_batches
-from prolate.sources.paths import FileStamp
+from prolate.sources.partitions import with_keys
+from prolate.sources.paths import FileStamp, Paths
 from prolate.sources.source import Block, Columns
 from prolate.sources.spark import SparkSource, spark_session
 
@@ -40,11 +40,23 @@ class _File:
     path: str
     size: int
     modified: int
+    keys: Mapping[str, pa.Scalar] = field(compare=False)
+    spare: str = field(compare=False)
 
     @classmethod
-    def of(cls, path: str) -> _File:
+    def of(cls, path: str, keys: Mapping[str, pa.Scalar], spare: str) -> _File:
         stamp = FileStamp.of(path)
-        return cls(path, stamp.size, stamp.modified)
+        return cls(path, stamp.size, stamp.modified, keys, spare)
+
+    def read(
+        self, columns: tuple[str, ...], rows: int, size: int, groups: range
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield batches of some row groups, with the columns of folders."""
+
+        def batches(own: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+            return parquet_batches(self.path, own, rows, size, groups)
+
+        return with_keys(batches, columns, self.keys, self.spare)
 
 
 @dataclass(frozen=True)
@@ -77,32 +89,26 @@ class FragmentReader:
                 for number, first, end in self.tasks[task]:
                     file = self.files[number]
                     _check_unchanged(file)
-                    yield from parquet_batches(
-                        file.path,
-                        self.columns,
-                        self.rows_per_block,
-                        self.block_bytes,
-                        range(first, end),
+                    yield from file.read(
+                        self.columns, self.rows_per_block, self.block_bytes, range(first, end)
                     )
                     _check_unchanged(file)
 
 
 def _check_unchanged(file: _File) -> None:
-    if _File.of(file.path) != file:
+    if _File.of(file.path, file.keys, file.spare) != file:
         raise InputError(
             f"{file.path} has changed since it was opened, or is another file on another machine; "
             "all measurements must be of the same rows."
         )
 
 
-def fragment_source(
-    paths: Iterable[str | os.PathLike[str]], columns: Columns | None, block_bytes: int
-) -> SparkSource:
+def fragment_source(paths: Paths, columns: Columns | None, block_bytes: int) -> SparkSource:
     """Open Parquet files for reading by the tasks of a Spark cluster.
 
     Parameters
     ----------
-    paths : iterable of path
+    paths : path or list of paths
         As for `FileSource`; this machine and the workers must see the same files there.
     columns : str or iterable of str, optional
         Which columns, in which order.
@@ -127,7 +133,10 @@ def fragment_source(
     cells = len(found.columns) * sum(rows for *_, rows in groups)
     tasks = list(_tasks(groups, _enough(cells, _cores(session)) // len(found.columns)))
     reader = FragmentReader(
-        files=tuple(_File.of(str(Path(file.path).absolute())) for file in found._files),
+        files=tuple(
+            _File.of(str(Path(file.path).absolute()), file.keys, file.spare)
+            for file in found._files
+        ),
         tasks=tuple(_joined(task) for task in tasks),
         columns=found.columns,
         rows_per_block=found.rows_per_block,
@@ -136,7 +145,9 @@ def fragment_source(
     numbers = session.range(0, len(tasks), 1, max(1, len(tasks)))
     rows = {number: sum(rows for *_, rows in task) for number, task in enumerate(tasks)}
     even = not any(start % 2 for start in accumulate(rows.values()) if start != found.n_rows)
-    return SparkSource(numbers, reader, found.columns, block_bytes, rows, ordered=even)
+    source = SparkSource(numbers, reader, found.columns, block_bytes, rows, ordered=even)
+    source.flags = found.flags
+    return source
 
 
 def _cores(session: Any) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prolate.errors import InputError
-from prolate.sources.files import FileSource, _open_file
-from prolate.sources.paths import find_files
+from prolate.sources.files import FileSource, first_file
 
 __all__ = ["Schema", "read_schema"]
 
@@ -42,9 +41,9 @@ def read_schema(path: str) -> Schema:
     InputError
         If they cannot be read, differ, or have no numeric column.
     """
-    file = _open_file(find_files([path])[0])
+    file = first_file(path)
     numeric = [name for name in file.names if name not in file.unusable]
     if not numeric:
         raise InputError(f"No column of {path} is numeric; there is nothing to release.")
-    rows = FileSource([path], numeric, 1 << 20).n_rows
+    rows = FileSource(path, numeric, 1 << 20).n_rows
     return Schema(path, tuple(numeric), dict(file.unusable), rows)

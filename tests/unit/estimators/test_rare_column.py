@@ -268,6 +268,16 @@ def test_bounds_lower_the_price(monkeypatch) -> None:
     assert off_with((0, 1)) > 0.8 * without
 
 
+@pytest.mark.parametrize("part", [0.05, 0.1, 0.9])
+@pytest.mark.parametrize("bounds", [(0, 1), (-1, 1), (0, 5)])
+def test_variances_within_bounds_that_leave_one_side_no_room(part, bounds) -> None:
+    """Such a variance was charged, and then ended by an error."""
+    values = rows("flags", 20_000, part, 0)
+    release = prolate.variance(values, budget=Budget(rho=0.25), bounds=bounds, seed=0)
+    assert abs(release.estimate[0] - values.var()) < 6.0 * release.noise_std[0]
+    assert release.noise_std[0] < 0.02
+
+
 # Columns that are next to nothing, and not exactly 0.
 
 N = 20_000

@@ -285,6 +285,23 @@ def test_a_bulk_at_a_bound_takes_one_look(bulk, monkeypatch) -> None:
     assert looks() > 1
 
 
+def test_two_bounds_that_rows_share_take_one_look(monkeypatch) -> None:
+    """The more frequent one was told for a single value, which was looked at to the last bit."""
+    rows = np.random.default_rng(0).random((20_000, 5)) < 0.55
+
+    def looks() -> list[int]:
+        found = []
+        for seed in range(5):
+            made = prolate.mean(rows, budget=prolate.Budget(epsilon=1, delta=1e-6), seed=seed)
+            assert np.max(np.abs(made.estimate - rows.mean(axis=0))) < 0.01
+            found.append(sum(step.label.startswith("location") for step in made.receipt))
+        return found
+
+    assert np.median(looks()) == 1
+    monkeypatch.setattr(zoom, "_BOTH", 0.0)
+    assert np.median(looks()) > 1
+
+
 def test_magnitudes_are_not_searched_where_bounds_leave_zero_out() -> None:
     rows = np.random.default_rng(0).uniform(1900.0, 2000.0, (2000, 3))
     for bounds, wanted in (((1850.0, 2050.0), False), ((0.0, 2050.0), True)):

@@ -215,7 +215,7 @@ def rare_column_variance(
     rows, sides = column.rows, (column.low, column.high)
     mean = _mean(curator, column, share=mean_share * curator.remaining)
     share, m = curator.remaining, min(side.reach.size for side in sides)
-    reach = column.low.reach[-m:]
+    reach = np.maximum(*(side.reach[-m:] for side in sides))  # public bounds may leave one no room
     lost, doubt, guessed = (
         np.sum([getattr(side, name)[-m:] for side in sides], axis=0)
         for name in ("lost_square", "doubt_square", "guessed")

@@ -8,7 +8,7 @@ of tiny numbers, and goes back to the last window that was sound, unless that ha
 single value and so the bulk.
 
 Where a first window ends at public bounds, what lies outside are the values at these bounds,
-which are cut to them: if the bulk is one of these, the first look shows it.
+which are cut to them: if the bulk is one of these, or both, the first look shows it.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ _AVERAGE = 0.4  # part of the rows that it has at least, over all windows that h
 _BACK = 2.0  # width of the window that a column goes back to, over the one zoomed to
 _ELSEWHERE = 2.5  # standard deviations of the count of rows outside that may be noise
 _ACCIDENT = 0.01  # probability that noise alone puts the bulk of any column outside
+_BOTH = 0.65  # of the rows, at most, at either bound, where no more is to be seen
 _SURE = 3.0  # standard deviations of a count by which the bulk is at a bound
 _INWARD = 1.5  # half a window over how far outside is, at least, from any bulk inside
 
@@ -211,14 +212,19 @@ class Zoom(Windows):
     def _look_at_bounds(
         self, index: Integers, grid: LinearGrid, every: Floats, noise: float
     ) -> tuple[Integers, LinearGrid, Floats]:
-        """Return the columns whose bulk is at no bound, and all their values as inside."""
+        """Return the columns whose bulk is at no bound nor at both, all their values as inside."""
         self._first = False
         counts = np.where(self._bounded[index], every[:, [0, -1]], 0.0)
         every = every.copy()
         every[:, [1, -2]] += counts
         every[:, [0, -1]] -= counts
         surely = counts - BULK * self._rows > _SURE * noise
-        alone, others = surely.any(axis=1), ~surely.any(axis=1)
+        alone = surely.any(axis=1)
+        # Two values, about equally often: to look nearer at either would show nothing more.
+        halves = counts.max(axis=1) < _BOTH * self._rows
+        halves &= counts.sum(axis=1) - BULK * self._rows > _SURE * math.sqrt(2.0) * noise
+        self.done[index[halves]] = True
+        others = ~alone & ~halves
         those, side = index[alone], np.where(surely[alone, 0], -1.0, 1.0)
         self.center[those] += side * self.half[those] / (1.0 - AT_BOUND)
         self.half[those] *= AT_BOUND

@@ -1,0 +1,136 @@
+"""Columns of booleans have public bounds, 0 and 1, by their type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+import prolate
+from prolate.errors import InputError
+from prolate.sources import open_source
+
+BUDGET = prolate.Budget(epsilon=1, delta=1e-6)
+RNG = np.random.default_rng(0)
+FLAGS = RNG.random((3000, 2)) < [0.5, 0.02]
+VALUES = [True, False, None]
+
+
+def same(one: prolate.Release, other: prolate.Release) -> bool:
+    return one.estimate.tolist() == other.estimate.tolist()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pa.table({"a": pa.array(VALUES), "b": [1, 0, 1]}),
+        pa.table({"a": pa.array(VALUES).dictionary_encode(), "b": [1.0, 0, 1]}),
+        pl.DataFrame({"a": VALUES, "b": [1, 0, 1]}),
+        pd.DataFrame({"a": [True, False, True], "b": [1, 0, 1]}),
+        pd.DataFrame({"a": pd.array(VALUES, "boolean"), "b": pd.array([1, 0, None], "Int8")}),
+        pd.DataFrame({"a": pd.array(VALUES, pd.ArrowDtype(pa.bool_())), "b": [1, 0, 1]}),
+        pd.DataFrame({"a": pd.arrays.SparseArray([True, False, False]), "b": [1, 0, 1]}),
+    ],
+    ids=["arrow", "dictionary", "polars", "pandas", "nullable", "arrow-backed", "sparse"],
+)
+def test_the_schema_says_which_columns_are_flags(data: Any, tmp_path: Path) -> None:
+    assert open_source(data).flags == {"a"}
+    assert open_source(data, ["b"]).flags == set()
+    assert open_source(data, ["b"], labels=["a"]).flags == set()
+    if isinstance(data, pa.Table):
+        pq.write_table(data, tmp_path / "a.parquet")
+        pyarrow.feather.write_feather(data, tmp_path / "b.arrow", compression="uncompressed")
+        assert open_source(tmp_path).flags == {"a"}
+        pq.write_table(data.set_column(0, "a", [[1, 0, 1]]), tmp_path / "c.parquet")
+        assert open_source(tmp_path).flags == set()  # 0 and 1 in one of the files
+
+
+def test_of_arrays_the_dtype_says_it() -> None:
+    assert open_source(FLAGS, [1]).flags == {"x1"}
+    assert open_source(np.ma.masked_array(FLAGS, mask=FLAGS)).flags == {"x0", "x1"}
+    assert open_source(FLAGS.astype(np.int8)).flags == set()
+
+
+def test_csv_files_have_no_types(tmp_path: Path) -> None:
+    pyarrow.csv.write_csv(pa.table({"a": [True, False]}), tmp_path / "a.csv")
+    assert open_source(tmp_path).flags == set()
+
+
+@pytest.mark.parametrize("function", [prolate.mean, prolate.variance, prolate.covariance])
+def test_releases_are_those_within_bounds(function: Any) -> None:
+    given = {"budget": BUDGET, "seed": 1}
+    implied = function(FLAGS, **given)
+    assert same(implied, function(FLAGS * 1.0, bounds=(0, 1), **given))
+    assert not same(implied, function(FLAGS * 1.0, **given))
+    assert implied.details["bounds"] == [0.0, 1.0]
+    # Nothing is cut that its type keeps within the bounds.
+    assert not any("cut" in entry.query for entry in implied.receipt)
+    narrow = function(FLAGS, bounds=(0, 0.5), **given)
+    assert all("cut" in entry.query for entry in narrow.receipt)
+    free = {"x0": (-np.inf, np.inf), "x1": (-np.inf, np.inf)}
+    assert same(function(FLAGS, bounds=free, **given), function(FLAGS * 1.0, **given))
+
+
+def test_quantiles_and_sums() -> None:
+    given = {"budget": BUDGET, "seed": 1}
+    assert same(
+        prolate.quantile(FLAGS, 0.3, **given),
+        prolate.quantile(FLAGS * 1.0, 0.3, bounds=(0, 1), **given),
+    )
+    total = prolate.sum(FLAGS, **given)
+    assert same(total, prolate.sum(FLAGS * 1.0, bounds=(0, 1), **given))
+    frame = pd.DataFrame({"f": FLAGS[:, 0], "age": RNG.integers(0, 90, 3000)})
+    mixed = prolate.sum(frame, bounds={"age": (0, 100)}, **given)
+    both = {"age": (0, 100), "f": (0, 1)}
+    assert same(mixed, prolate.sum(frame.astype(float), bounds=both, **given))
+    for bounds in (None, {"f": (0, 1)}, {}):
+        with pytest.raises(InputError, match=r"needs the bounds|bounds of column 'age'"):
+            prolate.sum(frame, bounds=bounds, **given)
+
+
+def test_published_methods_and_counts_get_what_is_given() -> None:
+    given = {"budget": BUDGET, "seed": 1}
+    for method in ("plan", "iome"):
+        plain = prolate.mean(FLAGS * 1.0, method=method, **given)
+        assert same(prolate.mean(FLAGS, method=method, **given), plain)
+    assert same(  # which needs bounds of all columns
+        prolate.mean(FLAGS, method="gaussian", **given),
+        prolate.mean(FLAGS * 1.0, method="gaussian", bounds=(0, 1), **given),
+    )
+    model = prolate.LinearRegression(method="adassp", seed=1)
+    plain = model.fit(FLAGS * 1.0, FLAGS[:, 0]).coef_.tolist()
+    assert model.fit(FLAGS, FLAGS[:, 0]).coef_.tolist() == plain
+    assert "bounds" not in prolate.count(FLAGS, **given).details
+
+
+def test_persons_groups_and_targets() -> None:
+    frame = pd.DataFrame(
+        {"f": FLAGS[:, 0], "who": np.arange(3000) % 900, "g": np.arange(3000) % 2, "y": FLAGS[:, 1]}
+    )
+    plain = frame.astype({"f": float, "y": float})
+    given = {"budget": BUDGET, "seed": 1, "columns": ["f"]}
+    for more in ({"unit": "who"}, {"unit": "who", "contribution": "rows", "max_rows": 2}):
+        both = (
+            prolate.mean(frame, **given, **more),
+            prolate.mean(plain, bounds=(0, 1), **given, **more),
+        )
+        assert same(*both)
+    for more in ({}, {"unit": "who"}):
+        groups = prolate.mean(frame, by="g", keys=[0, 1], **given, **more)
+        other = prolate.mean(plain, by="g", keys=[0, 1], bounds=(0, 1), **given, **more)
+        assert all(same(groups[key], other[key]) for key in ("0", "1"))
+        assert groups["0"].details["bounds"] == [0.0, 1.0]
+    model = prolate.LinearRegression(seed=1).fit(frame, "y", features=["f"])
+    assert model.release_.details["bounds"] == [0.0, 1.0]
+    model = prolate.LinearRegression(seed=1).fit(FLAGS[:, :1], FLAGS[:, 1])
+    assert model.release_.details["bounds"] == [0.0, 1.0]
+    model = prolate.LinearRegression(seed=1).fit(FLAGS[:, :1], FLAGS[:, 1] * 1.0)
+    assert model.release_.details["bounds"] == {"x0": [0.0, 1.0]}
