@@ -257,7 +257,7 @@ def test_rows_are_paired_where_they_have_places(
     for data, engine in [(frame, {}), (tmp_path, {"engine": "spark"})]:
         with pytest.raises(InputError, match="none are neighbors"):
             prolate.mean(data, ledger=book, method="plan", **given, **engine)
-        with pytest.raises(InputError, match="so none are first"):
+        with pytest.raises(InputError, match="so there are no first rows"):
             prolate.mean(data, ledger=book, exchangeable=True, **given, **engine)
         with pytest.raises(InputError, match="pairs neighboring rows"):
             Curator(open_source(data, ["flag"], **engine), given["budget"]).measure(
