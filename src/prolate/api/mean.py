@@ -164,7 +164,9 @@ def mean(
     *Privacy.* The release is exactly mu-GDP with mu = ``budget.mu``. It is (epsilon,
     delta)-differentially private for every delta and ``budget.epsilon_at(delta)``. With
     ``method="plan-exponential"`` it is only rho-zCDP. A budget in epsilon and delta then buys
-    less (`Budget.for_zcdp`), and the release's own `budget` shows how much.
+    less (`Budget.for_zcdp`), and the release's own `budget` shows how much. With `by` and
+    without `keys`, the guarantee is the stated epsilon and delta, part of which pays for showing
+    the groups (`prolate.terms`).
 
     The rest is about ``method="auto"``.
 
