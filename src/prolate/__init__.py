@@ -1,4 +1,4 @@
-"""Prolate: private averages and sums of sensitive rows, honest to the last bit.
+"""Prolate: differentially private statistics of tables, honest to the last bit.
 
 >>> import numpy as np
 >>> import prolate
@@ -56,7 +56,7 @@ __version__ = installed_version()
 
 
 def __getattr__(name: str) -> Any:
-    """Load `LinearRegression` where it is first asked for: it brings scikit-learn along."""
+    """Load `LinearRegression` at its first use, because it imports scikit-learn."""
     if name == "LinearRegression":
         from prolate.regression import LinearRegression
 

@@ -19,7 +19,7 @@ def frozen(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return a read-only copy of `values`, or raise `ReleaseError` if one is not finite."""
     array = np.array(values, dtype=np.float64)
     if not np.all(np.isfinite(array)):
-        raise ReleaseError(f"{name} holds a value that is not finite; this is no release.")
+        raise ReleaseError(f"{name} holds a value that is not finite; do not use this release.")
     array.flags.writeable = False
     return array
 

@@ -1,4 +1,4 @@
-"""What comes out where there are groups: a release for each of them, under one promise."""
+"""The result of a private computation for groups: a release for each, under one guarantee."""
 
 from __future__ import annotations
 
@@ -49,37 +49,41 @@ _GROUP: dict[str, Reader] = {"key": read_key, "release": read_mapping}
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GroupedRelease(Shown):
-    """The results of a private computation for each group of rows, or of persons.
+    """The results of a private computation, one for each group of rows or of persons.
 
-    Groups are disjoint, so the budget is that of all groups together, and of each.
+    It works like a dict: ``releases["north"]`` is the `Release` of one group. Groups are
+    disjoint, so all of them together cost the same budget as each one.
 
     Attributes
     ----------
     statistic : str
-        What was estimated.
-    by : str, or tuple of several
-        The column that says which group a row is in, or the columns.
+        What was estimated; see `Release`.
+    by : str or tuple of str
+        The column, or columns, that say which group each row is in.
     groups : dict
-        From a group's key, as text, to its `Release`; of several columns, from tuples of texts.
+        Maps the key of each group to its `Release`. A key is text, or a tuple of texts if there
+        are several columns in `by`.
     columns : tuple of str
         The names of the columns.
     budget : Budget
-        What everything together may have cost at most.
+        The most that everything together may have cost.
     neighbors : {"replace", "add-remove"}
-        What the guarantee hides.
+        Which change to one row, or one person, the guarantee hides; see `prolate.mean`.
     unit : Unit or None
-        Whom it protects, where that is not a row.
+        Whom the guarantee protects, if that is a person; None for a row.
     keys_delta : float or None
-        The part of delta for showing which groups there are; None where the keys were given.
+        The part of delta that was spent on showing which groups there are; None if the keys
+        were given.
     private : bool
-        False if a seed was given.
+        False if a seed was given: the noise can then be recomputed and removed.
     prolate_version : str
-        The version that made it.
+        The version of Prolate that made it.
 
     Raises
     ------
     ReleaseError
-        If a group's release is of something else, or of another budget.
+        If the release of a group has another statistic, budget or unit, other columns or
+        neighbors, or another value of `private`, or if a key has the wrong number of labels.
     """
 
     _what: ClassVar = "grouped release"
@@ -101,7 +105,7 @@ class GroupedRelease(Shown):
         object.__setattr__(self, "groups", dict(self.groups))
         object.__setattr__(self, "columns", tuple(self.columns))
         if self.statistic not in STATISTICS or self.neighbors not in get_args(Neighbors):
-            raise ReleaseError("This grouped release is of no statistic, or hides nothing known.")
+            raise ReleaseError("The statistic or neighbors of this grouped release are unknown.")
         width = len(parts(self.by))
         for key, release in self.groups.items():
             own = (self.statistic, self.columns, self.budget, self.neighbors, self.unit)
@@ -113,7 +117,10 @@ class GroupedRelease(Shown):
                 release.unit,
             )
             if own != its or release.private != self.private or len(parts(key)) != width:
-                raise ReleaseError(f"The release of group {key!r} is not one of these groups.")
+                raise ReleaseError(
+                    f"The release of group {key!r} is not one of these groups: statistic, columns, "
+                    "budget, neighbors, unit and private must be the same for all."
+                )
 
     def __getitem__(self, key: object) -> Release:
         labels = key if isinstance(key, tuple) else (key,)
@@ -136,25 +143,25 @@ class GroupedRelease(Shown):
         return True
 
     def keys(self) -> KeysView[Key]:
-        """Return the groups' keys."""
+        """Return the keys of the groups."""
         return self.groups.keys()
 
     def values(self) -> ValuesView[Release]:
-        """Return the groups' releases."""
+        """Return the releases of the groups."""
         return self.groups.values()
 
     def items(self) -> ItemsView[Key, Release]:
-        """Return the groups' keys, each with its release."""
+        """Return pairs of a key and its release."""
         return self.groups.items()
 
     @property
     def first(self) -> Release | None:
-        """The first group's release, if there is a group."""
+        """The release of the first group, or None if there are no groups."""
         return next(iter(self.groups.values()), None)
 
     @property
     def details(self) -> dict[str, Any]:
-        """What all groups have in common of their releases' details."""
+        """The details that the releases of all groups share."""
         common = {"by": self.by if isinstance(self.by, str) else list(self.by)}
         return {
             "group": common
@@ -164,12 +171,12 @@ class GroupedRelease(Shown):
 
     @property
     def guarantee(self) -> str:
-        """One sentence that says exactly what is guaranteed, of all groups together."""
+        """One sentence that says exactly what is guaranteed, for all groups together."""
         return words.guarantee(self)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The groups' warnings, each with the groups that it is for."""
+        """The warnings of all groups, each after the groups that it is about."""
         whose: dict[str, list[str]] = {}
         for key, release in self.groups.items():
             for warning in release.warnings:
@@ -178,7 +185,7 @@ class GroupedRelease(Shown):
         return tuple(f"{_listed(keys, apart)}: {warning}" for warning, keys in whose.items())
 
     def interval(self, level: float = 0.95) -> dict[Key, NDArray[np.float64]]:
-        """Return the intervals of each group that has them; see `Release.interval`."""
+        """Return the intervals of each group that has them, by key; see `Release.interval`."""
         return {
             key: release.interval(level)
             for key, release in self.groups.items()
@@ -186,9 +193,10 @@ class GroupedRelease(Shown):
         }
 
     def table(self, level: float = 0.95) -> list[dict[str, Any]]:
-        """Return the records of all groups' tables, with ``group`` and ``n`` before the others.
+        """Return the records of `Release.table` of all groups, in one list.
 
-        Of groups by several columns, each column is a field of its own.
+        Each starts with the fields ``group`` and ``n``. If `by` has several columns, a field
+        for each of them replaces ``group``.
         """
         names = self._labels()
         return [
@@ -211,14 +219,20 @@ class GroupedRelease(Shown):
         return tuple(f"group {name}" if name in known else name for name in self.by)
 
     def plot(self, *, level: float = 0.95) -> NDArray[np.object_]:
-        """Draw a picture for each number, with a row for each group; return their axes.
+        """Draw a picture for each number, with a row for each group, and return their axes.
 
-        Noise is thick, the whole interval thin. Of many numbers, the first are drawn.
+        A thick line is the noise, a thin one the whole interval. If there are many numbers,
+        only the first ones are drawn.
+
+        Parameters
+        ----------
+        level : float
+            The confidence level of the intervals, strictly between 0 and 1.
 
         Raises
         ------
         ReleaseError
-            If there is no group.
+            If there are no groups.
         """
         from prolate import _release_plot
 
@@ -256,7 +270,7 @@ class GroupedRelease(Shown):
         ]
         known["groups"] = {e["key"]: Release.from_dict(e["release"]) for e in entries}
         if len(known["groups"]) != len(entries):
-            raise ReleaseError("The stored grouped release has a group twice.")
+            raise ReleaseError("The stored grouped release has the same group twice.")
         return cls(**known)
 
     @property
@@ -266,7 +280,7 @@ class GroupedRelease(Shown):
         return f"{what} by {words.printable(in_words(self.by))}"
 
     def headline(self) -> str:
-        """Return the first line of the text: what, by what, at what budget."""
+        """Return the first line of the text: statistic, groups, budget and neighbors."""
         private = "Private" if self.private else "NOT PRIVATE (seeded)"
         count = len(self.groups)
         keys = "keys given" if self.keys_delta is None else "keys found privately"

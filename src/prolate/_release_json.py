@@ -118,8 +118,8 @@ def read_fields(
     for name in readers:
         if name not in given:
             raise ReleaseError(
-                f"The stored {where} lacks its field {name!r}; it is not complete, "
-                "so make the release file again or get the whole of it."
+                f"The stored {where} lacks its field {name!r}, so it is not complete; "
+                "write the release file again, or get a complete copy."
             )
     return {
         name: reader(given[name], f"{where}.{name}")
@@ -235,8 +235,8 @@ def check_writable(path: str | os.PathLike[str], *, table: bool = False) -> Path
         if target is not None and isinstance(error, FileNotFoundError):
             if not table and any(format_of(name) is not None for name in (str(path), target.name)):
                 raise ReleaseError(
-                    f"Cannot write {str(path)!r}: releases are JSON, and a name like that says "
-                    f"rows; choose another, such as {target.with_suffix('.json').name!r}."
+                    f"Cannot write {str(path)!r}: releases are JSON, and this is a name for a file "
+                    f"of rows; choose another, such as {target.with_suffix('.json').name!r}."
                 ) from error
             return _check_folder(path, target)
         reason = getattr(error, "strerror", None) or "it is not the name of a file"
@@ -266,7 +266,7 @@ def _check_folder(path: str | os.PathLike[str], target: Path) -> Path:
     whose = target.name.removesuffix("-journal")
     if whose != target.name and _is_kept(target.with_name(whose)):
         raise ReleaseError(
-            f"Cannot write {str(path)!r}: a ledger writes there what it is about to change, and "
+            f"Cannot write {str(path)!r}: a ledger uses this name for a journal of its own, and "
             "would delete the file; choose another name."
         )
     if not target.parent.is_dir():

@@ -18,7 +18,7 @@ _OVERSPENT = 1e-9  # rounding allowed when the receipt is held against the budge
 
 @dataclass(frozen=True)
 class ReceiptEntry:
-    """One measurement: what was asked, and what it cost.
+    """One measurement: what was measured, and what it cost.
 
     Attributes
     ----------
@@ -27,11 +27,11 @@ class ReceiptEntry:
     query : str
         The query in one line, with its public parameters.
     size : int
-        How many integers it returned.
+        How many integers the query returned.
     share : float
         Its part of the budget, as a fraction of ``mu**2``.
     mu : float
-        The same part as Gaussian differential privacy: ``sensitivity / noise_std``.
+        Its cost in Gaussian differential privacy: ``sensitivity / noise_std``.
     sensitivity, noise_std : float
         The l2 sensitivity and the standard deviation of the noise, both in the
         integer units of the query.
@@ -56,7 +56,7 @@ class ReceiptEntry:
 
     @staticmethod
     def from_dict(fields: Any, where: str) -> ReceiptEntry:
-        """Return the entry that stands at a place of a stored release, or raise `ReleaseError`."""
+        """Return the entry at the place `where` of a stored release, or raise `ReleaseError`."""
         return ReceiptEntry(**read_fields(fields, where, _FIELDS))
 
 

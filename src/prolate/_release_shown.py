@@ -1,4 +1,4 @@
-"""What a release and the releases of groups have in common: JSON, data frames, a page."""
+"""What `Release` and `GroupedRelease` have in common: JSON, data frames and the report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Shown"]
 
 
 class Shown:
-    """Something released: it can be stored, read again, and put into other forms."""
+    """A result that can be stored, read again, and turned into data frames or a report."""
 
     _what: ClassVar[str]
     _schema: ClassVar[str]
@@ -52,7 +52,7 @@ class Shown:
         """Return the fields of a stored release of this kind and version, its budget, its unit."""
         if not isinstance(fields, Mapping) or fields.get("schema") != cls._schema:
             other = fields.get("schema") if isinstance(fields, Mapping) else None
-            grouped = "; it is one of groups, which prolate.GroupedRelease reads"
+            grouped = "; it is a release of groups, so read it with prolate.GroupedRelease"
             raise ReleaseError(
                 f"This is not a stored Prolate {cls._what}: its schema is not {cls._schema!r}"
                 f"{grouped if other == 'prolate.groups' != cls._schema else ''}."
@@ -61,7 +61,7 @@ class Shown:
         if type(version) is not int or version != cls._schema_version:
             raise ReleaseError(
                 f"This {cls._what} has schema version {version!r}; this Prolate reads version "
-                f"{cls._schema_version}. Read it with the Prolate that wrote it "
+                f"{cls._schema_version}. Read it with the version of Prolate that wrote it "
                 f"({fields.get('prolate_version', 'unknown')!s:.40})."
             )
         body = {k: v for k, v in fields.items() if k not in ("schema", "schema_version")}
@@ -77,9 +77,14 @@ class Shown:
         return known
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return it as JSON, and write it to `path` if one is given.
+        """Return the result as JSON text, and write it to `path` if one is given.
 
-        The file appears whole or not at all, readable by its owner only.
+        The file is written completely or not at all, and only its owner can read it.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write.
 
         Raises
         ------
@@ -93,9 +98,12 @@ class Shown:
 
     @classmethod
     def from_json(cls, path_or_text: str | os.PathLike[str]) -> Self:
-        """Return what is stored in a file, or in a string of JSON.
+        """Return the result that is stored in a file or in a string of JSON.
 
-        A string that starts with ``{`` is taken as JSON, any other as a path.
+        Parameters
+        ----------
+        path_or_text : str or path-like
+            A string that starts with ``{`` is read as JSON, any other as a path.
 
         Raises
         ------
@@ -114,22 +122,29 @@ class Shown:
         return cls.from_dict(read_json(path_or_text))
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """Return a pandas DataFrame: a row for each record of `table`, NaN for None."""
+        """Return a pandas DataFrame with a row for each record of `table`, and NaN for None."""
         return views.frame(self, level)
 
     def to_polars(self, level: float = 0.95) -> pl.DataFrame:
-        """Return a polars DataFrame: a row for each record of `table`, null for None."""
+        """Return a polars DataFrame with a row for each record of `table`, and null for None."""
         return views.polars_frame(self, level)
 
     def to_arrow(self, level: float = 0.95) -> pa.Table:
-        """Return a pyarrow Table: a row for each record of `table`, null for None."""
+        """Return a pyarrow Table with a row for each record of `table`, and null for None."""
         return views.arrow_table(self, level)
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, level: float = 0.95) -> str:
-        """Return the report, and write it to `path` if one is given.
+        """Return a report in HTML, and write it to `path` if one is given.
 
-        The report is one page of HTML that loads nothing and runs no script. The file
-        appears whole or not at all, readable by its owner only.
+        The report is one page that loads nothing and runs no script. The file is written
+        completely or not at all, and only its owner can read it.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write.
+        level : float
+            The confidence level of the intervals, strictly between 0 and 1.
 
         Raises
         ------

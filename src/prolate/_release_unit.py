@@ -1,4 +1,4 @@
-"""Whom a release protects: a row, or a person who may own many rows."""
+"""Whom a release protects if that is not a row: a person who may own many rows."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ Contribution = Literal["mean", "rows"]
 
 @dataclass(frozen=True)
 class Unit:
-    """A person, all of whose rows have the same label.
+    """Whom a release protects: a person, all of whose rows have the same label.
 
     Attributes
     ----------
     column : str
         The name of the column of labels.
     contribution : {"mean", "rows"}
-        Whether a person counts once, with the mean of their rows, or with rows.
+        ``"mean"``: a person counts once, with the mean of their rows. ``"rows"``: each of a
+        person's rows counts, up to `max_rows`.
     max_rows : int or None
-        With ``"rows"``, at most so many.
+        The most rows that count per person; None with ``"mean"``.
 
     Examples
     --------
@@ -42,11 +43,13 @@ class Unit:
     def __post_init__(self) -> None:
         rows = self.contribution == "rows"
         if self.contribution not in ("mean", "rows") or rows != (self.max_rows is not None):
-            raise ReleaseError("A unit is of contribution 'mean', or 'rows' with max_rows.")
+            raise ReleaseError(
+                "The contribution of a unit must be 'mean' without max_rows, or 'rows' with it."
+            )
 
     @property
     def rows(self) -> int:
-        """How many rows that are measured a person can own."""
+        """The most rows of one person that are measured."""
         return 1 if self.max_rows is None else self.max_rows
 
     def __str__(self) -> str:

@@ -1,8 +1,8 @@
-"""What makes an estimator one of scikit-learn's, and stands in for it where it is missing.
+"""The base classes of scikit-learn estimators, and their stand-ins if it is not installed.
 
-`Regressor` is scikit-learn's base class where scikit-learn is installed, and otherwise a
-small one of its own with the same methods. The checks of feature names raise and warn in
-scikit-learn's words, because programs look for them.
+`Regressor` and `Transformer` are based on scikit-learn's classes if scikit-learn is installed,
+and otherwise on small classes here with the same methods. The checks of feature names raise and
+warn in scikit-learn's words, because programs look for them.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _SHOWN = 5  # names in an error
 
 
 class Plain:
-    """Parameters by name, as scikit-learn's estimators have them, without scikit-learn."""
+    """Access to parameters by name, like scikit-learn's estimators, but without scikit-learn."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters of the constructor and their values."""
+        """Return the parameters of the constructor with their values."""
         names = inspect.signature(type(self).__init__).parameters
         return {name: getattr(self, name) for name in names if name != "self"}
 
@@ -66,7 +66,7 @@ class Plain:
         return f"{type(self).__name__}({', '.join(given)})"
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags; only scikit-learn asks."""
+        """Return scikit-learn's tags; only scikit-learn asks for them."""
         raise NotImplementedError
 
 
@@ -74,13 +74,13 @@ class PlainTransformer(Plain):
     """What scikit-learn adds to a transformer, without scikit-learn."""
 
     def fit_transform(self, X: object, y: object = None) -> NDArray[np.float64]:
-        """Fit to private rows, then transform them."""
+        """Fit to private rows, then return them transformed, which is not private."""
         fitted = self.fit(X, y)  # type: ignore[attr-defined]
         return np.asarray(fitted.transform(X))
 
 
 class NotFittedError(InputError, AttributeError):
-    """An estimator that is used before it is fitted, where scikit-learn is missing."""
+    """Use of an estimator before it is fitted, if scikit-learn is not installed."""
 
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def stated_budget(estimator: Any) -> Budget:
     if estimator.epsilon is not None or estimator.delta is not None:
         raise BudgetError(
             "State the budget once: as epsilon and delta, or as rho, or as mu; got "
-            f"epsilon={estimator.epsilon!r} and delta={estimator.delta!r} beside another."
+            f"epsilon={estimator.epsilon!r} and delta={estimator.delta!r} in addition to another."
         )
     return Budget(rho=estimator.rho, mu=estimator.mu)
 

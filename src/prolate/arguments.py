@@ -1,4 +1,4 @@
-"""Checks of the arguments that the public functions share, so that all errors sound alike."""
+"""Checks of the arguments that the public functions share, so that errors are worded alike."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def check_method(method: object, allowed: Sequence[str]) -> str:
 
 
 def check_progress(progress: object) -> None:
-    """Raise `InputError` where nobody could be told how far reading is."""
+    """Raise `InputError` unless progress is a boolean, None or callable."""
     if not isinstance(progress, bool | np.bool_ | None) and not callable(progress):
         raise InputError(
-            "progress must be True, False, or a function of a label, the rows that are read and "
-            f"the rows that there are; got {progress!r}."
+            "progress must be True, False, or a function that takes a label, the rows read so far "
+            f"and the rows in all; got {progress!r}."
         )
 
 
@@ -73,7 +73,7 @@ def check_norm(error_norm: object) -> float:
         p = math.nan
     if not (1.0 <= p < math.inf):
         raise InputError(
-            f"error_norm must be a number p >= 1, finite, or 'relative'; got {error_norm!r}."
+            f"error_norm must be a finite number p >= 1, or 'relative'; got {error_norm!r}."
         )
     return p
 
@@ -88,7 +88,7 @@ def check_clip(clip: object) -> float | Literal["auto", "optimal"]:
         part = math.nan
     if not 0.0 < part < 1.0:
         raise InputError(
-            "clip must be 'auto', 'optimal' or the part of the rows to clip, between 0 and 1; "
+            "clip must be 'auto', 'optimal' or the fraction of rows to clip, between 0 and 1; "
             f"got {clip!r}."
         )
     return part
@@ -100,14 +100,14 @@ def check_unit(unit: object, contribution: str, max_rows: int | None) -> Contrib
         raise InputError(f"contribution must be 'mean' or 'rows'; got {contribution!r}.")
     if unit is None and (contribution != "mean" or max_rows is not None):
         raise InputError(
-            "contribution and max_rows say how a person's rows count; name the column that says "
-            "whose a row is, such as unit='patient_id'."
+            "contribution and max_rows say how a person's rows count; also name the column that "
+            "says which person each row belongs to, such as unit='patient_id'."
         )
     if contribution == "mean":
         if max_rows is not None:
             raise InputError(
-                "max_rows goes with contribution='rows'; with 'mean' all rows of a person count, "
-                "in their mean."
+                "max_rows goes with contribution='rows'; with 'mean', all rows of a person count "
+                "in that person's mean."
             )
         return "mean"
     whole = isinstance(max_rows, int | np.integer) and not isinstance(max_rows, bool)
@@ -165,8 +165,8 @@ def read_quantiles(q: object) -> tuple[NDArray[np.float64], bool]:
     array = np.atleast_1d(array)
     if array.ndim != 1 or array.size == 0 or not np.all((array >= 0.0) & (array <= 1.0)):
         raise InputError(
-            f"q must be numbers between 0 and 1, such as [0.25, 0.5] for the lower quarter and the "
-            f"median; got {q!r}."
+            f"q must be a number between 0 and 1, or several, such as [0.25, 0.5] for the lower "
+            f"quartile and the median; got {q!r}."
         )
     return array, single
 

@@ -1,12 +1,12 @@
 """Privacy budgets in one currency.
 
-Everything Prolate measures is a Gaussian measurement, so a release is exactly
-mu-GDP (Dong, Roth, Su 2019) and mu squares add up: ``mu**2 = sum(mu_i**2)``.
-``rho = mu**2 / 2`` is the same release in zCDP (Bun, Steinke 2016).  A release with
-a step that is not Gaussian (the exponential mechanism) is only rho-zCDP.
+A release whose measurements all have Gaussian noise is exactly mu-GDP (Dong, Roth, Su 2019),
+and the squares of mu add up: ``mu**2 = sum(mu_i**2)``. In zCDP (Bun, Steinke 2016) the same
+release has ``rho = mu**2 / 2``. A release with a step that is not Gaussian (the exponential
+mechanism) is only rho-zCDP.
 
-Conversions to and from epsilon and delta round against the user: an epsilon or a delta
-up, a mu down. Between mu and rho they round to the nearest double; `mu` is the budget.
+Conversions to and from epsilon and delta round to the safe side: epsilon and delta up, mu
+down. Conversions between mu and rho round to the nearest double; the budget itself is `mu`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LEAST_MU, MOST_MU = 1e-6, 1e4
 
 
 def check_neighbors(neighbors: object) -> Neighbors:
-    """Return what neighbors are, or raise `InputError` if it is neither of the two."""
+    """Return `neighbors` if it is one of the two, or raise `InputError`."""
     if not isinstance(neighbors, str) or neighbors not in get_args(Neighbors):
         raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
     return cast("Neighbors", neighbors)
@@ -56,28 +56,30 @@ def _number(name: str, value: object) -> float:
 class Budget:
     """A privacy budget, stated in exactly one currency.
 
+    Give `epsilon` and `delta` together, or `rho`, or `mu`.
+
     Parameters
     ----------
     epsilon, delta : float
-        Approximate differential privacy, ``epsilon > 0`` and ``0 < delta < 1``,
-        always given together.
+        For approximate differential privacy: ``epsilon > 0`` and ``0 < delta < 1``.
     rho : float
-        Zero-concentrated differential privacy, ``rho > 0``.
+        For zero-concentrated differential privacy (zCDP): ``rho > 0``.
     mu : float
-        Gaussian differential privacy, ``mu > 0``.
+        For Gaussian differential privacy (GDP): ``mu > 0``.
 
     Attributes
     ----------
     mu, rho : float
-        The same budget as mu-GDP and as ``rho = mu**2 / 2``.
+        The same budget as mu-GDP, and as ``rho = mu**2 / 2``.
     composition : {"gdp", "zcdp"}
-        ``"gdp"``: every measurement under it is Gaussian, `mu` is exact.
-        ``"zcdp"``: some are not; only `rho` is meant, see `for_zcdp`.
+        ``"gdp"``: every measurement paid from it has Gaussian noise, and `mu` is exact.
+        ``"zcdp"``: some have other noise, and only `rho` is guaranteed; see `for_zcdp`.
 
     Raises
     ------
     BudgetError
-        If no currency or more than one is given, or a value is out of range.
+        If no currency or more than one is given, or if a value is out of range. The budget
+        must be between mu = 1e-6 and mu = 1e4.
 
     Notes
     -----
@@ -154,10 +156,10 @@ class Budget:
         return 0.5 * self.mu * self.mu
 
     def for_zcdp(self) -> Budget:
-        """Return the largest budget that rho-zCDP steps may spend under this one.
+        """Return the largest budget that steps in rho-zCDP may spend within this one.
 
-        A budget stated as epsilon and delta shrinks, because the zCDP conversion
-        is not tight for it; one stated as rho or mu keeps its rho.
+        A budget stated as epsilon and delta becomes smaller, because the conversion from
+        zCDP is not tight. One stated as rho or mu keeps its rho.
 
         Examples
         --------
@@ -179,7 +181,17 @@ class Budget:
         return _restore(mu, "zcdp", self.stated)
 
     def divided(self, parts: int | Fraction) -> Budget:
-        """Return the budget whose mu is 1 / `parts` of this one's, or a little less.
+        """Return a budget with mu divided by `parts`, rounded down.
+
+        Parameters
+        ----------
+        parts : int or Fraction
+            What mu is divided by.
+
+        Raises
+        ------
+        BudgetError
+            If the result is below mu = 1e-6.
 
         Examples
         --------
@@ -193,20 +205,38 @@ class Budget:
         mu = mu if Fraction(mu) <= exact else math.nextafter(mu, 0.0)
         if mu < LEAST_MU:
             raise BudgetError(
-                f"A part of 1 in {float(parts):g} of this budget is mu = {mu:.3g}, too little for "
+                f"This budget divided by {float(parts):g} is mu = {mu:.3g}, too little for "
                 "any answer to mean something; use a larger budget, or fewer parts."
             )
         return _restore(mu, self.composition, {"mu": mu})
 
     def with_delta(self, delta: float) -> Budget:
-        """Return the largest budget that is (epsilon, `delta`), and this one's as stated."""
+        """Return the largest budget with this epsilon and another `delta`.
+
+        It must be stated as epsilon and delta; `stated` remains as it was.
+        """
         smaller = Budget(epsilon=self.stated["epsilon"], delta=delta)
         if self.composition == "zcdp":
             smaller = smaller.for_zcdp()
         return _restore(smaller.mu, self.composition, self.stated)
 
     def delta_at(self, epsilon: float) -> float:
-        """Return the smallest delta that holds at `epsilon` >= 0.
+        """Return the smallest delta at which this budget is (`epsilon`, delta)-private.
+
+        Parameters
+        ----------
+        epsilon : float
+            At least 0.
+
+        Returns
+        -------
+        float
+            Rounded up.
+
+        Raises
+        ------
+        BudgetError
+            If `epsilon` is negative or not finite.
 
         Examples
         --------
@@ -220,7 +250,22 @@ class Budget:
         return min(1.0, math.nextafter(math.exp(log_delta) * (1.0 + 1e-9), 1.0))
 
     def epsilon_at(self, delta: float) -> float:
-        """Return the smallest epsilon that holds at `delta`, in (0, 1).
+        """Return the smallest epsilon at which this budget is (epsilon, `delta`)-private.
+
+        Parameters
+        ----------
+        delta : float
+            Strictly between 0 and 1.
+
+        Returns
+        -------
+        float
+            Rounded up; 0 if `delta` is large enough.
+
+        Raises
+        ------
+        BudgetError
+            If `delta` is not strictly between 0 and 1.
 
         Examples
         --------
@@ -247,12 +292,12 @@ class Budget:
         return zcdp_log_delta(epsilon, self.rho)
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready description, read back by `from_dict`."""
+        """Return the budget as plain values, ready for JSON; `from_dict` reads them."""
         return {"mu": self.mu, "composition": self.composition, "stated": dict(self.stated)}
 
     @staticmethod
     def from_dict(fields: dict[str, object]) -> Budget:
-        """Return the budget that `to_dict` described."""
+        """Return the budget that `to_dict` described, or raise `BudgetError`."""
         try:
             mu, stated = fields["mu"], fields["stated"]
             composition = fields["composition"]

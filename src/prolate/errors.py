@@ -1,8 +1,8 @@
 """Every error that Prolate raises on purpose.
 
-An error names what was wrong, what is allowed, and what to do. It is caused by
-public facts only (the schema, the arguments, the budget), never by the values
-of private rows, so an error message is never a release.
+An error says what was wrong, what is allowed and what to do. Only public facts cause it
+(the schema, the arguments, the budget), never the values of private rows, so an error
+message reveals nothing private.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
 
 
 class ProlateError(Exception):
-    """Base of all errors that Prolate raises on purpose."""
+    """Base class of all errors that Prolate raises on purpose."""
 
 
 class InputError(ProlateError, ValueError):
@@ -29,11 +29,11 @@ class InputError(ProlateError, ValueError):
 
 
 class BudgetError(ProlateError, ValueError):
-    """A privacy budget that is invalid, or that is used up."""
+    """A privacy budget that is invalid or used up."""
 
 
 class LedgerError(ProlateError):
-    """A ledger that refuses a charge, or that cannot be read or written."""
+    """A ledger that refuses a charge, or cannot be read or written."""
 
 
 class ReleaseError(ProlateError, ValueError):

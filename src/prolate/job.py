@@ -41,12 +41,14 @@ _MUCH, _APART = 3.0, 5.0  # noise over sampling error that hides a mean, and oth
 _NAMED = 4  # columns of a release that its entry in a ledger names
 _NO_ORDER = (
     "Rows of persons, of groups and on Spark have no places that are theirs alone (nor those of "
-    "files on Spark whose row groups do not begin at even ones), so none are first, and none are "
-    "neighbors; leave exchangeable out, and use a method that does not pair rows, such as 'auto'."
+    "files on Spark whose row groups do not begin at even places), so there are no first rows and "
+    "no pairs of rows. Leave exchangeable out, and use a method that does not pair rows, such as "
+    "'auto'."
 )
 _NOT_INDEPENDENT = (
-    "The sampling errors take rows as independent; rows of one person rarely are, so they are "
-    "larger than stated. With contribution='mean' persons count once, and it is right."
+    "The sampling errors are computed as if rows were independent. Rows of one person rarely are, "
+    "so the true sampling errors are larger. With contribution='mean', each person counts once, "
+    "and they are right."
 )
 
 

@@ -1,4 +1,4 @@
-"""Private linear regression, as an estimator of scikit-learn."""
+"""Private linear regression, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -41,72 +41,76 @@ from prolate.sources.paths import as_paths
 __all__ = ["REGRESSION_METHODS", "SKLEARN_EXCEPTIONS", "LinearRegression"]
 
 SKLEARN_EXCEPTIONS = {
-    "check_supervised_y_no_nan": "whether a target is missing is private: it is no error",
+    "check_supervised_y_no_nan": "whether a target is missing is private, so it is not an error",
 }
-"""Checks of scikit-learn's that `LinearRegression` with a seed is meant to fail, and why.
+"""The scikit-learn checks that `LinearRegression` with a seed fails on purpose, and why.
 
-Without a seed the noise is new in every fit, and checks that want the same fit twice fail, too.
+Without a seed every fit has new noise, so checks that expect two equal fits fail too.
 """
 
 
 class LinearRegression(Regressor):
     """Linear regression under differential privacy: no bounds, no centering, no scaling needed.
 
-    An estimator of scikit-learn where that is installed; it works without it, too. Only `fit`
-    is private: what it stores may be published. `predict` and `score` use the rows that they
-    get as they are, so the score on private rows is not private.
+    It is a scikit-learn estimator if scikit-learn is installed, and also works without it. Only
+    `fit` is private: what it stores may be published. `predict` and `score` use the rows they
+    are given as they are, so predictions and scores of private rows are not private.
 
     Parameters
     ----------
     epsilon, delta : float, optional
-        What a fit may cost. 1 and 1e-6, where nothing is said.
+        What each fit may cost; by default 1 and 1e-6.
     rho, mu : float, optional
-        The budget in another currency, in place of epsilon and delta.
+        The budget in another currency, instead of epsilon and delta.
     method : {"auto", "ssp", "adassp", "adassp-fixed"}
-        ``"auto"`` is Prolate's own (`prolate.estimators.regression`). The others are honest
-        copies of published methods: sufficient statistics perturbation, and AdaSSP as Wang
-        (2018) wrote it and with the constants set right.
+        ``"auto"`` is Prolate's own method (`prolate.estimators.regression`). The others are
+        faithful copies of published methods: ``"ssp"`` is sufficient statistics perturbation,
+        ``"adassp"`` is AdaSSP as Wang (2018) wrote it, and ``"adassp-fixed"`` is AdaSSP with
+        corrected constants.
     accounting : {"joint", "basic"}
-        For the published methods: all parts of a fit as one Gaussian release, or each with
-        its part of epsilon and delta as published.
+        For the published methods. ``"joint"`` accounts for all parts of a fit as one Gaussian
+        release. ``"basic"`` gives each part its share of epsilon and delta, as published.
     bounds : (lower, upper) or {column: (lower, upper)}, optional
-        Public bounds of the features and, last, of the target. Values are cut to them. The
-        published methods take rows within the unit ball where none are given.
+        Public bounds of the features and, last, of the target. Values outside are clipped to
+        them. Without bounds, the published methods take the features of a row to be within the
+        unit ball, and its target within [-1, 1].
     fit_intercept : bool
-        If False, the line goes through the origin.
+        If False, the regression goes through the origin.
     neighbors : {"replace", "add-remove"}
         As for `prolate.mean`.
     alpha : float, optional
         The ridge penalty of ``method="auto"``, at least 0, per row and for standardized
-        features. By default predictions are shrunk by what the noise asks for, and
+        features. By default predictions are shrunk by as much as the noise calls for, and
         coefficients hardly at all.
     ledger : Ledger, path or URL, optional
-        Charged with the budget by every fit, before any private row is measured.
+        A ledger. Every fit charges it with the budget, before any private row is measured.
     seed : int, optional
-        Makes fits repeatable, and not private.
+        Makes fits repeatable, and so not private.
 
     Attributes
     ----------
     coef_ : float64 array of shape (k,)
-        Slopes, in the units of the data.
+        Slopes of the k features, in the units of the data.
     intercept_ : float
+        Intercept, in the unit of the target.
     n_features_in_ : int
+        Number of features, k.
     feature_names_in_ : array of str, shape (k,)
-        Where the features have names.
+        Names of the features, if they have names.
     release_ : Release
-        The coefficients and, last, the intercept, with their noise, price and receipt.
+        The coefficients and, last, the intercept, with their noise, cost and receipt.
 
     Notes
     -----
-    `coef_` and `intercept_` are the line through the unclipped rows. `predict` does more where
-    it has measured that more predicts better: features far out are drawn in as they were in
-    the fit (at a few standard deviations each, and to a norm in all), and the slopes are those
-    of rows so clipped. ``release_.details["predicts"]`` holds its numbers.
+    `coef_` and `intercept_` describe the regression on unclipped rows. `predict` differs from
+    it if the measurements show that this predicts better: it clips features as the fit did
+    (each at a few standard deviations, and the whole row to a maximal norm), and uses slopes
+    fitted to rows clipped in this way. ``release_.details["predicts"]`` holds the numbers.
 
-    A missing value, or one that is not finite, is no error, in the target either: errors come
-    from schemas and arguments only. Rows that have one are left out, where a private count of
-    the others shows that there are some. That is where scikit-learn's ``check_estimator`` wants
-    another thing; `SKLEARN_EXCEPTIONS` lists the checks that fail for it.
+    A missing value, or one that is not finite, is not an error, in the target either: only
+    schemas and arguments cause errors. Rows with such a value are left out if a private count
+    shows that there are some. This is why some of the checks in scikit-learn's
+    ``check_estimator`` fail; `SKLEARN_EXCEPTIONS` lists them.
 
     Examples
     --------
@@ -166,32 +170,33 @@ class LinearRegression(Regressor):
         contribution: Literal["mean", "rows"] = "mean",
         max_rows: int | None = None,
     ) -> LinearRegression:
-        """Fit a line to private rows, and pay for it.
+        """Fit the regression to private rows, and spend the budget.
 
         Parameters
         ----------
         X : table
-            The features: an array, a data frame, a scipy.sparse matrix. Or a table, or the
-            path of files of any size, that has the target among its columns.
+            The features: an array, a data frame or a scipy.sparse matrix. If `y` is a name, a
+            table, or the path of files of any size, that also has the target's column.
         y : array of shape (n,), or str
-            The target's values; or the name of its column in X.
+            The values of the target, or the name of its column in `X`.
         features : str or sequence of str, optional
-            Where y is the name of a column: the columns to use. All the others by default.
+            The columns to use as features if `y` is a name; by default all others.
         progress, engine, unit, contribution, max_rows
-            As for `prolate.mean`. With ``contribution="mean"`` the line is fitted to the means
-            of persons. The column `unit`, in X, is no feature unless `features` names it.
+            As for `prolate.mean`. With `unit` and ``contribution="mean"``, the regression is
+            fitted to the means of persons. The column `unit` is in `X`, and is not a feature
+            unless `features` names it.
 
         Returns
         -------
         LinearRegression
-            Itself.
+            This estimator, fitted.
 
         Raises
         ------
         InputError, BudgetError
-            If an argument, the schema or the budget will not do; never because of a value.
+            If an argument, the schema or the budget is unsuitable; never because of a value.
         LedgerError
-            If the ledger refuses.
+            If the ledger refuses the charge.
         """
         price = stated_budget(self)
         measure = line_method(
@@ -210,7 +215,7 @@ class LinearRegression(Regressor):
             if features is not None:
                 raise InputError(
                     "features goes with the name of the target's column; with y as an array, "
-                    "pass only the columns of X that are to be used."
+                    "pass in X only the columns to use."
                 )
             if engine is not None:
                 raise InputError(
@@ -252,27 +257,29 @@ class LinearRegression(Regressor):
         return self
 
     def predict(self, X: object) -> NDArray[np.float64]:
-        """Return the line's values at rows of features.
+        """Return predictions for rows of features.
 
-        A method that clips rows clips these rows, too, and takes a missing feature as no
-        deviation from the center; with the others it makes the value NaN.
+        If the fit clipped rows, these rows are clipped in the same way, and a missing feature
+        counts as equal to its center. With other methods, the prediction for a row with a
+        missing feature is NaN.
 
         Parameters
         ----------
         X : table
-            As for `fit`. From files, and after a fit of a table with the name of its target,
-            the features are taken by their names, whatever other columns there are.
+            As for `fit`. In files, and in tables if `fit` was given the name of the target or a
+            `unit`, features are found by name, and other columns are ignored.
 
         Returns
         -------
         float64 array of shape (n,)
+            In the unit of the target.
 
         Raises
         ------
         InputError
-            If the features are others than in `fit`.
+            If the features differ from those in `fit`.
         sklearn.exceptions.NotFittedError
-            If there was no `fit`.
+            If `fit` was not called before.
         """
         need_fit(self, "coef_")
         source = self._features_of(X)
@@ -288,38 +295,41 @@ class LinearRegression(Regressor):
         return np.concatenate([np.zeros(0), *parts])
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:
-        """Return R squared of the predictions: not private.
+        """Return R squared, the coefficient of determination, of the predictions: not private.
 
         Parameters
         ----------
         X, y
             As for `fit`.
         sample_weight : array of shape (n,), optional
+            Weights of the rows; equal by default.
         """
         target = read_target(y) if not isinstance(y, str) else _column(X, y)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return r2(target[:, 0].astype(np.float64), self.predict(X), weight)
 
     def intervals(self, level: float = 0.95) -> NDArray[np.float64]:
-        """Return intervals of the coefficients and, last, of the intercept.
+        """Return confidence intervals of the coefficients and, last, of the intercept.
 
-        They hold the sampling error and the privacy noise together; nothing private is read.
+        They account for the sampling error and the privacy noise together. Nothing private is
+        read.
 
         Parameters
         ----------
         level : float
-            Strictly between 0 and 1.
+            The confidence level of each interval alone, strictly between 0 and 1.
 
         Returns
         -------
         float64 array of shape (k + 1, 2)
+            Lower and upper ends, in the units of the coefficients.
 
         Raises
         ------
         InputError
             If `level` is not strictly between 0 and 1.
         ReleaseError
-            If the method states no errors.
+            If the method does not state the errors of its coefficients.
         """
         need_fit(self, "coef_")
         return self.release_.interval(level)

@@ -1,10 +1,9 @@
-"""What comes out: an estimate, its noise, and how it was paid for.
+"""The result of a private computation: an estimate, its noise, and what each part cost.
 
-A `Release` is a value: nothing in it depends on private rows except through
-noisy measurements, so it may be shown, stored and sent.  It is written as JSON
-with a schema version; reading is strict, because a release that is half
-understood is worse than none: a field that is unknown, missing or of another
-type is refused.
+Nothing in a `Release` depends on private rows except through noisy measurements, so it may be
+shown, stored and sent. It is written as JSON with a schema version. Reading is strict: a field
+that is unknown, missing or of another type is refused, because a release that is only half
+understood is worse than none.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _MATRICES = ("covariance", "correlation")
 
 @cache
 def installed_version() -> str:
-    """Return the version of Prolate that runs, or ``"unknown"`` where it is not installed."""
+    """Return the version of Prolate that is running, or ``"unknown"`` if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -66,47 +65,51 @@ class Release(Shown):
     Attributes
     ----------
     statistic : str
-        What was estimated: one of `STATISTICS`.
+        What was estimated: ``"mean"``, ``"sum"``, ``"count"``, ``"variance"``, ``"quantile"``,
+        ``"regression"``, ``"covariance"`` or ``"correlation"``.
     estimate : ndarray of float64, shape (d,), or (q, d) for several quantiles, or (d, d)
-        The private estimate, in the unit of the columns (squared for a variance). Of a
-        regression: the coefficients, and the intercept after them.
+        The private estimate, in the units of the columns (squared for a variance, products of
+        two for a covariance). For a regression: the coefficients, then the intercept.
     columns : tuple of str, length d
-        Their names; of a regression, the features' and ``"intercept"``.
-    noise_std : ndarray of float64, shape of `estimate`
-        Standard deviation of the privacy noise alone, in the unit of `estimate`. None for
+        The names of the columns. For a regression, of the features, then ``"intercept"``.
+    noise_std : ndarray of float64, shape of `estimate`, or None
+        Standard deviation of the privacy noise alone, in the units of `estimate`. None for
         a regression whose method cannot state it.
     sampling_std : ndarray of float64, shape of `estimate`, or None
-        Standard deviation of the sampling error, from private scales; None where
-        it cannot be stated.
+        Standard deviation of the sampling error, computed from private scales. None if it
+        cannot be stated.
     n : float
-        Rows, or persons where these are the unit: exact, or a noisy count (`n_is_noisy`).
+        Number of rows, or of persons if they count once each. Exact, or a noisy count
+        (`n_is_noisy`).
     budget : Budget
-        What the whole release may have cost at most.
+        The most that the whole release may have cost.
     neighbors : {"replace", "add-remove"}
-        What may happen to one row, or to one person, in the guarantee.
+        Which change to one row, or one person, the guarantee hides; see `prolate.mean`.
     method : str
         How the estimate was computed.
     error_norm : float
-        The p of the l_p error that the noise was shaped for; 0 for errors over spreads.
+        The p of the l_p error that the noise was shaped for; 0 for errors relative to the
+        columns' spreads.
     receipt : tuple of ReceiptEntry
-        Every measurement that was made.
+        Every measurement that was made, and its cost.
     warnings : tuple of str
         What to know before using the numbers.
     private : bool
-        False if a seed was given: the noise can be recomputed and removed.
+        False if a seed was given: the noise can then be recomputed and removed.
     details : dict
-        More public or private-by-noise facts, such as ``{"q": [0.5]}``; JSON only.
+        Other facts that are public or protected by noise, such as ``{"q": [0.5]}``. Only values
+        that JSON can hold.
     prolate_version : str
-        The version that made it.
+        The version of Prolate that made the release.
     error_covariance : ndarray of float64, shape (d, d), or None
-        Of a regression, where its method states it: the covariance of the errors of
-        `estimate`, sampling and privacy noise together.
+        For a regression whose method states it: the covariance of the errors of `estimate`,
+        sampling error and privacy noise together.
     unit : Unit or None
-        Whom the guarantee protects, where it is a person who may own many rows. The budget
-        and the receipt are then stated for persons.
+        Whom the guarantee protects, if that is a person who may own many rows; None for a row.
+        The budget and the receipt are then stated for persons.
     clipping_std : ndarray of float64, shape of `estimate`, or None
-        An allowance for what clipping may have taken off, and for what rounding does where
-        rows are very many, as a standard deviation.
+        An allowance, as a standard deviation, for what clipping may have removed, and for
+        rounding if there are very many rows.
 
     Raises
     ------
@@ -167,22 +170,22 @@ class Release(Shown):
         check_paid(self.receipt, self.budget)
 
     def interval(self, level: float = 0.95) -> NDArray[np.float64]:
-        """Return a normal interval for each column by itself, at confidence `level`.
+        """Return a normal confidence interval for each number of `estimate`.
 
-        It is ``estimate -+ z sqrt(noise_std**2 + sampling_std**2 + clipping_std**2)``, or
-        without the last where it is None. For a sum, or where `sampling_std` is None, it
-        holds the privacy noise only; `interval_covers` says in words what that covers. For a
-        regression it is ``estimate -+ z sqrt(diagonal of error_covariance)``.
+        It is ``estimate -+ z sqrt(noise_std**2 + sampling_std**2 + clipping_std**2)``. A term
+        that is None is left out, and so is the sampling error of a sum. For a regression it is
+        ``estimate -+ z sqrt(diagonal of error_covariance)``. `interval_covers` says in words
+        what the interval covers.
 
         Parameters
         ----------
         level : float
-            Strictly between 0 and 1.
+            The confidence level of each interval alone, strictly between 0 and 1.
 
         Returns
         -------
         ndarray of float64, shape of `estimate` + (2,)
-            Lower and upper ends, in the unit of `estimate`.
+            Lower and upper ends, in the units of `estimate`.
 
         Raises
         ------
@@ -195,19 +198,19 @@ class Release(Shown):
 
     @property
     def has_intervals(self) -> bool:
-        """Whether `interval` can be stated; it cannot for some methods of regression."""
+        """Whether there is an `interval`; some methods of regression have none."""
         return self.statistic != "regression" or self.error_covariance is not None
 
     @property
     def noise_only(self) -> bool:
-        """Whether `interval` holds the privacy noise only."""
+        """Whether `interval` leaves out the sampling error."""
         if self.statistic == "regression":
             return False
         return self.statistic == "sum" or self.sampling_std is None
 
     @property
     def n_is_noisy(self) -> bool:
-        """Whether `n` is a noisy count, because the number is private."""
+        """Whether `n` is a noisy count, because the true number is private."""
         rows = self.unit is not None and self.unit.max_rows is not None
         return self.neighbors == "add-remove" or rows or "group" in self.details
 
@@ -222,10 +225,16 @@ class Release(Shown):
         return _release_words.guarantee(self)
 
     def table(self, level: float = 0.95) -> list[dict[str, Any]]:
-        """Return one record per number: column, (q or with,) estimate, stds, lower, upper.
+        """Return one record (a dict) for each number of `estimate`.
 
-        A covariance or correlation is that of ``column`` with the column ``with``. What a
-        method of regression does not state is None.
+        Its fields are ``column``, ``estimate``, ``noise_std``, ``sampling_std``, ``lower`` and
+        ``upper``. After ``column`` comes ``q`` if there are several quantiles, or ``with``, the
+        other column of a covariance or correlation. What is not stated is None.
+
+        Parameters
+        ----------
+        level : float
+            The confidence level of the interval from ``lower`` to ``upper``.
 
         Examples
         --------
@@ -265,14 +274,14 @@ class Release(Shown):
 
     @property
     def second_label(self) -> str | None:
-        """What the rows of `estimate` differ in, where it has several: ``"q"`` or ``"with"``."""
+        """What the rows of `estimate` stand for: ``"q"``, ``"with"``, or None for a vector."""
         if self.is_matrix:
             return "with"
         return "q" if self.estimate.ndim == 2 else None
 
     @property
     def quantile_labels(self) -> list[float]:
-        """The q of each row of `estimate`, where there are several."""
+        """The q of each row of `estimate`, if there are several."""
         count = self.estimate.shape[0]
         labels = self.details.get("q")
         if not isinstance(labels, list) or len(labels) != count:
@@ -280,7 +289,7 @@ class Release(Shown):
         return [float(q) if isinstance(q, int | float) else math.nan for q in labels]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the release as plain Python values, ready for JSON."""
+        """Return the release as plain Python values, ready for JSON; `from_dict` reads them."""
         fields: dict[str, Any] = {"schema": self._schema, "schema_version": self._schema_version}
         for item in dataclass_fields(self):
             value = getattr(self, item.name)
@@ -308,10 +317,18 @@ class Release(Shown):
         return cls(**known)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
-        """Draw each estimate with its interval: noise thick, the whole interval thin.
+        """Draw each estimate: a thick line for its noise, a thin one for the whole interval.
 
-        Columns whose intervals would be too small to see on one axis are each drawn in
-        percent of their estimate instead. A covariance is drawn as a map of correlations.
+        If the intervals of many columns would be too small to see on one axis, each column is
+        drawn in percent of its estimate instead. A covariance is drawn as a map of
+        correlations.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        level : float
+            The confidence level of the intervals, strictly between 0 and 1.
         """
         from prolate import _release_plot
 

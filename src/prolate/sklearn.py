@@ -1,11 +1,11 @@
-"""Private steps of scikit-learn's pipelines: centering, scaling, and regression.
+"""Private steps for scikit-learn pipelines: centering, scaling and regression.
 
-They are transformers of scikit-learn where that is installed, and work without it, too.
-Only `fit` is private: what it stores may be published. `transform` uses the rows that it
-gets as they are.
+They are scikit-learn estimators if scikit-learn is installed, and also work without it. Only
+`fit` is private: what it stores may be published. `transform` uses the rows it is given as
+they are.
 
-Every private step of a pipeline pays for itself. The mu of all of them together is the
-root of the sum of their squares.
+Every private step of a pipeline has its own budget. The mu of all steps together is the
+square root of the sum of their squared mu.
 
 >>> import numpy as np
 >>> from prolate.sklearn import PrivateScaler
@@ -47,7 +47,7 @@ __all__ = ["LinearRegression", "PrivateMean", "PrivateScaler"]
 
 
 class _Affine(Transformer):
-    """Takes a private center off every feature, and divides it by a private scale."""
+    """Subtracts a private center from every feature and divides it by a private scale."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class _Affine(Transformer):
         raise NotImplementedError
 
     def fit(self, X: object, y: object = None) -> Self:
-        """Learn from private rows, and pay for it.
+        """Learn from private rows, and spend the budget.
 
         Parameters
         ----------
@@ -92,12 +92,17 @@ class _Affine(Transformer):
         y : object
             Not used.
 
+        Returns
+        -------
+        PrivateMean or PrivateScaler
+            This transformer, fitted.
+
         Raises
         ------
         InputError, BudgetError
-            If an argument, the schema or the budget will not do; never because of a value.
+            If an argument, the schema or the budget is unsuitable; never because of a value.
         LedgerError
-            If the ledger refuses.
+            If the ledger refuses the charge.
         """
         budget = stated_budget(self)
         source = open_features(X)
@@ -118,7 +123,7 @@ class _Affine(Transformer):
         return self
 
     def transform(self, X: object) -> NDArray[np.float64]:
-        """Return rows centered and scaled; a missing value stays missing.
+        """Return the rows centered and scaled; missing values stay missing. Not private.
 
         Parameters
         ----------
@@ -132,9 +137,9 @@ class _Affine(Transformer):
         Raises
         ------
         InputError
-            If the features are others than in `fit`.
+            If the features differ from those in `fit`.
         sklearn.exceptions.NotFittedError
-            If there was no `fit`.
+            If `fit` was not called before.
         """
         need_fit(self, "release_")
         source = open_features(X)
@@ -144,7 +149,17 @@ class _Affine(Transformer):
             return (_whole(source) - self.mean_) / self.scale_
 
     def inverse_transform(self, X: object) -> NDArray[np.float64]:
-        """Return rows as they were before `transform`."""
+        """Return rows as they were before `transform`, in the units of the data.
+
+        Parameters
+        ----------
+        X : table
+            Rows that `transform` returned, of shape (n, d).
+
+        Returns
+        -------
+        float64 array of shape (n, d)
+        """
         need_fit(self, "release_")
         source = open_features(X)
         check_count(self, len(source.columns), self.n_features_in_)
@@ -152,12 +167,12 @@ class _Affine(Transformer):
             return _whole(source) * self.scale_ + self.mean_
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """Return the names of the features, which stay what they were.
+        """Return the names of the features, which `transform` does not change.
 
         Raises
         ------
         InputError
-            If `input_features` are others than in `fit`.
+            If `input_features` differ from the features in `fit`.
         """
         need_fit(self, "release_")
         fitted = getattr(self, "feature_names_in_", None)
@@ -184,31 +199,33 @@ class _Affine(Transformer):
 
 
 class PrivateMean(_Affine):
-    """Centers features on their private means.
+    """Center features on their private means.
 
     Parameters
     ----------
     epsilon, delta : float, optional
-        What a fit may cost. 1 and 1e-6, where nothing is said.
+        What each fit may cost; by default 1 and 1e-6.
     rho, mu : float, optional
-        The budget in another currency, in place of epsilon and delta.
+        The budget in another currency, instead of epsilon and delta.
     bounds : (lower, upper) or {column: (lower, upper)}, optional
-        Public bounds; they are not needed, and help.
+        Public bounds. They are not needed, but make the result more accurate.
     neighbors : {"replace", "add-remove"}
         As for `prolate.mean`.
     ledger : Ledger, path or URL, optional
-        Charged with the budget by every fit, before any private row is measured.
+        A ledger. Every fit charges it with the budget, before any private row is measured.
     seed : int, optional
-        Makes fits repeatable, and not private.
+        Makes fits repeatable, and so not private.
 
     Attributes
     ----------
     mean_ : float64 array of shape (d,)
+        The private means, in the units of the features.
     n_features_in_ : int
+        Number of features, d.
     feature_names_in_ : array of str, shape (d,)
-        Where the features have names.
+        Names of the features, if they have names.
     release_ : Release
-        The means with their noise, price and receipt.
+        The means with their noise, cost and receipt.
 
     Examples
     --------
@@ -223,10 +240,10 @@ class PrivateMean(_Affine):
 
 
 class PrivateScaler(_Affine):
-    """Centers features on their private means and divides them by private standard deviations.
+    """Center features on their private means and divide them by private standard deviations.
 
-    One release of the variances pays for both: it measures the means on its way, with a
-    fifth of what it spends on them.
+    One release of the variances pays for both, because it measures the means as well, with a
+    fifth of what the searches leave of the budget.
 
     Parameters
     ----------
@@ -235,15 +252,17 @@ class PrivateScaler(_Affine):
 
     Attributes
     ----------
-    mean_, var_, scale_ : float64 arrays of shape (d,)
-        The private means and variances, and what features are divided by: the root of the
-        variance, or of its noise where that is larger, so that no feature blows up; 1 where
-        both are 0.
+    mean_, var_ : float64 arrays of shape (d,)
+        The private means, in the units of the features, and variances, in squared units.
+    scale_ : float64 array of shape (d,)
+        What features are divided by: the square root of the variance, or of its noise if that
+        is larger, so that no feature becomes huge; 1 if both are 0.
     n_features_in_ : int
+        Number of features, d.
     feature_names_in_ : array of str, shape (d,)
-        Where the features have names.
+        Names of the features, if they have names.
     release_ : Release
-        The variances with their noise, price and receipt; the means are in its `details`.
+        The variances with their noise, cost and receipt; the means are in its `details`.
 
     Notes
     -----

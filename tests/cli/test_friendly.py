@@ -111,9 +111,9 @@ def test_warnings_of_a_release_can_be_typed(
     unit = "--unit patient_id --contribution rows --max-rows 2 --mu 3"
     for groups in ("", "--by region --key north"):
         shown = said(capsys, f"mean visits.csv -c age {unit} {groups}", code=0)
-        assert "With --contribution mean persons count once" in shown
+        assert "With --contribution mean, each person counts once" in " ".join(shown.split())
         stored = said(capsys, f"mean visits.csv -c age {unit} {groups} --json", code=0)
-        assert "With contribution='mean' persons count once" in stored  # of no face
+        assert "With contribution='mean', each person counts once" in stored  # of no face
 
 
 def test_keys_and_quantiles_with_commas(visits: Path, capsys: pytest.CaptureFixture[str]) -> None:

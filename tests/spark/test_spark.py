@@ -255,9 +255,9 @@ def test_rows_are_paired_where_they_have_places(
     pq.write_table(more, tmp_path / "b.parquet", row_group_size=10_000)
     book = prolate.Ledger.create(tmp_path / "a.ledger", limit=prolate.Budget(rho=1))
     for data, engine in [(frame, {}), (tmp_path, {"engine": "spark"})]:
-        with pytest.raises(InputError, match="none are neighbors"):
+        with pytest.raises(InputError, match="no pairs of rows"):
             prolate.mean(data, ledger=book, method="plan", **given, **engine)
-        with pytest.raises(InputError, match="so none are first"):
+        with pytest.raises(InputError, match="so there are no first rows"):
             prolate.mean(data, ledger=book, exchangeable=True, **given, **engine)
         with pytest.raises(InputError, match="pairs neighboring rows"):
             Curator(open_source(data, ["flag"], **engine), given["budget"]).measure(

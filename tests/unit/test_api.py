@@ -290,9 +290,13 @@ def test_a_ledger_takes_releases_that_hide_the_same(tmp_path, first, unit):
     assert (ledger.neighbors, ledger.unit) == (first, unit)
     for face in FACES:
         for neighbors, whose in ((other, unit), (first, None if unit else "who")):
-            with pytest.raises(LedgerError, match="Prices add up only where all promise the same"):
+            with pytest.raises(
+                LedgerError, match="Costs can be added up only if all releases hide the same"
+            ):
                 face(data, neighbors=neighbors, unit=whose, **given)
-    with pytest.raises(LedgerError, match="Prices add up only where all promise the same"):
+    with pytest.raises(
+        LedgerError, match="Costs can be added up only if all releases hide the same"
+    ):
         prolate.count(data, by="group", keys=["a"], neighbors=other, **given)
     assert len(ledger.entries()) == 1
     prolate.mean(data, columns=["x0"], neighbors=first, unit=unit, **given)
@@ -312,7 +316,7 @@ def test_how_many_rows_there_are_is_not_told_before_a_ledger_has_agreed(tmp_path
     (tmp_path / "some.csv").write_text("x\n" + "1\n" * 54_321)
     for face in (prolate.mean, prolate.variance, prolate.count):
         for name in ("none.csv", "some.csv"):
-            with pytest.raises(LedgerError, match="promise the same"):
+            with pytest.raises(LedgerError, match="all releases hide the same"):
                 face(tmp_path / name, budget=BUDGET, ledger=ledger, progress=True)
     assert "54,321" not in "".join(capfd.readouterr())
     assert len(ledger.entries()) == entries

@@ -725,5 +725,5 @@ def test_a_grouped_release_is_read_as_a_mapping() -> None:
 
 
 def test_a_release_of_groups_says_what_reads_it() -> None:
-    with pytest.raises(ReleaseError, match=r"one of groups, which prolate\.GroupedRelease reads"):
+    with pytest.raises(ReleaseError, match=r"of groups, so read it with prolate\.GroupedRelease"):
         prolate.Release.from_dict(G.to_dict())

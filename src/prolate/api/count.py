@@ -40,21 +40,22 @@ def count(
     by: By | None = None,
     keys: Keys | None = None,
 ) -> Release | GroupedRelease:
-    """Release the private number of rows, or of persons; in each group, with `by`.
+    """Release the private number of rows or of persons, or of those in each group with `by`.
 
     Parameters
     ----------
     columns : str, int or sequence of them, optional
-        Any numeric columns, which makes no difference: all rows are counted.
+        Any numeric columns. They make no difference, because all rows are counted.
     data, budget, neighbors, seed, ledger, progress, engine, unit, contribution, max_rows, by, keys
-        As for `mean`. With ``neighbors="replace"``, and without `by`, the number is public, and
-        is released as it is. With `unit`, persons are counted, or rows of which each
-        person has at most `max_rows`.
+        As for `mean`. With ``neighbors="replace"``, and without `by` or `max_rows`, the number
+        is public and is released without noise. With `unit`, the count is of persons; with
+        ``contribution="rows"``, of rows, at most `max_rows` per person.
 
     Returns
     -------
     Release, or GroupedRelease with `by`
-        `estimate` has shape (1,). It is not rounded, and may be negative where there are few.
+        `estimate` has shape (1,). It is not rounded, and a noisy count of few rows may be
+        negative.
 
     Raises
     ------
@@ -112,7 +113,7 @@ def count(
 
 
 def _rows(data: object, engine: Engine | None) -> object:
-    """Return the data, or where some columns are not numeric, one column of it to count rows in."""
+    """Return the data, or one column to count rows in if some columns are not numeric."""
     if engine is not None:
         return data
     try:

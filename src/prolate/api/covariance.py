@@ -39,12 +39,12 @@ def covariance(
     by: By | None = None,
     keys: Keys | None = None,
 ) -> Release | GroupedRelease:
-    """Release the private covariance (divided by n) of every two columns: no bounds needed.
+    """Release the private covariance matrix of the columns (divided by n): no bounds needed.
 
     Parameters
     ----------
     correlation : bool
-        Whether to release correlations instead.
+        Whether to release correlations instead of covariances.
     data, budget, columns, bounds, neighbors, seed, ledger, progress, engine,
     exchangeable, unit, contribution, max_rows, by, keys
         As for `mean`.
@@ -52,11 +52,11 @@ def covariance(
     Returns
     -------
     Release, or GroupedRelease with `by`
-        `estimate` has shape (d, d), is symmetric and positive semidefinite. Eigenvalues
-        that are mostly noise are drawn to where the others are
-        (`prolate.estimators.covariance.spectrum`); `noise_std` is the noise before that.
-        `clipping_std` allows for what clipping may have taken, and the sampling part of the
-        intervals is that of normal data, times how much more the rows' squares vary.
+        `estimate` has shape (d, d) and is symmetric and positive semidefinite. Covariances are
+        in products of the columns' units. Eigenvalues that are mostly noise are shrunk towards
+        the others (`prolate.estimators.covariance.spectrum`); `noise_std` is the noise before
+        that. `clipping_std` allows for what clipping may have removed. The sampling part of the
+        intervals is that of normal data, scaled by how much more the rows' squares vary.
 
     Raises
     ------

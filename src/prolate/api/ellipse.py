@@ -1,4 +1,4 @@
-"""Which of clip, center and scale go with which method of a mean or a sum."""
+"""Checks that clip, center and scale go with the method of a mean or a sum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def check_ellipse(
 ) -> None:
     """Raise `InputError` unless clip, center and scale go with the method.
 
-    They are for method "gaussian-ellipse", which needs the last two, and for `also`.
+    They are for the method "gaussian-ellipse", which needs the last two, and for the method
+    `also`.
     """
     given = {"clip": clip != "auto", "center": center is not None, "scale": scale is not None}
     if method == "gaussian-ellipse":
@@ -27,13 +28,13 @@ def check_ellipse(
             example = "center=50" if absent[0] == "center" else "scale=10"
             raise InputError(
                 f"method='gaussian-ellipse' needs a public {' and a public '.join(absent)} for "
-                f"every column, such as {example}; the method 'auto' of a mean needs neither."
+                f"every column, such as {example}; a mean with method='auto' needs neither."
             )
         return
     if clip == "optimal":
         raise InputError(
-            "clip='optimal' is for method='gaussian-ellipse', where the rows' shape is known; "
-            "use clip='auto'."
+            "clip='optimal' is for method='gaussian-ellipse', because it needs rows of known "
+            "shape; use clip='auto'."
         )
     for name, is_given in given.items():
         if is_given and method != also:

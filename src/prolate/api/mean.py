@@ -1,4 +1,4 @@
-"""The private mean, by Prolate's own method and by those of others."""
+"""The private mean, by Prolate's own method or by another published one."""
 
 from __future__ import annotations
 
@@ -63,104 +63,126 @@ def mean(
     Parameters
     ----------
     data : table
-        Two-dimensional NumPy array; pandas, polars, pyarrow, DuckDB, Ibis (anything with
-        ``__arrow_c_stream__``); scipy.sparse; a Spark data frame; a path or glob of Parquet,
-        CSV or Arrow files.
+        A two-dimensional NumPy array; a pandas, polars, pyarrow, DuckDB or Ibis table (anything
+        with ``__arrow_c_stream__``); a scipy.sparse matrix; a Spark data frame; or the path or
+        glob of Parquet, CSV or Arrow files.
     budget : Budget
         What the release may cost.
     columns : str, int or sequence of them, optional
         The columns to use; all by default.
     bounds : (lower, upper) or {column: (lower, upper)}, optional
-        Public bounds, known without looking at the data. Values are cut to them. Columns whose
-        type is boolean have (0, 1), if none are given for them.
+        Public bounds, known without looking at the data. Values outside are clipped to them.
+        With ``method="auto"``, and with methods that need bounds, boolean columns have the
+        bounds (0, 1) unless you give others.
     error_norm : float or "relative"
-        The p >= 1 of the l_p error that is to be small, in the columns' own units: large
-        numbers count most. ``"relative"`` makes errors over the columns' spreads alike,
-        which is for columns of different units.
+        The p of the l_p error to make small, finite and at least 1. Errors are in the columns'
+        own units, so columns of large numbers count most. ``"relative"`` makes the noise
+        proportional to each column's spread; use it if columns have different units.
     neighbors : {"replace", "add-remove"}
-        ``"replace"``: one row takes another value, and the number of rows is public.
-        ``"add-remove"``: one row is there or not, and the number of rows is private.
+        ``"replace"``: data sets differ in the values of one row, and the number of rows is
+        public. ``"add-remove"``: one of them has one row more, and the number of rows is
+        private.
     method : str
-        ``"auto"`` is Prolate's own (`prolate.estimators.mean`); ``"gaussian"`` is the plain
-        Gaussian mechanism, and needs bounds; ``"gaussian-ellipse"`` is Poulsen's mechanism
-        for normal rows, and needs `center` and `scale`. The others are rivals, honest copies of
-        published methods: ``"plan"`` and ``"plan-noscale"`` (binary search),
-        ``"plan-exponential"`` (the exponential mechanism) and ``"iome"`` take the largest
-        bound, or 2**20, as the largest value that may occur; ``"coinpress"`` needs bounds,
-        and takes half of the widest as its bound of the standard deviations.
+        One of:
+
+        - ``"auto"``: Prolate's own method (`prolate.estimators.mean`).
+        - ``"gaussian"``: the plain Gaussian mechanism. Needs `bounds`.
+        - ``"gaussian-ellipse"``: Poulsen's mechanism for normal rows. Needs `center` and
+          `scale`.
+
+        The others are faithful copies of published methods, for comparison:
+
+        - ``"plan"`` and ``"plan-noscale"`` (binary search), ``"plan-exponential"`` (the
+          exponential mechanism) and ``"iome"``. They take the largest bound, or 2**20 without
+          bounds, as the largest value that may occur.
+        - ``"coinpress"``: needs `bounds`, and takes half the width of the widest as its bound
+          on the standard deviations.
     clip : "auto", "optimal" or float
-        A number between 0 and 1 is the part of the rows to clip. ``"auto"`` chooses the
-        clipping radius from private measurements; for ``method="gaussian-ellipse"`` it
-        clips one normal row in n, and ``"optimal"`` what is best for normal rows around
-        the center (`prolate.theory.best_clip`). For these two methods.
+        For the methods ``"auto"`` and ``"gaussian-ellipse"``. A number between 0 and 1 is the
+        fraction of rows to clip. ``"auto"`` chooses the clipping radius from private
+        measurements; with ``"gaussian-ellipse"`` it clips one normal row in n. ``"optimal"``,
+        with ``"gaussian-ellipse"`` only, clips the fraction that is best for normal rows around
+        the center (`prolate.theory.best_clip`).
     center, scale : float, array of shape (d,) or {column: float}, optional
-        Public centers and standard deviations; with ``method="auto"`` what is given need
-        not be searched, and ``method="gaussian-ellipse"`` needs both.
+        Public centers and standard deviations. With ``method="auto"``, those that you give need
+        not be searched for. ``method="gaussian-ellipse"`` needs both.
     rotation : "auto", optional
-        ``"auto"`` measures correlations where the rows can pay for it, and sums along the
-        principal axes where that helps. For ``method="auto"`` and ``error_norm=2``.
+        ``"auto"`` measures correlations if there are enough rows to pay for it, and sums along
+        the principal axes if that helps. For ``method="auto"`` and ``error_norm=2``.
     seed : int, optional
-        Makes the release repeatable, and not private.
+        Makes the release repeatable, and so not private.
     ledger : Ledger, path or URL, optional
-        Charged with the budget before any private row is measured.
+        A ledger to charge with the budget, before any private row is measured.
     progress : bool or callable
-        True shows a bar on a terminal; a callable gets (label, rows done, rows in all), where
-        these are known; with `keys`, for the label ``"groups"``, groups in place of rows.
+        True shows a progress bar on a terminal. A callable is called with (label, rows done,
+        rows in all), the last of which is None where it is not known. With `keys`, the label
+        ``"groups"`` counts groups instead of rows.
     engine : "spark", optional
-        Lets the tasks of a Spark cluster read Parquet files. A data frame of Spark's needs no
-        engine.
+        Lets the tasks of a Spark cluster read Parquet files. Not needed for a Spark data frame.
     exchangeable : bool
-        Whether the order of the rows says nothing about them, so that where rows are many,
-        the first ones may be searched for centers and scales instead of a random sample,
-        which takes a pass over all rows. Privacy does not depend on it.
+        Set it to True if the order of the rows carries no information about them. With many
+        rows, Prolate then searches the first rows for centers and scales. Otherwise it searches
+        a random sample, which takes a pass over all rows. Privacy does not depend on it.
     unit : str or int, optional
-        The column that says whose a row is. Persons, who may own many rows, are then what
-        is protected, in place of rows (`prolate.sources.persons`); rows without a label are
-        one person's. The column is not averaged unless `columns` names it.
+        The column that says which person each row belongs to. It protects persons, who may own
+        many rows, instead of single rows (`prolate.sources.persons`). All rows without a label
+        count as one person's. The column is not averaged unless `columns` names it.
     contribution : {"mean", "rows"}
-        ``"mean"``: each person counts once, with the mean of their rows. ``"rows"``: at most
-        `max_rows` random rows of each person count, each as a row.
+        How a person counts. ``"mean"``: once, with the mean of their rows. ``"rows"``: with at
+        most `max_rows` of their rows, chosen at random, each as a row.
     max_rows : int, optional
-        For ``contribution="rows"``.
+        The most rows that count per person, from 1 to 1,000,000. Needed with
+        ``contribution="rows"``, and only then allowed.
     by : str, int or sequence of them, optional
-        The column that says which group a row is in, or several; there is a release for each
-        group, and the budget is that of all together (`prolate.terms`). With `unit`, persons
-        are in the group of their first row, and their rows in others do not count; but with
-        ``contribution="rows"`` each row counts in its own. The rows of all groups are held in
-        memory.
+        The column, or columns, that say which group each row is in. Each group gets a release
+        of its own; the budget is for all of them together (`prolate.terms`). With `unit`, a
+        person is in the group of their first row, and their rows in other groups do not count;
+        with ``contribution="rows"``, each row counts in its own group. The rows of all groups
+        are held in memory.
     keys : sequence of str or int, optional
-        The groups, public; rows of others are left out. With several columns tuples,
-        ``[("north", "f"), ...]``, or ``{"region": [...], "sex": [...]}`` for all combinations.
-        Without it, the groups that are
-        surely large enough not to be one person's are found, which needs a budget with a delta.
+        The groups, which must be public; rows of other groups are left out. With several
+        columns in `by`, give tuples, ``[("north", "f"), ...]``, or
+        ``{"region": [...], "sex": [...]}`` for all combinations. Without `keys`, a part of the
+        budget is spent on finding groups that are too large to be a single person's. This
+        needs a budget with a delta.
 
     Returns
     -------
     Release, or GroupedRelease with `by`
-        `estimate` has shape (d,). Values that are missing, or not finite, are left out where
-        private counts show that a column has some (an eighth to a fifth of the rows, or fewer
-        where they are many for the budget); else they count as no deviation from the private
-        center. Where at least 16 columns are nearly constant, such as the items of baskets,
-        means that are smaller than their noise are drawn towards the columns' usual value
-        (`prolate.estimators.shrink`); `noise_std` is the noise before that, and
-        ``details["shrunk_columns"]`` says how many they are. One to three columns of heavy tails
-        among others that have none are summed by themselves, with a part of the budget, and so
-        is one that is so large that nearly all of the error is its own:
-        ``details["columns_apart"]``.
+        `estimate` has shape (d,), in the units of the columns. See the notes for missing
+        values, shrinkage and columns that are summed alone.
 
     Raises
     ------
     InputError, BudgetError
-        If an argument, the schema or the budget will not do; never because of a value.
+        If an argument, the schema or the budget is unsuitable; never because of a value.
     LedgerError
-        If the ledger refuses.
+        If the ledger refuses the charge.
 
     Notes
     -----
-    The release is mu-GDP for ``budget.mu``, exactly, and (epsilon, delta)-differentially
-    private as ``budget.epsilon_at`` says. With ``method="plan-exponential"`` it is only
-    rho-zCDP: a budget in epsilon and delta then buys less (`Budget.for_zcdp`), as the
-    release's own `budget` shows.
+    *Privacy.* The release is exactly mu-GDP with mu = ``budget.mu``. It is (epsilon,
+    delta)-differentially private for every delta and ``budget.epsilon_at(delta)``. With
+    ``method="plan-exponential"`` it is only rho-zCDP. A budget in epsilon and delta then buys
+    less (`Budget.for_zcdp`), and the release's own `budget` shows how much. With `by` and
+    without `keys`, the guarantee is the stated epsilon and delta, part of which pays for showing
+    the groups (`prolate.terms`).
+
+    The rest is about ``method="auto"``.
+
+    *Missing values*, and values that are not finite, are left out if private counts show that a
+    column has some. They do if an eighth to a fifth of the rows are missing, or fewer if there
+    are many rows for the budget. Otherwise a missing value counts as equal to the private
+    center.
+
+    *Shrinkage.* If at least 16 columns are nearly constant, such as the items of shopping
+    baskets, means smaller than their noise are shrunk towards the columns' usual value
+    (`prolate.estimators.shrink`). `noise_std` is the noise before shrinkage, and
+    ``details["shrunk_columns"]`` is the number of columns treated so.
+
+    *Columns summed alone.* One to three heavy-tailed columns, among others that are not, are
+    summed alone, with a part of the budget. So is a column so large that nearly all of the error
+    would be its own. ``details["columns_apart"]`` is the number of columns summed alone.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Private quantiles, several of several columns in one budget."""
+"""Private quantiles, of one or several columns, within one budget."""
 
 from __future__ import annotations
 
@@ -41,12 +41,14 @@ def quantile(
     by: By | None = None,
     keys: Keys | None = None,
 ) -> Release | GroupedRelease:
-    """Release private quantiles, several of several columns in one budget: no bounds needed.
+    """Release one or several private quantiles of every column: no bounds needed.
+
+    All of them together cost one budget.
 
     Parameters
     ----------
     q : float or sequence of floats
-        Probabilities in [0, 1].
+        Probabilities between 0 and 1, such as 0.5 for the median.
     data, budget, columns, bounds, neighbors, seed, ledger, progress, engine, unit,
     contribution, max_rows, by, keys
         As for `mean`.
@@ -54,8 +56,8 @@ def quantile(
     Returns
     -------
     Release, or GroupedRelease with `by`
-        `estimate` has shape (d,) for a single q and (len(q), d) for several. Missing
-        values do not count.
+        `estimate` has shape (d,) if `q` is a number and (len(q), d) if it is a sequence, in
+        the units of the columns. Missing values do not count.
 
     Raises
     ------

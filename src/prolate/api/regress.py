@@ -54,25 +54,27 @@ def regress(
     by: By | None = None,
     keys: Keys | None = None,
 ) -> Release | GroupedRelease:
-    """Release the private linear regression of one column on others; in each group, with `by`.
+    """Release a private linear regression of one column on others, or one per group with `by`.
 
-    `LinearRegression` releases the same, and predicts.
+    `LinearRegression` releases the same numbers, and can predict.
 
     Parameters
     ----------
     target : str
         The column to explain.
     features : str or sequence of str, optional
-        The columns to explain it by; all the others by default, but for `unit` and `by`.
+        The columns to explain it with. By default all others, except those of `unit` and `by`.
     method, accounting, bounds, fit_intercept, alpha
         As for `LinearRegression`.
     data, budget, neighbors, seed, ledger, progress, engine, unit, contribution, max_rows, by, keys
-        As for `mean`. With ``contribution="mean"`` lines are fitted to the means of persons.
+        As for `mean`. With `unit` and ``contribution="mean"``, the regression is fitted to the
+        means of persons.
 
     Returns
     -------
     Release, or GroupedRelease with `by`
-        `estimate` has shape (k + 1,): the slopes, in the units of the data, and the intercept.
+        `estimate` has shape (k + 1,) for k features: the slopes, in the units of the data, and
+        the intercept.
 
     Raises
     ------
@@ -130,7 +132,7 @@ def open_line(
     engine: str | None,
     labels: Sequence[str | int],
 ) -> Source:
-    """Open features and target; of several that will not do, the target is told first."""
+    """Open features and target; an error about the target comes before one about features."""
     try:
         return open_table(data, target, features, engine, labels)
     except InputError as error:
@@ -225,7 +227,7 @@ def line_method(
         raise InputError(f"alpha is for method='auto'; got method={method!r}.")
     if counted and accounting == "basic":
         raise InputError(
-            "accounting='basic' is written for rows, not for groups or several rows of a person; "
+            "accounting='basic' is defined for rows, not for groups or several rows of a person; "
             "use accounting='joint'."
         )
     if (counted or neighbors == "add-remove") and not intercept:

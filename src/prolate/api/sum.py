@@ -50,16 +50,17 @@ def sum(  # noqa: A001  the name that users look for
     Parameters
     ----------
     bounds : (lower, upper) or {column: (lower, upper)}
-        Public bounds of every column, known without looking at the data. Values are cut
-        to them; a missing value counts as 0, or as the bound next to 0. Columns whose type
-        is boolean have (0, 1), and only ``method="gaussian-ellipse"`` does without any.
+        Public bounds of every column, known without looking at the data. Values outside are
+        clipped to them. A missing value counts as 0, or as the bound nearest to 0. Boolean
+        columns have the bounds (0, 1) unless you give others. Not needed with
+        ``method="gaussian-ellipse"``.
     method : {"auto", "gaussian", "gaussian-ellipse"}
-        ``"auto"`` shapes the noise to the bounds, best for the l_p error (METHOD: Poulsen,
-        Algorithm 2; PLAN, Lemma C.2); ``"gaussian"`` is the plain Gaussian mechanism.
-        ``"gaussian-ellipse"`` clips rows around `center`, shaped to `scale`, instead
-        (Poulsen, Algorithm 3); a missing value then counts as the center.
+        ``"auto"`` gives the noise the shape that is best for the l_p error under these bounds
+        (Poulsen, Algorithm 2; PLAN, Lemma C.2). ``"gaussian"`` is the plain Gaussian mechanism.
+        ``"gaussian-ellipse"`` instead clips rows to an ellipse around `center` with the shape
+        of `scale` (Poulsen, Algorithm 3); a missing value then counts as the center.
     clip, center, scale
-        As for `mean`, for ``method="gaussian-ellipse"``.
+        As for `mean`, with ``method="gaussian-ellipse"`` only.
     data, budget, columns, error_norm, neighbors, seed, ledger, progress, engine, unit,
     contribution, max_rows, by, keys
         As for `mean`.
@@ -67,7 +68,8 @@ def sum(  # noqa: A001  the name that users look for
     Returns
     -------
     Release, or GroupedRelease with `by`
-        `estimate` has shape (d,); its intervals are for the sum of these rows.
+        `estimate` has shape (d,), in the units of the columns. Its intervals are for the sum
+        of these rows, and so hold no sampling error.
 
     Raises
     ------

@@ -45,13 +45,14 @@ def variance(
     ----------
     data, budget, columns, bounds, error_norm, neighbors, seed, ledger, progress, engine,
     exchangeable, unit, contribution, max_rows, by, keys
-        As for `mean`; `error_norm` is that of the variances' error.
+        As for `mean`; `error_norm` is about the errors of the variances.
 
     Returns
     -------
     Release, or GroupedRelease with `by`
         `estimate` has shape (d,), in squared units of the columns. The sampling part of
-        its intervals is that of normal data.
+        its intervals is that of normal data, scaled by how much more the rows' squares vary;
+        ``details["sampling"]`` says what it assumes.
 
     Raises
     ------

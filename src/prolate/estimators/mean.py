@@ -60,20 +60,20 @@ Floats = NDArray[np.float64]
 Clip = float | Literal["auto"]
 
 HIDDEN = (
-    "Most values of a column are the same, and noise hides how far from that the others are: do "
-    "not use its numbers. More rows, a larger budget or bounds would help."
+    "Most values of a column are equal, and noise hides how far the other values are from that "
+    "one: do not use its numbers. More rows, a larger budget or bounds would help."
 )
 NOT_TURNED = (
-    "No rotation was looked for: that is for an error in l2 (error_norm=2), and for columns of "
-    "which no values are missing."
+    "No rotation was looked for: it needs the l2 error (error_norm=2) and columns without missing "
+    "values."
 )
 _LEAST_PART = 1e-4  # of columns of which some are of rare values and others not
 _NARROW = 4  # columns, few rows of which are better not searched where bounds are public
 _UNSEEN = 0.1  # of the rows, beyond which noise may hide what makes a mean
 _FEW = (
-    "The rows are few for this budget: noise may hide where {:.0f} % of them lie. If these are to "
-    "one side, as of skewed columns, the mean is off by more than its interval says. More rows, a "
-    "larger budget or bounds would help, and quantiles are surer."
+    "The rows are few for this budget: noise may hide where {:.0f} % of them lie. If these lie on "
+    "one side, as in skewed columns, the mean is off by more than its interval says. More rows, a "
+    "larger budget or bounds would help, and quantiles are more reliable."
 )
 
 

@@ -44,17 +44,17 @@ _SMALL = 0.03  # noise of ranks, over the rows, that is said to be much
 _HIDDEN = 0.05  # that may hide even how large values are
 _NEAR_END = 6.0  # standard deviations of noise from the least or largest value
 _LOST = (
-    ", which may hide even how large the values are: do not use these numbers. More rows, a larger "
-    "budget or bounds would help."
+    ", which may hide even the rough size of the values: do not use these numbers. More rows, a "
+    "larger budget or bounds would help."
 )
 _END = (
-    "A quantile is nearer to the least or the largest value than noise can tell: its number may "
-    "be anywhere beyond the values around it. Ask for one farther inside; more rows or a larger "
-    "budget would help, too."
+    "A quantile is nearer to the least or the largest value than noise can resolve: the released "
+    "number may be anywhere beyond the values around it. Ask for a quantile farther from the ends; "
+    "more rows or a larger budget would also help."
 )
 _FEW_VALUES = (
-    "Many rows share the value of a quantile: it may be the next value to it, and its interval "
-    "may be too narrow to say so."
+    "Many rows share the value of a quantile: the released number may be the value next to it, and "
+    "the interval may be too narrow to include the right one."
 )
 
 
@@ -208,7 +208,7 @@ def _warnings(
         count = probability.size
         said.append(
             f"The rows are few for this budget and {count} quantile{'' if count == 1 else 's'}: "
-            f"ranks are noisy by {100 * noise:.0f} % of the rows{_LOST if lost else '.'}"
+            f"the noise of ranks is {100 * noise:.0f} % of the rows{_LOST if lost else '.'}"
         )
     elif np.any(away <= _NEAR_END * np.concatenate([some.rank_noise for some in found])):
         said.append(_END)

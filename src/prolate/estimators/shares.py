@@ -74,8 +74,8 @@ _ROWS = 0.01  # for a private number of rows
 _SMALL = 0.06
 _CROWDED = 0.2
 LOST = (
-    "The rows are too few for this budget to find even how large the values are: do not use these "
-    "numbers. Bounds would help."
+    "The rows are too few for this budget to find even the rough size of the values: do not use "
+    "these numbers. Bounds would help."
 )
 
 

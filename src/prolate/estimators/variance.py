@@ -33,13 +33,13 @@ _MEAN_SHARE = 0.2  # of what the searches leave
 _HEAVY = 3.0  # times the normal sampling error
 _UNSURE = 2.5  # allowance for clipping, over the other errors together
 _WARNING = (
-    "The rows have heavy tails, or are too few for this budget to show that they have not: their "
-    "variance may be ruled by few of them, and its intervals may be too narrow. Quantiles are "
-    "surer."
+    "The rows have heavy tails, or are too few for this budget to show that they do not: a few "
+    "rows may dominate the variance, and its intervals may be too narrow. Quantiles are more "
+    "reliable."
 )
 _FAR = (
-    "Values beyond about 1e70 cannot be squared here, so the variance of their columns is not "
-    "known: rescale them."
+    "Values beyond about 1e70 cannot be squared here, so the variance of their columns is "
+    "unknown: rescale these columns."
 )
 
 

@@ -1,4 +1,4 @@
-"""The error to expect before data is touched: estimators rehearsed on imagined rows.
+"""The error to expect, before any data is touched: estimators rehearsed on imagined rows.
 
 `imagined` says what queries would find in normal rows, `rehearsal` runs an estimator on
 these answers under a real curator, `question` varies rows and budget, and `forecast` is what

@@ -39,39 +39,43 @@ _FIRST_MU = 1.0  # where the search for a budget starts, if none is given
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Forecast:
-    """What error a private mean is expected to have; `str` prints it as a table.
+    """The expected error of a private mean; `str` gives it as a table.
 
-    Errors are l_p distances over all columns, (E |error|_p**p)**(1 / p): for p = 2 root mean
-    squares.
+    Errors are expected l_p distances over all columns, (E |error|_p**p)**(1 / p). For p = 2
+    that is the root mean square.
 
     Attributes
     ----------
     n, columns : int
-        Numbers of rows and of columns.
+        Number of rows and number of columns.
     budget : Budget
+        The budget of the release.
     method, neighbors : str
+        As for `prolate.mean`.
     error_norm : float
-        The p; 0 for "relative": errors are then lengths (l_2) over the columns' `scale`.
+        The p; 0 for "relative". Errors are then l_2 distances after dividing each column by
+        its `scale`.
     noise : float
-        Expected distance of the private mean to the rows' own mean: what privacy costs, noise
-        and clipping together.
+        Expected distance between the private mean and the mean of the rows: the cost of
+        privacy, from noise and clipping together.
     noise_std : float64 array of shape (d,)
-        Root mean square of that, column by column.
+        The same for each column alone, as a root mean square.
     sampling : float
-        Expected distance of the rows' own mean to the population's: what it costs to have
-        only n rows, without any privacy.
+        Expected distance between the mean of the rows and the mean of the population: the
+        cost of having only n rows, without any privacy.
     total : float
-        Both together: the private mean's distance to the population's.
+        Expected distance between the private mean and the mean of the population: both
+        together.
     shares : dict of str to float
-        How the budget will be shared: parts of mu**2.
+        How the budget will be divided, as fractions of mu**2.
     radius, clipped : float or None
-        The clipping radius, in scaled rows, and the part of the rows beyond it.
+        The clipping radius, in scaled rows, and the fraction of rows beyond it.
     target : float or None
         The error that was asked for.
     needed : Budget or None
-        The budget with which `noise` is `target`.
+        The budget at which `noise` is about `target`.
     warnings : tuple of str
-        What such a release would warn of.
+        What such a release is likely to warn of.
     """
 
     n: int
@@ -94,9 +98,9 @@ class Forecast:
 
     @cached_property
     def rows_needed(self) -> int | None:
-        """Rows from which `noise` is below `sampling`; None if that is beyond 2**38.
+        """The number of rows from which `noise` is below `sampling`; None if above 2**38.
 
-        Worked out when first asked for, by some ten more forecasts.
+        It is computed at first use, which takes some ten more forecasts.
         """
         return self.question.rows_needed(self.n, self.noise, self.budget)
 
@@ -104,16 +108,20 @@ class Forecast:
         return views.text(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the forecast ready for JSON."""
+        """Return the forecast as plain values, ready for JSON."""
         return views.plain(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw noise and sampling error against the number of rows.
+        """Draw the noise error and the sampling error against the number of rows.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
 
         Raises
         ------
@@ -123,7 +131,7 @@ class Forecast:
         return views.plot(self, ax)
 
 
-_TOO_LARGE = "The error is too large for a number; use a larger budget or a smaller error_norm."
+_TOO_LARGE = "The error is too large to compute; use a larger budget or a smaller error_norm."
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -145,38 +153,41 @@ def expected_error(
 ) -> Forecast:
     """Return the error to expect of `prolate.mean`, from public numbers only.
 
-    No data is read and no budget is spent. The rows are imagined: n of them, with normal,
-    independent columns. The method itself is rehearsed on what such rows would answer
-    (`prolate.forecast`), so its searches, shares and warnings are those of the release.
+    No data is read and no budget is spent. The rows are imagined: n rows whose columns are
+    normal and independent. The method itself runs on the answers that such rows would give
+    (`prolate.forecast`), so its searches, shares and warnings are those of a release. For
+    ``method="gaussian-ellipse"`` the error is computed from formulas instead.
 
     Parameters
     ----------
     n : int
         Number of rows.
     d : int, optional
-        Number of columns.
+        Number of columns. Needed unless `scale` is an array.
     scale : float or array of shape (d,), optional
-        Standard deviations of the columns; 1 by default, which gives errors in standard
-        deviations. At least one of `d` and an array of scales is needed.
+        Standard deviations of the columns. By default 1, so that errors are in standard
+        deviations.
     budget : Budget, optional
-        What the release may cost. Only with a `target` it may be left out; the forecast is
-        then for the budget that is needed.
+        What the release may cost. It may be left out if `target` is given; the forecast is
+        then for the budget that the target needs.
     method : {"auto", "plan", "plan-noscale", "gaussian", "gaussian-ellipse"}
+        As for `prolate.mean`.
     error_norm, neighbors, clip
         As for `prolate.mean`.
     center : float or array of shape (d,), optional
-        Where the columns' means lie: the further from 0, the longer they are searched. By
-        default the middle of the bounds, or ten scales from 0.
+        The means of the columns. Means far from 0 take longer to search for. By default the
+        middle of the bounds, or ten times `scale` if there are no bounds.
     offset : float or array of shape (d,), optional
-        For ``method="gaussian-ellipse"``: how far the public centers are from the means, 0
-        by default.
+        For ``method="gaussian-ellipse"``: how far the public centers are from the means, in
+        the units of the columns; 0 by default.
     bounds : (lower, upper), optional
-        Public bounds, which are taken to hold all values; ``method="gaussian"`` needs them.
+        Public bounds, assumed to contain all values. ``method="gaussian"`` needs them.
     target : float, optional
-        A wanted noise error: `needed` is then the budget that it takes.
+        A noise error that you want to reach. The forecast then says in `needed` which budget
+        that takes.
     delta : float, optional
-        States that budget as an epsilon at this delta; by default it is in the currency of
-        `budget`.
+        The delta at which `needed` is stated as an epsilon. By default `needed` is in the
+        currency of `budget`.
 
     Returns
     -------
@@ -185,7 +196,7 @@ def expected_error(
     Raises
     ------
     InputError, BudgetError
-        If an argument will not do, or no budget reaches the target.
+        If an argument is unsuitable, or if no budget reaches the target.
 
     Examples
     --------
@@ -205,7 +216,7 @@ def expected_error(
         like = Budget(mu=_FIRST_MU) if budget is None else check_budget(budget)
         needed = _stated(question.budget_needed(rows, float(target), like.mu), like, delta)
     elif budget is None:
-        raise InputError("Give a budget, or a target whose budget is wanted, or both.")
+        raise InputError("Give a budget, or a target to find the budget for, or both.")
     price = check_budget(needed if budget is None else budget)
     try:
         found = question.expect(rows, price)

@@ -113,7 +113,7 @@ class Question:
         if found is None:
             raise InputError(
                 f"No budget up to mu = {_MOST_MU:g} brings the error of {n:,} rows down to "
-                f"{target:g}; ask for a larger one, or for more rows."
+                f"{target:g}; use a larger target, or more rows."
             )
         for _ in range(_AGAIN):  # fewer rehearsals foresaw it: all of them may foresee more
             more = self.expect(n, Budget(mu=found)).noise / target

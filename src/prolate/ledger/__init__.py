@@ -15,7 +15,7 @@ What makes that true, in a file (`file`) and in PostgreSQL (`postgres`) alike:
   them and the limit: a ledger that is not whole is refused;
 - no decision looks at a clock.
 
-Sums are exact (`account`), and of prices of one promise (`entry`).
+Sums are exact (`account`), and only add up costs of the same promise (`entry`).
 """
 
 from prolate.ledger.address import Address

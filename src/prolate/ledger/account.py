@@ -176,9 +176,9 @@ class Account:
             return self._finds_nothing(place, asked.delta)
         if not self._decided(asked):
             return (
-                f"All releases in {place} were of Gaussian noise, and not every step of this one "
-                f"is. It would lower the limit, {_stated(self, 'gdp')}, to "
-                f"{_stated(self, 'zcdp')}, and which of them holds must be decided before the "
+                f"All releases in {place} so far used Gaussian noise only, and this one does not. "
+                f"It would lower the limit from {_stated(self, 'gdp')} to "
+                f"{_stated(self, 'zcdp')}, and which limit holds must be decided before the "
                 "first release. Use another method, or state the limit as rho."
             )
         composition = _composition([*self.entries, asked])
@@ -202,9 +202,9 @@ class Account:
         promise = self.promise or asked.promise
         who = f"{place} is for releases that" if self.stated else f"The releases in {place}"
         return (
-            f"{who} hide {promise}, and this one would hide {asked.promise}. Prices add up only "
-            f"where all promise the same: release with {promise.arguments}, or charge another "
-            "ledger, which is another promise."
+            f"{who} hide {promise}, and this one would hide {asked.promise}. Costs can be added "
+            f"up only if all releases hide the same: release with {promise.arguments}, or charge "
+            "another ledger, which is a separate promise."
         )
 
     def _finds_nothing(self, place: object, delta: float) -> str:
@@ -213,7 +213,7 @@ class Account:
         if self.keys_delta:
             left = max(0.0, self.keys_delta - self.spent_delta)
             return (
-                f"Finding out which groups there are costs delta = {delta:.4g} here, and of what "
+                f"Finding out which groups there are costs delta = {delta:.4g} here. Of what "
                 f"{place} sets aside for that, delta = {left:.4g} is left. Use a budget with a "
                 f"smaller delta, if that is not too little. {instead}"
             )

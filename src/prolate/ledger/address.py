@@ -25,19 +25,19 @@ _NO_FILE = re.compile(r"://|^\s*postgres\w*(\+\w+)?:/|\bpassword\s*=", re.IGNORE
 
 @dataclass(frozen=True)
 class Address:
-    """A ledger on a PostgreSQL server.
+    """The place of a ledger on a PostgreSQL server.
 
-    Whatever shows it shows no password; nor does a pickle hold one, so that where
-    it is read the password must come from ``PGPASSWORD`` or ``~/.pgpass``.
+    Its text never shows the password, and a pickle does not contain it. Where the pickle is
+    read, the password must come from ``PGPASSWORD`` or ``~/.pgpass``.
 
     Attributes
     ----------
     place : str
         The URL without password and options.
     ledger : str
-        The name of the ledger in its database: what stands behind ``#``.
+        The name of the ledger in its database: the part after ``#``.
     url : str
-        The whole URL, as SQLAlchemy wants it, without the ledger's name.
+        The whole URL, in SQLAlchemy's form, without the ledger's name.
     """
 
     place: str

@@ -1,10 +1,14 @@
 """What a ledger writes down: a charge, and what the release that it pays for promises.
 
-Prices add up only where they are prices of one promise. A release that hides what one row
-holds (``"replace"``) may show how many rows there are, so that beside it none hides whether a
-row is there; one that hides that for mu is up to 2 mu where rows are replaced, which is to
-remove one and to add one; and one that protects rows costs a person of k rows up to k mu. So a
-ledger holds one promise: the first charge decides which, or whoever made it.
+Costs can be added up only if they are for the same promise:
+
+- A release under ``"replace"`` may show how many rows there are. Next to it, no release can hide
+  whether a row is there.
+- A release that is mu-GDP under ``"add-remove"`` is only 2 mu-GDP under ``"replace"``, because
+  replacing a row is removing one and adding one.
+- A release that protects rows costs a person with k rows up to k mu.
+
+So every ledger has one promise, decided by whoever made the ledger, or else by the first charge.
 """
 
 from __future__ import annotations
@@ -23,9 +27,9 @@ class Promise:
     Attributes
     ----------
     neighbors : {"replace", "add-remove"}
-        What may happen to the one who is protected.
+        Which change to one row or person is hidden, as for `prolate.mean`.
     unit : str or None
-        The column that says whose a row is, where persons are protected; None is a row.
+        The column that says who the protected persons are; None if rows are protected.
 
     Examples
     --------
@@ -44,7 +48,7 @@ class Promise:
 
     @property
     def arguments(self) -> str:
-        """The arguments that ask for it."""
+        """The arguments that ask for this promise, in words."""
         unit = "no unit" if self.unit is None else f"unit={self.unit!r}"
         return f"neighbors={self.neighbors!r} and {unit}"
 
@@ -56,12 +60,12 @@ class Charge:
     Attributes
     ----------
     budget : Budget or None
-        None where all that is released is public, given the promise: it costs nothing, and
-        decides what the others may promise all the same.
+        None if all that is released is public under the promise. It then costs nothing, but
+        still decides what other releases may promise.
     promise : Promise
         What the release hides.
     delta : float
-        What it costs beside the budget, for finding out which groups there are.
+        What finding out which groups there are costs in addition to the budget.
     """
 
     budget: Budget | None
@@ -93,15 +97,15 @@ class Entry:
         What it cost, as mu-GDP and as ``rho = mu**2 / 2``; 0 for what is public, such as the
         number of rows under ``"replace"``.
     composition : {"gdp", "zcdp"}
-        ``"gdp"`` if every step was Gaussian, else only `rho` is meant.
+        ``"gdp"`` if every step was Gaussian; otherwise only `rho` is guaranteed.
     time : str
-        When it was charged: UTC, ISO 8601, by the clock of the machine that charged.
+        When it was charged: UTC, in ISO 8601, by the clock of the machine that charged.
     delta : float
-        What it cost beside that, for finding out which groups there are; 0 if nothing.
+        What finding out which groups there are cost in addition; 0 if nothing.
     neighbors : {"replace", "add-remove"}
-        What it hides of the one who is protected.
+        Which change to one row or person it hides.
     unit : str or None
-        The column of those who are protected; None is a row.
+        The column that says who the protected persons are; None if rows are protected.
     """
 
     id: int

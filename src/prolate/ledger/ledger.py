@@ -1,4 +1,4 @@
-"""The ledger that a user holds: create, open, charge, look, change the limit."""
+"""The ledger as users see it: create it, open it, charge it, read it, change its limit."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ __all__ = ["Ledger"]
 
 
 class Ledger:
-    """The budget of one data set: a limit, and what was charged against it.
+    """The privacy budget of one data set: a limit, and the charges against it.
 
     Parameters
     ----------
     path : str or path-like
-        A file that `Ledger.create` made, on a local disk of this machine; or, for
-        teams, ``"postgresql://user@host/database"``, with ``#name`` where the database
-        has several. The password is best kept in ``~/.pgpass`` or ``PGPASSWORD``; one
-        in the URL is never shown, stored or pickled.
+        A file that `Ledger.create` made, on a local disk of this machine. Or, for teams, the
+        URL of a PostgreSQL database, ``"postgresql://user@host/database"``, with ``#name`` at
+        the end if the database has several ledgers. The password is best kept in ``~/.pgpass``
+        or ``PGPASSWORD``; one in the URL is never shown, stored or pickled.
 
     Attributes
     ----------
@@ -40,18 +40,21 @@ class Ledger:
     Raises
     ------
     LedgerError
-        Here and in every method, if the ledger is absent, not a ledger, damaged, of
-        another version or machine, not permitted, locked for more than 30 seconds, or
-        on a disk that is full. Nothing may be released after an error of `charge`,
-        although the charge may have been written.
+        Here and in every method: if the ledger does not exist, is not a ledger, is damaged, is
+        of another version or machine, may not be accessed, is locked for more than 30 seconds,
+        or is on a full disk. After an error in `charge` nothing may be released, although the
+        charge may have been written.
 
     Notes
     -----
-    The sum of ``mu**2`` is exact; it may exceed the limit's by a factor of
-    1 + 1e-12, once in the life of the ledger, for the rounding of the charges.
-    What finding groups costs is part of a delta that is set aside beforehand
-    (`prolate.ledger.account`). All releases of a ledger hide the same: those of another
-    `neighbors` or `unit` are refused, because their prices do not add up
+    The sum of ``mu**2`` is exact. Because charges are rounded, it may exceed that of the limit
+    by a factor of at most 1 + 1e-12, over the whole life of the ledger.
+
+    Finding out which groups there are has a cost of its own, paid from a part of delta that is
+    set aside beforehand (`prolate.ledger.account`).
+
+    All releases of a ledger have the same kind of guarantee. A release with another `neighbors`
+    or `unit` is refused, because its cost cannot be added to the others
     (`prolate.ledger.entry`).
 
     Examples
@@ -87,29 +90,35 @@ class Ledger:
         Parameters
         ----------
         path : str or path-like
-            A file that does not exist, in a directory that does; or the URL of a
-            database that has no ledger of this name yet.
+            A file that does not exist yet, in a directory that does; or the URL of a database
+            that has no ledger of this name yet.
         limit : Budget
             What all releases of the data set may cost together.
         dataset : str
             A name for the data set.
         keys_delta : float
-            The part of the limit's delta that is set aside for finding out which groups
-            there are; the rest is for all else. Without it, groups must be given.
+            The part of the limit's delta that is set aside for finding out which groups there
+            are; the rest is for everything else. With 0, the default, releases by group need
+            `keys`.
         neighbors : {"replace", "add-remove"}, optional
-            What all releases are to hide, as for `prolate.mean`: ``"replace"`` by default where
-            `unit` is given. Without both, the first charge decides.
+            What all releases must hide, as for `prolate.mean`. If only `unit` is given, it is
+            ``"replace"``. If neither is given, the first charge decides both.
         unit : str, optional
-            The column that says whose a row is, where persons are to be protected.
+            The column that says which person each row belongs to, if releases must protect
+            persons.
+
+        Returns
+        -------
+        Ledger
 
         Raises
         ------
         LedgerError
-            If the ledger exists or cannot be made.
+            If the ledger already exists or cannot be made.
         InputError
-            If `neighbors` or `unit` is none.
+            If `neighbors` or `unit` is invalid.
         BudgetError
-            If `keys_delta` is not less than the limit's delta, or there is none.
+            If `keys_delta` is not smaller than the limit's delta, or the limit has no delta.
         """
         _check_budget("limit", limit)
         _check_text("dataset", dataset)
@@ -120,17 +129,17 @@ class Ledger:
 
     @classmethod
     def adopt(cls, path: str | os.PathLike[str]) -> Ledger:
-        """Open a ledger's file that was moved here from another machine, for good.
+        """Open a ledger file that was moved here from another machine for good.
 
-        From then on this machine can use it, and no other. Only do so when no other
-        machine still has the file: each copy of it would be spent anew.
+        Afterwards only this machine can use the file. Do this only if no other machine still
+        has a copy, because the budget could be spent again from each copy.
         """
         _store(path).adopt()
         return cls(path)
 
     @property
     def path(self) -> Path | str:
-        """The file, absolute; or the URL, without password and options."""
+        """The absolute path of the file, or the URL without password and options."""
         return self._store.place
 
     @property
@@ -140,24 +149,24 @@ class Ledger:
 
     @property
     def spent(self) -> Budget | None:
-        """What all charges cost together, or None before the first; see `spent_delta`."""
+        """What all charges cost together, or None if nothing; see also `spent_delta`."""
         return self._read().spent
 
     @property
     def neighbors(self) -> Neighbors | None:
-        """What may happen to whom all releases protect, or None before that is decided."""
+        """Which change to one row or person all releases hide, or None if not yet decided."""
         promise = self.promise
         return None if promise is None else promise.neighbors
 
     @property
     def unit(self) -> str | None:
-        """The column of the persons whom all releases protect; None is a row."""
+        """The column that says who the protected persons are; None if rows are protected."""
         promise = self.promise
         return None if promise is None else promise.unit
 
     @property
     def promise(self) -> Promise | None:
-        """Both together: what all releases hide, or None before that is decided."""
+        """`neighbors` and `unit` together, or None if not yet decided."""
         return self._read().promise
 
     @property
@@ -167,15 +176,15 @@ class Ledger:
 
     @property
     def spent_delta(self) -> float:
-        """What finding groups has cost of `keys_delta`, rounded up."""
+        """How much of `keys_delta` has been spent on finding groups, rounded up."""
         return self._read().spent_delta
 
     @property
     def remaining(self) -> Budget | None:
         """The largest charge that still fits, or None if nothing does.
 
-        It is meant for one more release of the ledger's own composition: on a
-        ledger of Gaussian releases, one that is only rho-zCDP may have less.
+        It is for one more release of the same composition as the ledger's. If all releases so
+        far were Gaussian, less may be left for a release that is only rho-zCDP.
         """
         return self._read().remaining
 
@@ -192,29 +201,36 @@ class Ledger:
         neighbors: Neighbors = "replace",
         unit: str | None = None,
     ) -> int:
-        """Charge a release that is about to be made, and return its entry's id.
+        """Charge a release that is about to be made, and return the id of the new entry.
 
-        When this returns, the charge is on the disk and is never forgotten.
+        When this returns, the charge is stored safely: it survives crashes and power cuts.
 
         Parameters
         ----------
         budget : Budget or None
-            What the release costs; None where it tells only what is public under `neighbors`.
+            What the release costs. None if everything released is public under `neighbors`.
         label : str
             What is released.
         delta : float
-            What it costs beside `budget`, for finding out which groups there are: from
-            0 to below 1.
+            What finding out which groups there are costs in addition to `budget`, at least 0
+            and below 1.
         neighbors : {"replace", "add-remove"}
             What the release hides, as for `prolate.mean`.
         unit : str, optional
-            The column of whom it protects; a row by default.
+            The column that says who the protected persons are. By default rows are protected.
+
+        Returns
+        -------
+        int
+            1, 2, 3, ... in the order of the charges.
 
         Raises
         ------
         LedgerError
-            If the charge does not fit within the limit, or the release hides something else
-            than those before; nothing is charged then.
+            If the charge does not fit within the limit, or the release hides something other
+            than earlier ones. Nothing is charged then.
+        InputError, BudgetError
+            If an argument is invalid. Nothing is charged then.
         """
         if budget is not None:
             _check_budget("budget", budget)
@@ -231,24 +247,24 @@ class Ledger:
         return after.entries[-1].id
 
     def set_limit(self, limit: Budget, *, keys_delta: float | None = None) -> None:
-        """Set another limit, which may not be below what is spent.
+        """Set another limit, which must not be below what is already spent.
 
-        It is kept as if it had stood from the beginning, if the choice of it does not depend
-        on what was released.
+        It holds as if it had been the limit from the beginning, provided that the choice of it
+        does not depend on what was released.
 
         Parameters
         ----------
         limit : Budget
             What all releases may cost together.
         keys_delta : float, optional
-            The part of its delta for finding groups; what it was by default.
+            The part of its delta for finding groups. By default it stays as it is.
 
         Raises
         ------
         LedgerError
-            If more than `limit` is spent already. The old limit stays then.
+            If more than `limit` is already spent. The old limit then stays.
         BudgetError
-            If `keys_delta` is not less than the limit's delta, or there is none.
+            If `keys_delta` is not smaller than the limit's delta, or the limit has no delta.
         """
         _check_budget("limit", limit)
         with self._store.transaction(write=True) as books:

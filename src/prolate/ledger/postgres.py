@@ -97,7 +97,9 @@ class PostgresStore:
 
     def adopt(self) -> None:
         """Refuse: every machine may use it already."""
-        raise InputError(f"The ledger {self.place} belongs to no machine; any may use it.")
+        raise InputError(
+            f"The ledger {self.place} belongs to no machine, so any may use it without this."
+        )
 
     def _books(self, connection: Connection, *, lock: str) -> Books:
         return Books(
@@ -147,9 +149,9 @@ class PostgresStore:
             connection.commit()
         except SQLAlchemyError:
             raise LedgerError(
-                f"The ledger {self.place} was lost while a change was being committed, so it may "
-                "be charged; nothing is released. `prolate ledger show` tells what was charged, "
-                "and what is charged stays so."
+                f"The connection to {self.place} was lost while a change was being committed, so "
+                "the ledger may be charged; nothing is released. `prolate ledger show` tells what "
+                "was charged. A charge cannot be undone."
             ) from None
 
     def _explain(self, error: SQLAlchemyError) -> str:
@@ -167,8 +169,8 @@ class PostgresStore:
             return store.busy(self.place)
         if code == "42501":
             return (
-                f"The ledger {self.place} does not allow this user to do so; ask its owner for "
-                "the right."
+                f"The ledger {self.place} does not allow this user to do that; ask its owner for "
+                "permission."
             )
         if code == "25006":
             return f"The ledger {self.place} cannot be written: the server is read-only."
@@ -176,8 +178,8 @@ class PostgresStore:
             return f"The disk of the ledger {self.place} is full; free some space, then try again."
         if code == "28P01" or "password" in str(cause):
             return (
-                f"The server of {self.place} wants another password; give it in ~/.pgpass, in the "
-                "environment variable PGPASSWORD, or in the URL."
+                f"The server of {self.place} needs a password, or does not accept this one; give "
+                "it in ~/.pgpass, in the environment variable PGPASSWORD, or in the URL."
             )
         what = getattr(getattr(cause, "diag", None), "message_primary", None)
         words = f" ({what})" if what else ""

@@ -1,6 +1,6 @@
-"""What public numbers alone say about noise: scales, norms, radii and expected errors.
+"""What can be computed about noise from public numbers alone: scales, radii, expected errors.
 
-All but `shape` is imported where it is first used, so that `import prolate` stays quick.
+All but `shape` is imported at first use, so that `import prolate` stays quick.
 """
 
 from __future__ import annotations

@@ -52,21 +52,22 @@ _LEAST = 1e-250  # over the largest weight: what is less is taken for that
 
 @dataclass(frozen=True, eq=False)
 class ChiSquareMixture:
-    """Sum of independent chi-squares of one degree of freedom, with weights.
+    """A weighted sum Q of independent chi-square variables with one degree of freedom each.
 
-    Arguments of methods may be numbers or arrays; numbers give a float.
+    The methods take numbers or arrays; numbers give a float.
 
     Parameters
     ----------
     weights : array-like of shape (d,)
-        w_j >= 0, not all zero.
+        The weights w_j, at least 0 and not all 0.
     noncentrality : array-like of shape (d,) or number, optional
-        lambda_j >= 0: the squared mean of the normal variable whose square is taken.
+        The noncentralities lambda_j, at least 0: each is the squared mean of the unit normal
+        variable whose square is taken. By default 0.
 
     Raises
     ------
     InputError
-        If the numbers are not finite, negative, or of the wrong shape.
+        If the numbers are not finite, are negative or have the wrong shape.
 
     Examples
     --------

@@ -55,16 +55,17 @@ _CURVE = (
 
 @dataclass(frozen=True)
 class ExpectedError:
-    """Expected squared error of a clipped mean, against the rows' own mean, and its parts.
+    """The expected squared error of a clipped mean, compared with the rows' own mean.
 
     Attributes
     ----------
     clip : float
         Probability of clipping a row.
     radius : float
-        C, in the scaled coordinates.
+        The clipping radius C, in the scaled coordinates.
     noise, bias, fluctuation : float
-        In squared units of the data.
+        The three parts of the error, in squared units of the data: from noise, from what
+        clipping takes on average, and from how much that varies between rows.
     """
 
     clip: float
@@ -80,20 +81,21 @@ class ExpectedError:
 
     @property
     def root(self) -> float:
-        """Root of the expected squared error: a length in the units of the data."""
+        """Square root of the expected squared error, in the units of the data."""
         return math.sqrt(self.total)
 
 
 @dataclass(frozen=True)
 class BestClip:
-    """The best clipping probability beside the papers' 1 / n.
+    """The best clipping probability, compared with 1 / n, which the papers use.
 
     Attributes
     ----------
     best, usual : ExpectedError
-        At the best probability, and at 1 / n.
+        The error at the best probability, and at 1 / n.
     sampling : float
-        Expected squared distance of the rows' own mean to the true one, to compare with.
+        For comparison: the expected squared distance between the rows' own mean and the true
+        mean.
     """
 
     best: ExpectedError
@@ -102,13 +104,13 @@ class BestClip:
 
     @property
     def gain(self) -> float:
-        """Length of the error at 1 / n over the best: 1 where nothing is gained."""
+        """The error at 1 / n divided by the best error (both `root`); 1 if nothing is gained."""
         return self.usual.root / self.best.root
 
 
 @dataclass(frozen=True, eq=False)
 class ClippedMean:
-    """The private mean of Gaussian rows with known scales, before any is seen.
+    """The errors to expect of the private mean of Gaussian rows whose scales are known.
 
     Parameters
     ----------
@@ -119,15 +121,16 @@ class ClippedMean:
     mu : float
         Budget of the sum.
     center_offset : array-like of shape (d,) or number, optional
-        The mean less the center, in the columns' units; by default 0.
+        The mean minus the center, in the columns' units; by default 0.
     b : array-like of shape (d,), optional
-        Scaling; by default that of Lemma 4.1.
+        Scaling; by default `optimal_b` (Lemma 4.1).
     neighbors : {"replace", "add-remove"}
+        As for `prolate.mean`.
 
     Raises
     ------
     InputError
-        If an argument will not do.
+        If an argument is unsuitable.
 
     Examples
     --------
@@ -174,7 +177,7 @@ class ClippedMean:
 
     @property
     def sampling(self) -> float:
-        """Expected squared distance of the rows' own mean to the true one."""
+        """Expected squared distance between the rows' own mean and the true mean."""
         return float(self.sigma @ self.sigma) / self.n
 
     def radius(self, clip: float) -> float:
@@ -182,11 +185,11 @@ class ClippedMean:
         return math.sqrt(self.norm.isf(probability(clip)))
 
     def noise_std(self, radius: float) -> Floats:
-        """Return the standard deviation of the noise of the mean, column by column."""
+        """Return the standard deviation of the noise of each column's mean, at a radius."""
         return np.asarray(sensitivity(radius, self.neighbors) / (self.mu * self.n) / self.b)
 
     def clipping(self, radius: float) -> tuple[Floats, Floats]:
-        """Return bias and variance of what clipping takes from the mean, column by column."""
+        """Return bias and variance of what clipping takes from each column's mean."""
         first, second = lost_moments(self.norm, self.offset * self.b, radius)
         return first / self.b, (second - first**2) / self.b**2 / self.n
 
@@ -195,7 +198,7 @@ class ClippedMean:
         return self.at_radius(self.radius(clip), clip)
 
     def at_radius(self, radius: float, clip: float | None = None) -> ExpectedError:
-        """Return the expected error at a radius; its clipping probability is looked up."""
+        """Return the expected error at a radius; `clip` is computed if it is not given."""
         if not 0.0 < radius < math.inf:
             raise InputError(f"The radius must be positive and finite; got {radius:g}.")
         bias, variance = self.clipping(radius)
@@ -250,7 +253,11 @@ def expected_error_curve(
     sigma, n, mu, center_offset, b, neighbors
         As for `ClippedMean`.
     clips : iterable of float, optional
-        By default from 1e-6 to 0.999.
+        Clipping probabilities; by default a grid from 1e-6 to 0.999.
+
+    Returns
+    -------
+    tuple of ExpectedError
 
     Examples
     --------
@@ -271,12 +278,16 @@ def best_clip(
     b: ArrayLike | None = None,
     neighbors: Neighbors = "replace",
 ) -> BestClip:
-    """Return the best clipping probability and what it gains over 1 / n.
+    """Return the best clipping probability, and what it gains over 1 / n.
 
     Parameters
     ----------
     sigma, n, mu, center_offset, b, neighbors
-        As for `ClippedMean`; n must exceed 1.
+        As for `ClippedMean`; `n` must be larger than 1.
+
+    Returns
+    -------
+    BestClip
 
     Examples
     --------

@@ -42,14 +42,16 @@ class BallScaling:
     Attributes
     ----------
     b : float64 array of shape (d,)
-        Scaled so that rows leave the ball of radius 1/2 with probability `clip`.
+        The scaling, such that a row is outside the ball of radius 1/2 with probability `clip`.
     clip : float
+        The clipping probability.
     noise, lemma : float
-        q(w) sum(sigma**2 / w): the squared noise of a sum, in units of (2 / mu)**2, with this b
-        and with Lemma 4.1's, each at its exact radius.
+        q(w) sum(sigma**2 / w), the squared noise of a sum, in units of (2 / mu)**2: with this b,
+        and with that of Lemma 4.1, each at its exact radius.
     steps : int
+        Number of steps that were computed.
     miss : float
-        How far the optimum's equations are from being met: a sum of relative differences.
+        How far the equations of the optimum are from holding: a sum of relative differences.
     """
 
     b: Floats
@@ -61,12 +63,12 @@ class BallScaling:
 
     @property
     def gain(self) -> float:
-        """Length of the noise with Lemma 4.1's b over that with this one: at least 1."""
+        """The noise with Lemma 4.1's b divided by the noise with this b: at least 1."""
         return math.sqrt(self.lemma / self.noise)
 
 
 def ball_scaling(sigma: ArrayLike, clip: float) -> BallScaling:
-    """Return the b with the least noise of all that clip with a probability (Eq. 25).
+    """Return the scaling b with the least noise for a given clipping probability (Eq. 25).
 
     Parameters
     ----------
@@ -75,10 +77,14 @@ def ball_scaling(sigma: ArrayLike, clip: float) -> BallScaling:
     clip : float
         Clipping probability; the drafts take 1 / n.
 
+    Returns
+    -------
+    BallScaling
+
     Raises
     ------
     InputError
-        If an argument will not do.
+        If an argument is unsuitable.
 
     Examples
     --------

@@ -47,7 +47,16 @@ _CUT = 4.0  # standard deviations: the drafts' bound on a single column
 
 
 def optimal_b(sigma: ArrayLike) -> Floats:
-    """Return b_j = 1 / sqrt(sigma_j sum(sigma)) (Lemma 4.1).
+    """Return the scaling b_j = 1 / sqrt(sigma_j sum(sigma)) (Lemma 4.1).
+
+    Parameters
+    ----------
+    sigma : array-like of shape (d,)
+        Standard deviations, positive.
+
+    Returns
+    -------
+    float64 array of shape (d,)
 
     Examples
     --------
@@ -70,12 +79,16 @@ def squared_norm(
     b : array-like of shape (d,), optional
         Scaling; by default `optimal_b`.
     center_offset : array-like of shape (d,) or number, optional
-        The mean less the center, in the columns' units; by default 0.
+        The mean minus the center, in the columns' units; by default 0.
+
+    Returns
+    -------
+    ChiSquareMixture
 
     Raises
     ------
     InputError
-        If the numbers or shapes will not do.
+        If the numbers or shapes are unsuitable.
     """
     spread = positive(sigma, "sigma")
     scaling = optimal_b(spread) if b is None else scaled_like(b, spread)
@@ -90,14 +103,20 @@ def exact_radius(
     b: ArrayLike | None = None,
     center_offset: ArrayLike | None = None,
 ) -> float:
-    """Return the C with P(|(x - c) * b| > C) = clip.
+    """Return the radius C that clips a row with a given probability: P(|(x - c) * b| > C) = clip.
+
+    The rows x are normal with independent columns, c is the center, and b the scaling.
 
     Parameters
     ----------
-    sigma, b, center_offset
-        As for `squared_norm`.
+    sigma : array-like of shape (d,)
+        Standard deviations of the columns, positive.
     clip : float
         The clipping probability, between 0 and 1; the drafts take 1 / n.
+    b : array-like of shape (d,), optional
+        Scaling; by default `optimal_b`.
+    center_offset : array-like of shape (d,) or number, optional
+        The mean minus the center, in the columns' units; by default 0.
 
     Examples
     --------
@@ -108,7 +127,10 @@ def exact_radius(
 
 
 def sensitivity(radius: float, neighbors: Neighbors) -> float:
-    """Return the l2 sensitivity of a sum of rows of at most this norm: 2 C or C."""
+    """Return the l2 sensitivity of a sum of rows of norm at most C = `radius`.
+
+    It is 2 C under ``"replace"`` and C under ``"add-remove"``.
+    """
     if neighbors not in ("replace", "add-remove"):
         raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
     return radius * (2.0 if neighbors == "replace" else 1.0)
@@ -122,7 +144,9 @@ def expected_noise(
     b: ArrayLike | None = None,
     neighbors: Neighbors = "replace",
 ) -> float:
-    """Return E |noise|**2 of the sum: the squared noise of one column times sum(b**-2) (Eq. 9).
+    """Return the expected squared noise of the clipped sum, E |noise|**2 (Eq. 9).
+
+    It is the squared noise of one scaled column, times sum(b**-2).
 
     Examples
     --------
@@ -139,20 +163,23 @@ def expected_noise(
 
 @dataclass(frozen=True)
 class Radius:
-    """One way to a radius.
+    """The radius by one formula, and how good it is.
 
     Attributes
     ----------
     name : str
+        The name of the formula.
     radius : float
+        The radius, in scaled coordinates.
     clips : float
-        The probability with which this radius clips in truth.
+        The true probability that this radius clips a row.
     noise : float
-        E |noise|**2 over that of the exact radius.
+        E |noise|**2, divided by that of the exact radius.
     condition : str
-        What it takes, with its numbers; empty where nothing.
+        The condition of the formula, with its numbers; empty if there is none.
     holds : bool
-        Whether that is so. Where it is not, the radius is no bound, if it happens to be right.
+        Whether the condition holds. If not, the formula guarantees nothing, although its radius
+        may happen to be large enough.
     """
 
     name: str
@@ -165,13 +192,13 @@ class Radius:
 
 @dataclass(frozen=True)
 class RadiusTable:
-    """All radii for one clipping probability, side by side; `str` prints them."""
+    """All radii for one clipping probability, side by side; `str` gives them as a table."""
 
     clip: float
     rows: tuple[Radius, ...]
 
     def __getitem__(self, name: str) -> Radius:
-        """Return the row of a name."""
+        """Return the row with this name."""
         for row in self.rows:
             if row.name == name:
                 return row
@@ -201,16 +228,29 @@ def radius_table(
     clip: float | None = None,
     b: ArrayLike | None = None,
 ) -> RadiusTable:
-    """Return every radius for a clipping probability: exact, and the drafts' closed forms.
+    """Return a table of radii for one clipping probability: exact, and by the drafts' formulas.
+
+    The center is the mean. Give either `n` or `clip`.
 
     Parameters
     ----------
-    sigma, b
-        As for `squared_norm`; the center is the mean.
+    sigma : array-like of shape (d,)
+        Standard deviations of the columns, positive.
     n : float, optional
         Number of rows; the clipping probability is then 1 / n.
     clip : float, optional
         The clipping probability itself.
+    b : array-like of shape (d,), optional
+        Scaling; by default `optimal_b`.
+
+    Returns
+    -------
+    RadiusTable
+
+    Raises
+    ------
+    InputError
+        If an argument is unsuitable, or not exactly one of `n` and `clip` is given.
 
     Examples
     --------
@@ -255,13 +295,14 @@ def radius_table(
 
 @dataclass(frozen=True)
 class NoiseBound:
-    """Theorem 4 beside the truth: E |noise|**2 of the sum, clipping one row in n.
+    """Theorem 4 compared with the exact value: E |noise|**2 of the sum, clipping one row in n.
 
     Attributes
     ----------
     bound, exact : float
+        The bound of the theorem, and the exact value.
     need, limit : float
-        The theorem takes ln n = `need` to be at most `limit` = sum(sigma**2) / (18 max sigma**2).
+        The theorem needs ln n = `need` to be at most `limit` = sum(sigma**2) / (18 max sigma**2).
     """
 
     bound: float
@@ -276,7 +317,7 @@ class NoiseBound:
 
 
 def theorem_4(sigma: ArrayLike, *, n: float, mu: float) -> NoiseBound:
-    """Return Theorem 4's bound on the noise of a sum, and what it is exactly (replace).
+    """Return Theorem 4's bound on the noise of a sum, and the exact noise (under "replace").
 
     Examples
     --------

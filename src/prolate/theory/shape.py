@@ -18,18 +18,20 @@ from numpy.typing import NDArray
 __all__ = ["RELATIVE", "effective_columns", "noise_moment", "optimal_scale"]
 
 RELATIVE = 0.0
-"""In place of a p >= 1: errors count over the spread of their column."""
+"""Stands for "relative" instead of a p >= 1: errors count relative to the column's spread."""
 
 
 def optimal_scale(spread: NDArray[np.float64], error_norm: float) -> NDArray[np.float64]:
-    """Return s_j = spread_j**(2 / (p + 2)) (PLAN, Lemma C.2).
+    """Return the scales of the best noise, s_j = spread_j**(2 / (p + 2)) (PLAN, Lemma C.2).
+
+    Divide coordinate j by s_j, add equal noise to every coordinate, and multiply by s_j.
 
     Parameters
     ----------
     spread : float64 array of shape (d,)
         Sensitivity, range or standard deviation of each coordinate, positive.
     error_norm : float
-        The p >= 1 of the l_p error that is to be small, or `RELATIVE`.
+        The p >= 1 of the l_p error to make small, or `RELATIVE`.
 
     Returns
     -------
@@ -46,7 +48,14 @@ def optimal_scale(spread: NDArray[np.float64], error_norm: float) -> NDArray[np.
 
 
 def noise_moment(noise_std: NDArray[np.float64], error_norm: float) -> float:
-    """Return E |N|_p**p of independent N_j with standard deviations `noise_std` (Lemma C.1).
+    """Return E |N|_p**p for independent normal N_j with mean 0 (PLAN, Lemma C.1).
+
+    Parameters
+    ----------
+    noise_std : float64 array of shape (d,)
+        Standard deviations of the N_j.
+    error_norm : float
+        The p.
 
     Examples
     --------
@@ -59,11 +68,18 @@ def noise_moment(noise_std: NDArray[np.float64], error_norm: float) -> float:
 
 
 def effective_columns(spread: NDArray[np.float64], scale: NDArray[np.float64]) -> float:
-    """Return e, between 1 and d: noise of a clipped sum over the error of one clipped row.
+    """Return the effective number of columns, between 1 and d.
 
-    Noise that is C in every coordinate of the scaled rows has norm C |scale|_2 once scaled
-    back; a typical row of scaled length C has norm C |spread|_2 / |spread / scale|_2. The
-    square of the quotient is e: d for equal columns, few where few columns rule.
+    Noise of C in every coordinate of the scaled rows has norm C |scale|_2 once scaled back. A
+    typical row of scaled length C has norm C |spread|_2 / |spread / scale|_2. The result is the
+    square of their quotient: d for equal columns, and few if few columns dominate.
+
+    Parameters
+    ----------
+    spread : float64 array of shape (d,)
+        Spread of each column.
+    scale : float64 array of shape (d,)
+        What each column is divided by.
 
     Examples
     --------

@@ -22,9 +22,9 @@ __all__ = ["SKEWED", "Allowance", "allowance_of_mean"]
 Floats = NDArray[np.float64]
 
 SKEWED = (
-    "The rows may be skewed, and are too few for this budget to show what clipping takes from "
-    "their mean: its intervals are made wider by a guess, and may still be too narrow. More rows "
-    "or a larger budget would help, and quantiles are surer."
+    "The rows may be skewed, and are too few for this budget to show what clipping removes from "
+    "their mean. Its intervals are widened by a guess, and may still be too narrow. More rows "
+    "or a larger budget would help, and quantiles are more reliable."
 )
 """The warning where intervals rest on what was not seen."""
 

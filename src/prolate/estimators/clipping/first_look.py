@@ -36,9 +36,9 @@ Floats = NDArray[np.float64]
 
 _FEWEST = 2  # columns that may hide values: a single one has its sides counted
 _HIDDEN = (
-    "Columns are next to nothing in most rows, and noise hides in which of them a row is not: "
-    "intervals of columns that are small beside others may be too narrow. More rows, a larger "
-    "budget or bounds would help."
+    "The columns are nearly 0 in most rows, and noise hides in which columns a row is not: the "
+    "intervals of columns that are small compared with others may be too narrow. More rows, a "
+    "larger budget or bounds would help."
 )
 _MORE_LOOKS = 2  # at most, at how long rows are, ...
 _LEFT = 0.7  # ... that leave this part for the sum

@@ -20,8 +20,8 @@ __all__ = ["CLIPPED", "fixed_clip_mean"]
 Floats = NDArray[np.float64]
 
 CLIPPED = (
-    "A fixed part of the rows is clipped, and what that takes from the mean of skewed rows is not "
-    "measured: if they are skewed, its intervals may be too narrow. clip='auto' allows for it."
+    "A fixed fraction of the rows is clipped, and what that removes from the mean is not measured: "
+    "if the rows are skewed, its intervals may be too narrow. clip='auto' allows for it."
 )
 """The warning that goes with every such mean."""
 

@@ -38,8 +38,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 UNSURE = (
-    "Most columns are nearly constant: what clipping takes from each is a guess, and small means "
-    "are pulled towards each other, so the intervals of some columns may be too narrow."
+    "Most columns are nearly constant: what clipping removes from each is a guess, and small means "
+    "are shrunk towards each other, so the intervals of some columns may be too narrow."
 )
 """The warning that goes with every such mean."""
 

@@ -48,12 +48,13 @@ __all__ = ["covariance"]
 Floats = NDArray[np.float64]
 
 _FAR = (
-    "Values beyond about 1e70 cannot be multiplied here, so what is said of their columns is not "
-    "so: rescale them."
+    "Values beyond about 1e70 cannot be multiplied here, so the numbers of their columns are "
+    "wrong: rescale these columns."
 )
 _HEAVY = (
-    "Some rows are far longer than the others, or clipping may have taken much of them: variances "
-    "may be ruled by few rows, and correlations are those of the others. Quantiles are surer."
+    "Some rows are far longer than the others, or clipping may have removed much of them: a few "
+    "rows may dominate the variances, and correlations are those of the other rows. Quantiles are "
+    "more reliable."
 )
 _UNSURE = 2.5  # allowance for clipping, over the other errors together
 _DROWNED = 0.5  # spread of the identity's eigenvalues by noise that leaves only variances

@@ -241,8 +241,8 @@ def _unseen(curator: Curator, columns: NDArray[np.int64]) -> tuple[str, ...]:
     names = ", ".join(repr(curator.columns[j]) for j in columns[:8])
     more = f" and {columns.size - 8} more" if columns.size > 8 else ""
     words = (
-        f"No more than a single value was seen of {names}{more}: the slopes are set to zero, and "
-        "nothing is said about them."
+        f"Only a single value was seen in {names}{more}: the slopes are set to zero, and nothing "
+        "is known about them."
     )
     return (words,)
 

@@ -28,9 +28,10 @@ __all__ = ["SKEWED", "with_level"]
 Floats = NDArray[np.float64]
 
 SKEWED = (
-    "What the features leave of the target is skewed. The line goes through the mean of the rows, "
-    "but its slopes are those of values that are not far out: where features explain the far ones, "
-    "too, their intervals are too narrow, and so is that of an intercept far from the rows."
+    "The residuals of the target are skewed. The line goes through the mean of the rows, but its "
+    "slopes are those of values that are not far out. If the features also explain the values far "
+    "out, the intervals of the slopes are too narrow, and so is that of an intercept far from the "
+    "rows."
 )
 """The warning where the cut of the target surely takes more from one side than from the other."""
 
