@@ -219,8 +219,7 @@ def _mostly_rare_mean(
         size = np.hypot(size, away)
         apart = np.where(first.rare, 1.0, np.sqrt(2.0))  # a row from another, in its length
     scale = optimal_scale(size, error_norm)
-    summed = first.rare if first.side is not None else np.ones(size.size, dtype=np.bool_)
-    some, others = np.flatnonzero(summed), np.flatnonzero(~summed)
+    some, others = np.flatnonzero(first.rare), np.flatnonzero(~first.rare)
     value, noise, clipping = np.zeros((3, size.size))
     if others.size:
         # With these shares of mu**2 the noise of both together is least.

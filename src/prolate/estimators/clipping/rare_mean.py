@@ -60,9 +60,11 @@ def rare_mean(
     share: float,
     error_norm: float,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
-    """Return the mean, its noise before shrinking, and what was found, for a share of mu**2."""
-    rare, side = first.rare, first.side
-    bulk = np.where(rare, first.bulk, shape.center)
+    """Return the mean, its noise before shrinking, and what was found, for a share of mu**2.
+
+    All columns are of rare values.
+    """
+    bulk, side = first.bulk, first.side
     away = shape.center - bulk
     center = shape.center if side is None else bulk
     around = center - bulk
@@ -70,9 +72,9 @@ def rare_mean(
     elsewhere = around**2 / np.maximum(around**2 + shape.spread**2, 1e-300)  # part of the rows
     size = np.hypot(shape.spread, away)
     gains = Gains(
-        part=np.where(rare, size / np.where(rare, first.step, 1.0), 1.0) ** 2,
-        weight=np.where(rare, size / scale, 0.0) ** 2,
-        one_sided=np.where(rare, np.maximum(1.0 - 2.0 * elsewhere, 0.0), 0.0),
+        part=(size / first.step) ** 2,
+        weight=(size / scale) ** 2,
+        one_sided=np.maximum(1.0 - 2.0 * elsewhere, 0.0),
     )
     norms, expected, share = measure_lengths(
         curator,
@@ -88,13 +90,12 @@ def rare_mean(
     doubted = _DIFFER * np.abs(away) * (1.0 + drowned)
     before = _weight(first.noise, first.factor_doubt * away)
     p = _NEARLY_RELATIVE if error_norm == RELATIVE else error_norm
-    known = before + np.where(rare, _weight(away, 0.0), 0.0)  # by shrinking
+    known = before + _weight(away, 0.0)  # by shrinking
 
     def bias(gain: Floats, even: float, of: Integers | slice = _EVERY) -> Floats:
-        # Other columns are around their centers: no more than what clipping takes off.
         lost = 1.0 - gain - (1.0 - gains.one_sided[of]) * (1.0 - even)
         lost = np.maximum(lost, _AT_LEAST * (1.0 - even))  # how one-sided it is, is in doubt
-        return np.where(rare[of], lost * doubted[of], max(1.0 - even, 0.0) * shape.spread[of])
+        return np.asarray(lost * doubted[of])
 
     some, stands = telling(np.abs(away) / first.noise)
     some_gains, some_scale, some_known = gains.of(some), scale[some], known[some]
@@ -109,42 +110,32 @@ def rare_mean(
     total, noise = clipped_sum(curator, center, scale, radius, share=share, label="mean", side=side)
     even, most = expected.mean_factor(radius), expected.long_factor(radius)
     usual = gains.at(even, most)
-    once = np.where(rare, first.value - bulk, 0.0)
+    once = first.value - bulk
     moved = total / shape.rows + even * around  # from the bulk, or from the center
     doubt = np.hypot(np.hypot(first.noise, noise / shape.rows / usual), bias(usual, even))
-    found = gains.likely(
-        even,
-        most,
-        once,
-        np.where(rare, moved, 0.0),
-        doubt,
-        factor_doubt=first.factor_doubt,
-    )
-    gain, unsure = found.second, found.unsure * np.where(rare, np.abs(away), 0.0)
+    found = gains.likely(even, most, once, moved, doubt, factor_doubt=first.factor_doubt)
+    gain, unsure = found.second, found.unsure * np.abs(away)
 
-    earlier = np.where(rare, bulk + once / found.first, first.value)
+    earlier = bulk + once / found.first
     noise = noise / shape.rows / gain
     biased = bias(gain, even)
     now = _weight(noise, biased)
     weight = now / (_weight(first.noise, unsure) + now)  # of the second
     value = (1.0 - weight) * earlier + weight * (bulk + moved / gain)
     noise = np.hypot((1.0 - weight) * first.noise, weight * noise)
-    before_shrinking = value[rare]
-    shrunk = shrink((value - bulk)[rare], noise[rare], median=error_norm < 2.0)
-    value[rare] = bulk[rare] + shrunk
+    shrunk = bulk + shrink(value - bulk, noise, median=error_norm < 2.0)
     # The first mean is in doubt as the gains are, and shrinking may be wrong by what it moved.
-    allowed = np.hypot(biased, (1.0 - weight) * unsure)
-    allowed[rare] = np.hypot(_ALLOWED * allowed[rare], value[rare] - before_shrinking)
+    allowed = _ALLOWED * np.hypot(biased, (1.0 - weight) * unsure)
     details = {
         "radius": radius,
         "safe_radius": expected.safe,
         "mean_factor": even,
         "clipped_fraction": norms.fraction_above(radius, shape.rows),
-        "shrunk_columns": int(np.count_nonzero(rare)),
+        "shrunk_columns": value.size,
         "one_sided": side is not None,
-        "clipping_std": allowed,
+        "clipping_std": np.hypot(allowed, shrunk - value),
     }
-    return value, noise, details
+    return shrunk, noise, details
 
 
 def _weight(noise: Floats, bias: Floats | float) -> Floats:
