@@ -201,6 +201,8 @@ def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delt
         )
     _print_table(out, header, rows, left=(0, 1))
     out.print()
+    low, high = release.interval(0.95).T
+    held = sum(a <= true <= b for a, true, b in zip(low, truth, high, strict=True))
     notes = [
         (
             "true mean",
@@ -208,6 +210,11 @@ def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delt
         ),
         ("± noise", "standard deviation of the privacy noise alone"),
         ("± sampling", "that of drawing the rows from their population, from private scales"),
+        (
+            "95% intervals",
+            "of noise, sampling and what clipping may have removed (release.interval(0.95)) hold "
+            f"{held} of these {len(truth)} true means",
+        ),
         ("guarantee", f"{release.guarantee} A row is one person in one year."),
         *([("advice", UNEVEN)] if is_uneven(release) else []),
         *[("warning", warning) for warning in release.warnings],

@@ -96,7 +96,7 @@ def test_demo_prints_what_it_promises(run: Run) -> None:
     code, out, err = run("demo", "--epsilon", "2", "--delta", "1e-7")
     assert (code, err) == (0, "")
     for words in (
-        "true mean", "± noise", "± sampling", "doctor visits a year", "public",
+        "true mean", "± noise", "± sampling", "95% intervals", "doctor visits a year", "public",
         "epsilon = 2, delta = 1e-07", "differential privacy",
         "prolate mean your.parquet --epsilon 2 --delta 1e-7",
         'prolate.mean("your.parquet", budget=budget)',
