@@ -203,6 +203,7 @@ def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delt
     out.print()
     low, high = release.interval(0.95).T
     held = sum(a <= true <= b for a, true, b in zip(low, truth, high, strict=True))
+    sums_up = "noise, sampling and what clipping may have removed (release.interval(0.95))"
     notes = [
         (
             "true mean",
@@ -212,8 +213,7 @@ def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delt
         ("± sampling", "that of drawing the rows from their population, from private scales"),
         (
             "95% intervals",
-            "of noise, sampling and what clipping may have removed (release.interval(0.95)) hold "
-            f"{held} of these {len(truth)} true means",
+            f"of {sums_up} hold {held} of these {len(truth)} true means",
         ),
         ("guarantee", f"{release.guarantee} A row is one person in one year."),
         *([("advice", UNEVEN)] if is_uneven(release) else []),
