@@ -329,7 +329,7 @@ def test_values_that_cannot_be_multiplied_are_said_to_be_none() -> None:
     for size, said in ((1e60, False), (1e100, True), (1e300, True)):
         for correlation in (False, True):
             r = prolate.covariance(rows * size, budget=LARGE, correlation=correlation, seed=1)
-            assert any("rescale them" in warning for warning in r.warnings) is said
+            assert any("rescale these columns" in warning for warning in r.warnings) is said
 
 
 def flags(rng: np.random.Generator, n: int) -> np.ndarray:
