@@ -162,8 +162,7 @@ def is_numeric(kind: pa.DataType) -> bool:
     """
     from pyarrow import types
 
-    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
-        return is_numeric(kind.value_type)
+    kind = _type_of_values(kind)
     return bool(
         types.is_integer(kind)
         or types.is_floating(kind)
@@ -198,9 +197,16 @@ def is_flag(kind: pa.DataType) -> bool:
     """
     from pyarrow import types
 
-    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
-        return is_flag(kind.value_type)
-    return bool(types.is_boolean(kind))
+    return bool(types.is_boolean(_type_of_values(kind)))
+
+
+def _type_of_values(kind: pa.DataType) -> pa.DataType:
+    """Return the type of what dictionaries and runs hold."""
+    from pyarrow import types
+
+    while types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        kind = kind.value_type
+    return kind
 
 
 def nested_columns(schema: pa.Schema) -> dict[str, str]:

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 
 import prolate
+from prolate import Budget, demo
 from prolate.curator import Curator
 from prolate.estimators.clipping.gains import Gains
 from prolate.estimators.mean import mean
@@ -307,3 +308,14 @@ def test_magnitudes_are_not_searched_where_bounds_leave_zero_out() -> None:
     for bounds, wanted in (((1850.0, 2050.0), False), ((0.0, 2050.0), True)):
         made = prolate.mean(rows, budget=prolate.Budget(rho=0.5), seed=1, bounds=bounds)
         assert any(step.label == "magnitude" for step in made.receipt) == wanted
+
+
+def test_a_skewed_column_beside_rare_ones_is_summed_and_accounted_for_by_itself() -> None:
+    """Doctor visits beside flags: summed with them, half of their intervals missed."""
+    budget, true, held = Budget(epsilon=1, delta=1e-6), demo.true_means()[0], 0
+    for seed in range(12):
+        with demo.rand_hie() as path:
+            release = prolate.mean(str(path), budget=budget, columns=list(demo.COLUMNS), seed=seed)
+        low, high = release.interval(0.95)[0]
+        held += low <= true <= high
+    assert held >= 11
