@@ -10,7 +10,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from prolate._release_groups import GroupedRelease
 from prolate.api import (
     count,
     covariance,
@@ -25,6 +24,7 @@ from prolate.errors import BudgetError, InputError, LedgerError, ProlateError, R
 from prolate.forecast import Forecast, expected_error
 from prolate.ledger import Ledger
 from prolate.release import Release, installed_version
+from prolate.release.groups import GroupedRelease
 
 if TYPE_CHECKING:
     from prolate.regression import LinearRegression

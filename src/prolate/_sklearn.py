@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate._release_words import printable
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError
+from prolate.release.words import printable
 
 __all__ = [
     "Plain",

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prolate._release_unit import Contribution
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, did_you_mean
+from prolate.release.unit import Contribution
 from prolate.theory import RELATIVE
 
 __all__ = [

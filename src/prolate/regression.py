@@ -19,13 +19,13 @@ from prolate._sklearn import (
     stated_budget,
     warn_column,
 )
+from prolate.api.job import Engine
 from prolate.api.regress import REGRESSION_METHODS, line_job, line_method, open_line
 from prolate.arguments import Bounds
 from prolate.budget import Neighbors
 from prolate.curator import Progress
 from prolate.errors import InputError
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
-from prolate.job import Engine
 from prolate.ledger import Ledger
 from prolate.ledger.address import address
 from prolate.release import Release

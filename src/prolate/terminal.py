@@ -13,9 +13,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from prolate import demo
-from prolate._release_key import parts
-from prolate._release_views import aligned, cells, middle_out, round_to, shown_as_matrix
-from prolate._release_words import (
+from prolate.budget import Budget
+from prolate.ledger import Ledger
+from prolate.ledger.account import Account
+from prolate.release import Release
+from prolate.release.key import parts
+from prolate.release.views import aligned, cells, middle_out, round_to, shown_as_matrix
+from prolate.release.words import (
     NOT_PRIVATE,
     UNEVEN,
     error_in_words,
@@ -23,15 +27,11 @@ from prolate._release_words import (
     is_uneven,
     printable,
 )
-from prolate.budget import Budget
-from prolate.ledger import Ledger
-from prolate.ledger.account import Account
-from prolate.release import Release
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from prolate._release_groups import GroupedRelease
+    from prolate.release.groups import GroupedRelease
 
 Progress = Callable[[str, int, int | None], None]
 

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from audit.tape import Chosen, Make, Measured, Sum, Tape, released
 
-from prolate import _curator_choice, _curator_rows
-from prolate import curator as door
-from prolate._curator_rows import Rows
-from prolate.curator import Curator, Measurement
+from prolate.curator import Curator, Measurement, choice
+from prolate.curator import curator as door
+from prolate.curator import rows as behind
+from prolate.curator.rows import Rows
 from prolate.queries import Query, Ranks, Together
 from prolate.sources import Source, Thinning, open_source
 
@@ -86,10 +86,10 @@ class _Recorder:
             (Curator, "whole", self.whole),
             (Curator, "measure_together", self.measure),
             (Curator, "select", self.select),
-            (_curator_rows, "Thinning", self.thinning),
+            (behind, "Thinning", self.thinning),
             (door, "rounded_gaussian", self.noise),
-            (_curator_choice, "choose_cells", self.choose),
-            (_curator_choice, "falling_weights", self.weights),
+            (choice, "choose_cells", self.choose),
+            (choice, "falling_weights", self.weights),
         ):
             patch.setattr(place, name, _around(getattr(place, name), method))
 

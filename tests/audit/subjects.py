@@ -22,12 +22,12 @@ from scipy import sparse
 
 import prolate
 from prolate import LinearRegression, rivals
+from prolate.api.job import Job
 from prolate.api.regress import line_job
 from prolate.budget import Budget
 from prolate.curator import Curator
 from prolate.estimators import Estimate
 from prolate.estimators.regression.linear_fit import LinearFit
-from prolate.job import Job
 from prolate.queries import Along, ClippedSum, Gram, Products, Query
 from prolate.release import Release
 from prolate.sklearn import PrivateMean, PrivateScaler

@@ -30,11 +30,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prolate import _curator_choice
-from prolate import curator as door
-from prolate._curator_rows import Rows
 from prolate.budget import Budget
-from prolate.curator import Curator, Measurement
+from prolate.curator import Curator, Measurement, choice
+from prolate.curator import curator as door
+from prolate.curator.rows import Rows
 from prolate.queries import Query, Ranks
 from prolate.release import Release
 
@@ -243,7 +242,7 @@ class Tape:
             inner.setattr(Rows, "sum", total)
             inner.setattr(Curator, "select", select)
             inner.setattr(door, "rounded_gaussian", gaussian)
-            inner.setattr(_curator_choice, "choose_cells", choose)
+            inner.setattr(choice, "choose_cells", choose)
             again, shown = released(self.make, rows, self.options)
         assert next(sums, None) is None
         assert next(noise, None) is None

@@ -25,10 +25,10 @@ from audit.subjects import CASES, EXTREMES, PLACE, SUBJECTS
 from audit.tape import Measured, Tape
 
 import prolate
-from prolate import Budget, _curator_choice, queries
-from prolate import curator as door
-from prolate._curator_account import Account
-from prolate.curator import Curator
+from prolate import Budget, queries
+from prolate.curator import Curator, choice
+from prolate.curator import curator as door
+from prolate.curator.account import Account
 from prolate.errors import InputError, ReleaseError
 from prolate.queries import ClippedSum, Query
 from prolate.queries.base import Centered
@@ -181,7 +181,7 @@ def the_same_noise(patch: pytest.MonkeyPatch) -> None:
     honest = door.rounded_gaussian
 
     def again(scale: int, size: int, *_: Any, **__: Any) -> np.ndarray:
-        return honest(scale, size, prolate.curator.random_bits(1))
+        return honest(scale, size, door.random_bits(1))
 
     patch.setattr(door, "rounded_gaussian", again)
 
@@ -196,8 +196,8 @@ def noise_after_the_draw_is_halved(patch: pytest.MonkeyPatch) -> None:
 
 
 def weights_fall_twice_as_fast(patch: pytest.MonkeyPatch) -> None:
-    honest = _curator_choice.falling_weights
-    patch.setattr(_curator_choice, "falling_weights", lambda fall: honest(4 * fall))
+    honest = choice.falling_weights
+    patch.setattr(choice, "falling_weights", lambda fall: honest(4 * fall))
 
 
 def nothing_is_spent(patch: pytest.MonkeyPatch) -> None:

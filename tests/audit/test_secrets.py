@@ -226,7 +226,7 @@ def test_commands_that_succeed(name, data, kept, capsys) -> None:
 def on_a_terminal(data: Path, way: list[str]) -> str:
     """Return what a mean shows on a terminal, without its colors."""
     leader, follower = pty.openpty()
-    call = [sys.executable, "-m", "prolate.cli", "mean", str(data / "rows.csv"), *BUDGET,
+    call = [sys.executable, "-m", "prolate", "mean", str(data / "rows.csv"), *BUDGET,
             "-c", "income,age,weight", *way]  # fmt: skip
     source = str(Path(prolate.__file__).parents[1])
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120", "PYTHONPATH": source}
@@ -337,7 +337,7 @@ def test_an_error_that_nobody_foresaw(data, kept, capsys, monkeypatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ValueError(f"cannot digest {NUMBERS[0, 0]!r}")
 
-    monkeypatch.setattr(prolate._curator_rows.Rows, "sum", broken)
+    monkeypatch.setattr(prolate.curator.rows.Rows, "sum", broken)
     assert main(["mean", str(data / "rows.csv"), *BUDGET, "-c", "age"]) == 1
     written = capsys.readouterr()
     assert "may show data" in written.err

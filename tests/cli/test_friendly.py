@@ -13,8 +13,8 @@ import pytest
 
 import prolate
 from prolate import Budget, GroupedRelease
-from prolate._cli_words import in_options
 from prolate.cli import main
+from prolate.cli.words import in_options
 from prolate.errors import InputError
 
 rng = np.random.default_rng(8)
@@ -152,7 +152,7 @@ def test_rows_with_text_are_counted(
 
 
 def test_every_command_teaches_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    from prolate.cli import cli
+    from prolate.cli.entry import cli
 
     def commands(group, *before: str):
         for name, command in group.commands.items():

@@ -212,7 +212,7 @@ def test_bad_data_get_one_sentence_and_cost_nothing(run: Run, people: Path, tmp_
 
 def test_as_a_process_without_a_terminal() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "prolate.cli", "demo"],
+        [sys.executable, "-m", "prolate", "demo"],
         capture_output=True, text=True, timeout=120, check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "ignore"},
     )  # fmt: skip

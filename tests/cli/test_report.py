@@ -10,7 +10,8 @@ import click
 import pytest
 
 from prolate import Budget, Release
-from prolate.cli import cli, main
+from prolate.cli import main
+from prolate.cli.entry import cli
 
 Run = Callable[..., tuple[int, str, str]]
 

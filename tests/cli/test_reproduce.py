@@ -127,7 +127,7 @@ def test_published_numbers_and_baskets_are_found_beside_the_project(
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "prolate.cli", "reproduce", *arguments]
+    return [sys.executable, "-m", "prolate", "reproduce", *arguments]
 
 
 def environment() -> dict[str, str]:

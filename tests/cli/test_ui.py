@@ -39,7 +39,7 @@ def test_a_release_that_nobody_fetched_is_printed_at_the_end(
     tmp_path: Path, sent: signal.Signals
 ) -> None:
     Ledger.create(tmp_path / "p.ledger", limit=Budget(rho=1))
-    words = [sys.executable, "-m", "prolate.cli", "ui", DATA, "--no-browser"]
+    words = [sys.executable, "-m", "prolate", "ui", DATA, "--no-browser"]
     words += ["--ledger", tmp_path / "p.ledger"]
     with subprocess.Popen(
         [str(word) for word in words],

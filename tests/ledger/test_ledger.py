@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import prolate
-from prolate._curator_rows import Rows
 from prolate.budget import Budget
+from prolate.curator.rows import Rows
 from prolate.errors import BudgetError, InputError, LedgerError
 from prolate.ledger import Entry, Ledger, store
 from prolate.ledger import ledger as module

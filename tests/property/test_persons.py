@@ -18,12 +18,13 @@ import pandas as pd
 import pytest
 
 import prolate
-from prolate import Budget, groups, job
-from prolate._release_unit import Unit
+from prolate import Budget
+from prolate.api import groups, job
+from prolate.api.terms import FOR_COUNT, FOR_THE_REST, Terms
 from prolate.curator import Curator
 from prolate.queries import Query, Together
+from prolate.release.unit import Unit
 from prolate.sources import Source, open_source
-from prolate.terms import FOR_COUNT, FOR_THE_REST, Terms
 
 LARGE = 1e5
 B = Budget(mu=1)

@@ -197,19 +197,19 @@ def test_every_part_of_the_estimators_exists(parts: list[Row]) -> None:
         ("budget.py", "import numba", "imports numba, which its row does not list"),
         ("budget.py", "import math, scipy.special", None),
         ("noise/deep/x.py", "from ...budget import Budget", None),
-        ("noise/deep/x.py", "from ... import curator", "from curator.py below it"),
+        ("noise/deep/x.py", "from ... import curator", "from curator/__init__.py below it"),
         ("noise/deep/x.py", "from ..gaussian import sample", None),
         ("noise/deep/x.py", "from prolate.estimators.mean import mean", "from estimators/mean.py"),
-        ("_release_new.py", "import prolate.curator", None),
-        ("ledger/file.py", "from prolate.cli import main", "from cli.py below it"),
-        ("cli.py", "import prolate, prolate.ledger, rich.table, click", None),
+        ("release/new.py", "import prolate.curator", None),
+        ("ledger/file.py", "from prolate.cli import main", "from cli/__init__.py below it"),
+        ("cli/new.py", "import prolate, prolate.ledger, rich.table, click", None),
         ("other.py", "", "other.py is in no row of the table"),
         ("errors/x.py", "", "errors/x.py is in no row of the table"),
     ],
 )
 def test_the_check_sees_faults(rows: list[Row], path: str, source: str, fault: str | None) -> None:
-    house = ["__init__.py", "budget.py", "cli.py", "curator.py", "errors.py", "estimators/mean.py"]
-    house += ["ledger/__init__.py", "noise/__init__.py", "noise/gaussian.py"]
+    house = ["__init__.py", "budget.py", "cli/__init__.py", "curator/__init__.py", "errors.py"]
+    house += ["estimators/mean.py", "ledger/__init__.py", "noise/__init__.py", "noise/gaussian.py"]
     found = faults(rows, dict.fromkeys(house, "") | {path: source})
     if fault is None:
         assert found == []

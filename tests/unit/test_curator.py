@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prolate import curator as door
 from prolate.budget import Budget
 from prolate.curator import Curator, Measurement
+from prolate.curator import curator as door
 from prolate.errors import BudgetError, InputError, LedgerError
 from prolate.noise import MAX_SCALE
 from prolate.queries import (

@@ -15,12 +15,13 @@ import pytest
 from scipy import stats
 
 import prolate
-from prolate import Budget, GroupedRelease, groups, terms
-from prolate._release_unit import Unit
+from prolate import Budget, GroupedRelease
+from prolate.api import groups, terms
+from prolate.api.group_columns import check_keys
+from prolate.api.terms import Terms
 from prolate.errors import BudgetError, InputError, LedgerError, ReleaseError
-from prolate.group_columns import check_keys
 from prolate.measurement import Measurement
-from prolate.terms import Terms
+from prolate.release.unit import Unit
 
 B = Budget(mu=30)
 D = Budget(epsilon=200, delta=1e-3)

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prolate._release_json import check_writable
-from prolate._release_views import round_to
 from prolate.budget import Budget
 from prolate.errors import InputError, ReleaseError
 from prolate.release import ReceiptEntry, Release
+from prolate.release.json import check_writable
+from prolate.release.views import round_to
 
 ENTRY = ReceiptEntry(
     label="radius", query="histogram of 64 cells", size=64, share=0.25, mu=0.5,

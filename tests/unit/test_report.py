@@ -12,8 +12,8 @@ import pytest
 
 import prolate
 from prolate import Budget, GroupedRelease, Release, ReleaseError
-from prolate._release_unit import Unit
 from prolate.release import ReceiptEntry
+from prolate.release.unit import Unit
 from prolate.report import drawing, repeat, words
 from prolate.report.rows import group_tables, make_table
 

@@ -7,16 +7,16 @@ from typing import Literal, cast
 
 import numpy as np
 
-from prolate._release_groups import GroupedRelease
+from prolate.api.group_columns import By, Keys
+from prolate.api.job import Columns, Engine, Job, typed
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.estimators import Estimate
-from prolate.group_columns import By, Keys
-from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.queries import Count
 from prolate.release import Release
+from prolate.release.groups import GroupedRelease
 from prolate.sources import open_source
 from prolate.sources.paths import Paths, as_paths
 

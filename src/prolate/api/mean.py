@@ -6,17 +6,17 @@ import os
 from typing import Literal
 
 from prolate import estimators
-from prolate._release_groups import GroupedRelease
 from prolate.api.ellipse import check_ellipse
+from prolate.api.group_columns import By, Keys
+from prolate.api.job import Columns, Engine, Job, typed
 from prolate.arguments import Bounds, Vector, check_clip, check_method, check_norm, read_vector
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.estimators import Estimate
-from prolate.group_columns import By, Keys
-from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
+from prolate.release.groups import GroupedRelease
 from prolate.rivals import coinpress, iome, plan
 
 __all__ = ["MEAN_METHODS", "mean"]
@@ -135,7 +135,7 @@ def mean(
         ``contribution="rows"``, and only then allowed.
     by : str, int or sequence of them, optional
         The column, or columns, that say which group each row is in. Each group gets a release
-        of its own; the budget is for all of them together (`prolate.terms`). With `unit`, a
+        of its own; the budget is for all of them together (`prolate.api.terms`). With `unit`, a
         person is in the group of their first row, and their rows in other groups do not count;
         with ``contribution="rows"``, each row counts in its own group. The rows of all groups
         are held in memory.
@@ -166,7 +166,7 @@ def mean(
     ``method="plan-exponential"`` it is only rho-zCDP. A budget in epsilon and delta then buys
     less (`Budget.for_zcdp`), and the release's own `budget` shows how much. With `by` and
     without `keys`, the guarantee is the stated epsilon and delta, part of which pays for showing
-    the groups (`prolate.terms`).
+    the groups (`prolate.api.terms`).
 
     The rest is about ``method="auto"``.
 

@@ -11,17 +11,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate._release_groups import GroupedRelease
+from prolate.api.group_columns import By, Keys, columns_of
+from prolate.api.job import Engine, Job, typed
 from prolate.arguments import Bounds, check_method
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.estimators import Estimate
 from prolate.estimators.regression.linear_fit import LinearFit
-from prolate.group_columns import By, Keys, columns_of
-from prolate.job import Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
+from prolate.release.groups import GroupedRelease
 from prolate.sources import Source, open_source
 from prolate.sources.paired import open_table
 

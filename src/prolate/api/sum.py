@@ -6,16 +6,16 @@ import os
 from typing import Literal
 
 from prolate import estimators
-from prolate._release_groups import GroupedRelease
 from prolate.api.ellipse import check_ellipse
+from prolate.api.group_columns import By, Keys
+from prolate.api.job import Columns, Engine, Job, typed
 from prolate.arguments import Bounds, Vector, check_clip, check_method, check_norm, read_vector
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
-from prolate.group_columns import By, Keys
-from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
+from prolate.release.groups import GroupedRelease
 
 __all__ = ["SUM_METHODS", "sum"]
 

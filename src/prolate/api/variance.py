@@ -6,15 +6,15 @@ import os
 from typing import Literal
 
 from prolate import estimators
-from prolate._release_groups import GroupedRelease
+from prolate.api.group_columns import By, Keys
+from prolate.api.job import Columns, Engine, Job, typed
 from prolate.arguments import Bounds, check_norm
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
-from prolate.group_columns import By, Keys
-from prolate.job import Columns, Engine, Job, typed
 from prolate.ledger import Ledger
 from prolate.release import Release
+from prolate.release.groups import GroupedRelease
 
 __all__ = ["variance"]
 

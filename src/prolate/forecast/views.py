@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prolate._release_views import aligned
-from prolate._release_words import error_in_words
+from prolate.release.views import aligned
+from prolate.release.words import error_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

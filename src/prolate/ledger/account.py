@@ -12,7 +12,7 @@ each outcome may add up to more than either.
 
 **Deltas.** Finding out which groups there are takes a delta_i of its own: some event,
 independent of all else and of probability at least 1 - delta_i for either of two neighbors,
-makes the release mu_i-GDP (`prolate.terms`). A ledger may set a part D of its limit's delta
+makes the release mu_i-GDP (`prolate.api.terms`). A ledger may set a part D of its limit's delta
 aside for that. The rules are then ``sum(delta_i) <= D``, and the one above for a limit of
 (epsilon, delta - D). D is fixed beforehand: were the rule one for epsilon and delta -
 sum(delta_i), an analyst could choose, by what was released, what to spend on each, and the

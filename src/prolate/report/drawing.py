@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate._release_plot import comparable
+from prolate.release.plot import comparable
 
 __all__ = [
     "ErrorBar",

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from prolate._release_groups import GroupedRelease
-from prolate._release_key import in_words
-from prolate._release_plot import correlations
-from prolate._release_views import confidence, each, name_of
-from prolate._release_words import headline, printable, rows_in_words
 from prolate.release import Release
+from prolate.release.groups import GroupedRelease
+from prolate.release.key import in_words
+from prolate.release.plot import correlations
+from prolate.release.views import confidence, each, name_of
+from prolate.release.words import headline, printable, rows_in_words
 from prolate.report import repeat, words
 from prolate.report.drawing import Profile, draw_profile, shade, shrunk
 from prolate.report.rows import group_tables, make_table

@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from prolate._release_key import Key, as_key, parts
 from prolate.release import Release
+from prolate.release.key import Key, as_key, parts
 
 __all__ = ["as_command", "as_python", "not_stored"]
 

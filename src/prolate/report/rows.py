@@ -7,12 +7,12 @@ from itertools import islice, product
 
 import numpy as np
 
-from prolate._release_groups import GroupedRelease
-from prolate._release_key import parts
-from prolate._release_plot import correlations
-from prolate._release_views import each, label_of, name_of, numbers, stated, value_header
-from prolate._release_words import printable
 from prolate.release import Release
+from prolate.release.groups import GroupedRelease
+from prolate.release.key import parts
+from prolate.release.plot import correlations
+from prolate.release.views import each, label_of, name_of, numbers, stated, value_header
+from prolate.release.words import printable
 from prolate.report.drawing import ErrorBar, Mark, draw_errors, draw_together
 
 __all__ = ["Row", "Table", "group_tables", "make_table"]

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prolate._release_groups import GroupedRelease
-from prolate._release_key import in_words
-from prolate._release_views import each, round_to
-from prolate._release_words import (
+from prolate.budget import Budget
+from prolate.release import Release
+from prolate.release.groups import GroupedRelease
+from prolate.release.key import in_words
+from prolate.release.views import each, round_to
+from prolate.release.words import (
     UNEVEN,
     error_in_words,
     is_uneven,
@@ -20,8 +22,6 @@ from prolate._release_words import (
     rows_in_words,
     subject,
 )
-from prolate.budget import Budget
-from prolate.release import Release
 
 __all__ = [
     "charges",

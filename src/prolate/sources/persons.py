@@ -18,7 +18,7 @@ So data sets that differ in one person's being there become data sets of which o
 k rows more; and those that differ in what one person's rows are, data sets that are at most 2 k
 rows apart, k removed and k added. A mixture over the random numbers is no less private.
 Each row that is kept stays in its own group, so a person may be in several.
-`prolate.terms` says what that makes of a budget.
+`prolate.api.terms` says what that makes of a budget.
 
 The persons stand in the order of their first rows, which another person's rows can move, so no
 row has a place of its own.

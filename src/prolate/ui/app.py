@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from prolate._release_words import printable
 from prolate.errors import InputError, ProlateError
 from prolate.ledger import Ledger
 from prolate.release import installed_version
+from prolate.release.words import printable
 from prolate.ui import words
 from prolate.ui.desk import Desk, Run
 from prolate.ui.expected import expect

@@ -12,11 +12,11 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from prolate._release_words import printable
+from prolate.api.groups import GROUPS
 from prolate.errors import InputError
-from prolate.groups import GROUPS
 from prolate.ledger import Ledger
 from prolate.ledger.address import hide_passwords
+from prolate.release.words import printable
 from prolate.ui.plan import Plan
 from prolate.ui.results import Made, headline
 from prolate.ui.words import plan_in_words
@@ -105,7 +105,7 @@ class Desk:
         return run
 
     def _make(self, run: Run) -> None:
-        from prolate.cli import _explain
+        from prolate.cli.entry import explain
 
         def progress(label: str, rows_done: int, rows_total: int | None) -> None:
             # Under add-remove, how many rows there are shows in the steps of any share of them;
@@ -119,7 +119,7 @@ class Desk:
             run.release = run.plan.release(self._ledger, progress)
             run.state = "done"
         except BaseException as error:  # noqa: BLE001 -- a thread has no other last place
-            sentence = hide_passwords(" ".join(_explain(error)[1].split()))
+            sentence = hide_passwords(" ".join(explain(error)[1].split()))
             run.error = printable(sentence[:1].upper() + sentence[1:])
             run.state = "refused"
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import prolate
+from prolate.api.terms import FOR_THE_REST, for_keys
 from prolate.budget import Budget, Neighbors
 from prolate.errors import InputError
 from prolate.forecast import expected_error
-from prolate.terms import FOR_THE_REST, for_keys
 from prolate.ui.plan import Plan
 
 __all__ = ["expect"]

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import prolate
-from prolate._release_groups import GroupedRelease
-from prolate._release_unit import Unit
+from prolate.api.terms import Terms, for_keys, keys_price
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Progress
 from prolate.errors import InputError
 from prolate.ledger import Ledger
 from prolate.ledger.entry import Charge
 from prolate.release import Release
+from prolate.release.groups import GroupedRelease
+from prolate.release.unit import Unit
 from prolate.report.repeat import _field, _folded, _shell
-from prolate.terms import Terms, for_keys, keys_price
 from prolate.ui.schema import Schema
 
 __all__ = ["STATISTICS", "Plan"]

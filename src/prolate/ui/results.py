@@ -8,9 +8,8 @@ from importlib import resources
 
 import jinja2
 
-from prolate import _release_words as words
-from prolate._release_groups import GroupedRelease
-from prolate.release import Release
+from prolate.release import Release, words
+from prolate.release.groups import GroupedRelease
 
 __all__ = ["Made", "headline", "render", "to_csv", "to_text"]
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from decimal import ROUND_FLOOR, Context
 from typing import Any
 
-from prolate._release_words import printable
 from prolate.budget import Budget
 from prolate.errors import LedgerError
 from prolate.ledger import Ledger
 from prolate.ledger.account import Account
+from prolate.release.words import printable
 from prolate.ui.plan import STATISTICS, Plan
 
 __all__ = ["account", "plan_in_words", "room", "spending", "tells_rows"]

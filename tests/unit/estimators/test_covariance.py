@@ -9,7 +9,6 @@ import pytest
 
 import prolate
 from prolate import Budget, InputError, Release, rivals
-from prolate._release_views import cells
 from prolate.curator import Curator
 from prolate.estimators.covariance import moment as own
 from prolate.estimators.covariance.lengths import Lengths, learn_lengths
@@ -17,6 +16,7 @@ from prolate.estimators.covariance.moment import Moment, combine
 from prolate.estimators.covariance.spectrum import shrunk_spectrum
 from prolate.estimators.lengths.norms import Norms
 from prolate.estimators.shares import count_rows
+from prolate.release.views import cells
 from prolate.sources import open_source
 
 LARGE = Budget(mu=100.0)

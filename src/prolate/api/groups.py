@@ -1,0 +1,219 @@
+"""Releases for each group of rows, or of persons: the same statistic, measured in each.
+
+Why the groups together cost what one of them does is proved in `prolate.api.terms`. Rows are read
+once, and those of all groups are held in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from prolate.api.group_columns import Together
+from prolate.api.terms import FOR_COUNT, FOR_THE_REST, Terms, for_keys, keys_price, passes
+from prolate.arguments import Bounds
+from prolate.curator import Curator, Progress
+from prolate.errors import InputError
+from prolate.ledger import Ledger
+from prolate.queries import Count
+from prolate.release import Release
+from prolate.release.groups import GroupedRelease
+from prolate.release.key import Key, in_words
+from prolate.sources.source import Block, Source
+from prolate.sources.threads import thread_count
+
+if TYPE_CHECKING:
+    from prolate.api.job import Job
+
+__all__ = ["GROUPS", "check_source", "release_groups"]
+
+GROUPS = "groups"
+"""What progress is called where it counts groups."""
+
+
+def check_source(source: Source) -> None:
+    """Raise `InputError` where rows cannot be put into groups."""
+    from prolate.sources.spark import SparkSource
+
+    if isinstance(source, SparkSource):
+        raise InputError("On Spark there are no groups; filter the data frame for each of them.")
+
+
+def release_groups(
+    job: Job,
+    source: Source,
+    terms: Terms,
+    by: Key,
+    keys: Sequence[Key] | None,
+    *,
+    bounds: Bounds | None,
+    seed: int | None,
+    ledger: Ledger | None,
+    progress: Progress | None = None,
+) -> GroupedRelease:
+    """Return a release of each group; the last column of `source` says which a row is in.
+
+    Parameters
+    ----------
+    job : Job
+        The statistic.
+    source : Source
+        Its last column is one of labels.
+    terms : Terms
+        What is promised.
+    by : str or tuple of str
+        What that column is called.
+    keys : sequence or None
+        The keys of the groups, public, or None: then those are found that are surely large
+        enough not to be one person's.
+    bounds, seed
+        As for `prolate.mean`.
+    ledger : Ledger or None
+        Charged before any row is read.
+    progress : callable, optional
+        Called as rows are read; and then with how many groups are done, of how many, where
+        the keys are public: which groups there are, and how large, is private.
+    """
+    thread_count()  # what it cannot read is said before anything is charged
+    _check_present(source, keys or ())
+    names = source.columns[:-1] or ("rows",)
+    limits = job.limits(bounds, source, names)
+    delta, aside = None, 0.0
+    if keys is None:
+        price, delta = for_keys(terms.price)
+        terms = replace(terms, price=price)
+        aside = keys_price(terms, delta)
+    # A part that is too small is said before anything is charged, or it would tell of a group.
+    of_group = terms.budget() if delta is None else terms.budget(FOR_THE_REST)
+    of_count = of_group if delta is None else terms.budget(FOR_COUNT)
+    label = job.entry(names, seed, by=in_words(by))
+    terms.charging(ledger, terms.price, label, aside)()
+
+    report = progress or _quiet
+    rows = _Split(source, names, report)
+    numbers = rows.numbers(keys)
+    marks: dict[str, object] = {"by": by} if delta is None else {"by": by, "keys_delta": delta}
+    found: dict[Key, Release] = {}
+    if delta is not None:
+        report(GROUPS, 0, None)
+    for place, key in enumerate(numbers):
+        if delta is None:
+            report(GROUPS, place, len(numbers))
+        group = rows.group(numbers[key])
+        counts = []
+        if delta is not None:
+            counter = Curator(
+                group,
+                of_count,
+                neighbors=terms.relation,
+                seed=_seed(seed, place, 1),
+            )
+            count = counter.measure(Count(len(names)), share=1.0, label="is the group there")
+            if not passes(count, terms, delta):
+                continue
+            counts = [count]
+        curator = Curator(
+            group,
+            of_group,
+            neighbors=terms.relation,
+            bounds=limits,
+            seed=_seed(seed, place, 0),
+        )
+        details = {"group": {**marks, "key": key}}
+        found[key] = job.sign(curator, job.estimate(curator), terms, before=counts, details=details)
+    if delta is None:
+        report(GROUPS, len(numbers), len(numbers))
+    return GroupedRelease(
+        statistic=job.statistic,
+        by=by,
+        groups=found,
+        columns=job.names(names),
+        budget=terms.price,
+        neighbors=terms.neighbors,
+        unit=terms.unit,
+        keys_delta=delta,
+        private=seed is None,
+    )
+
+
+def _check_present(source: Source, keys: Sequence[Key]) -> None:
+    """Raise `InputError` where a key is what a CSV file has for a missing label."""
+    for key in keys:
+        lost = source.labels[-1].lost(key)
+        if lost is not None:
+            raise InputError(
+                f"In a CSV file {lost!r} is a missing value, so no group can have that key; give "
+                "the group another name, or store the rows as Parquet."
+            )
+
+
+def _quiet(label: str, rows_done: int, rows_total: int | None) -> None:
+    """Report progress to nobody."""
+
+
+def _seed(seed: int | None, place: int, which: int) -> int | None:
+    """Return a seed for each curator, so that no two groups have the same noise."""
+    if seed is None:
+        return None
+    return int(np.random.SeedSequence([seed, place, which]).generate_state(1, np.uint64)[0])
+
+
+class _Split:
+    """The rows of a source, group by group, in memory."""
+
+    def __init__(self, source: Source, names: tuple[str, ...], report: Progress = _quiet) -> None:
+        self._labels = source.labels[-1]
+        self._names, self._rows_per_block = names, source.rows_per_block
+        self._flags = source.flags
+        self._parts: dict[int, list[Block]] = {}
+        read = 0
+        for block in source.blocks():
+            groups = block[:, -1].astype(np.int64)
+            order = np.argsort(groups, kind="stable")
+            begins = np.flatnonzero(np.diff(groups[order], prepend=-1))
+            for rows in np.split(order, begins[1:]) if order.size else ():
+                # Where there is nothing but the groups, they are what is counted.
+                values = block[rows, :-1] if block.shape[1] > 1 else block[rows]
+                self._parts.setdefault(int(groups[rows[0]]), []).append(values)
+            read += block.shape[0]
+            report("rows of all groups", read, source.n_rows)
+
+    def numbers(self, keys: Sequence[Key] | None) -> dict[Key, int]:
+        """Return the numbers of the groups, in an order that depends on no row.
+
+        Groups that are to be found have a row at least: a label may stand in rows that do not
+        count, thousands of them one person's, and each would have its chance to be shown.
+        """
+        labels = self._labels
+        if keys is not None:
+            return {key: labels.number(key) for key in keys}
+        named: Mapping[Any, int] = (
+            labels.tuples() if isinstance(labels, Together) else labels.named()
+        )
+        return {key: number for key, number in sorted(named.items()) if number in self._parts}
+
+    def group(self, number: int) -> Source:
+        """Return the rows of one group; they are forgotten here."""
+        held = _Held(self._parts.pop(number, []), self._names, self._rows_per_block)
+        held.flags = self._flags
+        return held
+
+
+class _Held(Source):
+    """Rows in memory."""
+
+    ordered = False
+
+    def __init__(self, parts: list[Block], names: tuple[str, ...], rows_per_block: int) -> None:
+        super().__init__(names, None, 1)
+        self.rows_per_block = rows_per_block
+        self._parts = [np.concatenate(parts)] if parts else []
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the rows."""
+        for rows in self._parts:
+            for start in range(0, rows.shape[0], self.rows_per_block):
+                yield rows[start : start + self.rows_per_block]

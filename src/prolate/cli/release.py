@@ -1,0 +1,104 @@
+"""The way of every command that makes a release: checks, the release, its file, its table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from prolate.cli.values import read_budget, read_keys
+from prolate.cli.words import in_options
+from prolate.errors import ReleaseError
+from prolate.release import Release
+from prolate.release.groups import GroupedRelease
+from prolate.release.json import check_writable
+from prolate.release.words import NOT_PRIVATE
+
+__all__ = ["print_whole", "release_and_print"]
+
+
+def release_and_print(
+    make: Callable[..., Release | GroupedRelease],
+    options: dict[str, Any],
+    *,
+    intervals: bool = True,
+) -> None:
+    """Make a release, write it where that is asked for, and print it.
+
+    Parameters
+    ----------
+    make : callable
+        From the data, with the keywords budget and progress and what else `options` holds,
+        to the release.
+    options : dict
+        The options of the command.
+    intervals : bool
+        Whether the table has intervals.
+    """
+    from prolate import terminal
+
+    budget = read_budget(*(options.pop(name) for name in ("epsilon", "delta", "rho", "mu")))
+    files, output = options.pop("files"), options.pop("output")
+    shown = {name: options.pop(name) for name in ("level", "receipt", "as_json")}
+    if output is not None:
+        check_writable(output)
+    if options["seed"] is not None:
+        click.echo(f"prolate: {NOT_PRIVATE}", err=True)
+    data = files[0] if len(files) == 1 else list(files)
+    if options.get("by") and options.get("keys"):
+        options["keys"] = read_keys(options["by"], options["keys"])
+    rows_are_public = options.get("unit") is None and options.get("by") is None
+    count_rows = options["neighbors"] == "replace" and rows_are_public
+    with terminal.progress_bar(count_rows=count_rows) as progress:
+        release = make(data, budget=budget, progress=progress, **options)
+    if output is not None:
+        try:
+            release.to_json(output)
+        except ReleaseError as error:
+            click.echo(release.to_json(), nl=False)
+            raise ReleaseError(
+                f"{error} It is printed instead, because its budget is spent."
+            ) from error
+    try:
+        print_whole(release, intervals=intervals, **shown)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if output is None:
+            click.echo(release.to_json(), nl=False, err=True)
+            raise ReleaseError(
+                f"The release cannot be printed ({error.strerror or 'standard output is closed'}). "
+                "It is above, on standard error, because its budget is spent."
+            ) from error
+        raise
+
+
+def print_whole(
+    release: Release | GroupedRelease,
+    *,
+    level: float,
+    receipt: bool,
+    as_json: bool,
+    intervals: bool = True,
+) -> None:
+    """Print a release, for people or as JSON."""
+    if as_json:
+        click.echo(release.to_json(), nl=False)
+        return
+    from prolate import terminal
+
+    if isinstance(release, GroupedRelease):
+        groups = {key: _in_options(one) for key, one in release.groups.items()}
+        release = replace(release, groups=groups)
+        terminal.print_groups(release, level=level, receipt=receipt, intervals=intervals)
+        return
+    release = _in_options(release)
+    terminal.print_release(release, level=level, receipt=receipt, intervals=intervals)
+
+
+def _in_options(release: Release) -> Release:
+    return replace(release, warnings=tuple(map(in_options, release.warnings)))

@@ -1,0 +1,42 @@
+"""Normal intervals of what was released, each number by itself."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.errors import ReleaseError
+from prolate.release.views import confidence
+
+if TYPE_CHECKING:
+    from prolate.release.release import Release
+
+__all__ = ["normal_interval"]
+
+
+def normal_interval(release: Release, level: float) -> NDArray[np.float64]:
+    """Return what `Release.interval` does."""
+    z = -NormalDist().inv_cdf((1.0 - confidence(level)) / 2.0)
+    std = _total_std(release)
+    with np.errstate(over="ignore"):
+        return np.stack([release.estimate - z * std, release.estimate + z * std], axis=-1)
+
+
+def _total_std(release: Release) -> NDArray[np.float64]:
+    """Return the standard deviation of all the errors that are stated, together."""
+    if release.error_covariance is not None:
+        return np.asarray(np.sqrt(np.diagonal(release.error_covariance)))
+    if release.noise_std is None or not release.has_intervals:
+        other = "" if release.method == "auto" else " Use method='auto'."
+        raise ReleaseError(
+            f"This regression by method {release.method!r} does not state the errors of its "
+            f"coefficients, so it has no intervals.{other}"
+        )
+    total = release.noise_std
+    with np.errstate(over="ignore"):
+        for more in (None if release.noise_only else release.sampling_std, release.clipping_std):
+            total = total if more is None else np.hypot(total, more)
+    return np.asarray(np.minimum(total, np.finfo(np.float64).max))

@@ -1,0 +1,200 @@
+"""What a release is, and what it promises, in plain words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from prolate.release.groups import GroupedRelease
+    from prolate.release.release import Release
+
+UNEVEN = (
+    "The noise is shaped for the error of all columns in their own units, which favors columns of "
+    "large numbers. If small ones matter as much, ask for error_norm='relative' (on the command "
+    "line, --error-norm relative)."
+)
+"""Advice where `is_uneven`."""
+
+_UNEVEN = 10.0  # noise over sampling error, between columns
+
+NOT_PRIVATE = "NOT PRIVATE: made with a seed. For tests only; do not publish."
+
+
+def printable(name: str) -> str:
+    """Return a column name with control characters escaped: names come from files."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def rows_in_words(release: Release) -> str:
+    """Return the number of rows or persons in words, saying where it is only a noisy count."""
+    one = "row" if release.unit is None or release.unit.max_rows is not None else "person"
+    count = f"{release.n:,.0f} {one}{'' if release.n == 1 else 's'}"
+    return f"about {count} (a noisy count)" if release.n_is_noisy else count
+
+
+def subject(release: Release) -> str:
+    """Return what was estimated of how much, such as ``"mean of 3 columns"``."""
+    d = len(release.columns)
+    what = release.statistic
+    if what == "count":
+        return "count"
+    if what == "regression":
+        d -= 1  # without the intercept
+        target = release.details.get("target")
+        of = f" of {printable(target)}" if isinstance(target, str) else ""
+        return f"{what}{of} on {d:,} feature{'' if d == 1 else 's'}"
+    if release.second_label == "q":
+        count = release.estimate.shape[0]
+        what = f"{count} {what}{'' if count == 1 else 's'}"
+    return f"{what} of {d:,} column{'' if d == 1 else 's'}"
+
+
+def error_in_words(p: float, letter: str = "l") -> str:
+    """Return which error the noise is shaped for.
+
+    Examples
+    --------
+    >>> error_in_words(2.0), error_in_words(0.0)
+    ('the l2 error', 'errors relative to spreads')
+    """
+    return f"the {letter}{p:g} error" if p else "errors relative to spreads"
+
+
+def is_uneven(release: Release) -> bool:
+    """Return whether the noise is large beside some columns and small beside others."""
+    if release.statistic != "mean" or release.error_norm == 0.0:
+        return False
+    if release.sampling_std is None or release.noise_std is None:
+        return False
+    known = (release.noise_std > 0.0) & (release.sampling_std > 0.0)
+    with np.errstate(over="ignore"):
+        ratio = release.noise_std[known] / release.sampling_std[known]
+    return bool(ratio.size > 1 and ratio.max() > max(_UNEVEN * ratio.min(), 1.0))
+
+
+def headline(release: Release) -> str:
+    """Return the first line: what, of how much, at what budget, for which neighbors."""
+    private = "Private" if release.private else "NOT PRIVATE (seeded)"
+    unit = "" if release.unit is None else f", unit: {printable(str(release.unit))}"
+    return (
+        f"{private} {subject(release)}, {rows_in_words(release)}, "
+        f"{release.budget}, neighbors: {release.neighbors}{unit}"
+    )
+
+
+def interval_covers(release: Release) -> str:
+    """Return what an interval of the release covers, in plain words."""
+    if release.statistic == "sum":
+        clipped = "each value clipped to its bounds"
+        if release.method == "gaussian-ellipse":
+            clipped = "each clipped to the ellipse around the center"
+        return f"the sum of these rows, {clipped}, one column at a time ({_noise(release)})"
+    if release.statistic == "regression":
+        return (
+            "the coefficients of least squares in the population that the rows were drawn from, "
+            "one at a time (privacy noise and sampling error together)"
+        )
+    if release.statistic == "count":
+        return f"the number of {release.columns[0]} (privacy noise only)"
+    one = "number" if release.is_matrix else "column"
+    if release.noise_only:
+        return (
+            f"the {release.statistic} of these rows{_cut(release)}, one {one} at a time "
+            f"({_noise(release)}: sampling error is not included{_untold(release)})"
+        )
+    what = "privacy noise and sampling error together"
+    if release.statistic == "quantile":
+        what += "; where rows share values, as rounded ones do, it may end short of the next value"
+    if release.clipping_std is not None:
+        what = "privacy noise, sampling error and what clipping may have taken off, together"
+    return (
+        f"the {release.statistic} of the population that the rows were drawn from, one {one} "
+        f"at a time ({what}{_unseen(release)}{_untold(release)})"
+    )
+
+
+def _cut(release: Release) -> str:
+    """Return what the plain mechanism does to values beyond the public bounds."""
+    return ", each value cut to its bounds" if release.method == "gaussian" else ""
+
+
+def _untold(release: Release) -> str:
+    """Return what other people's methods do not measure."""
+    if release.statistic != "mean" or release.method in ("auto", "gaussian"):
+        return ""
+    whose = " of rows that are not normal around the given center"
+    whose = whose if release.method == "gaussian-ellipse" else ""
+    return f"; what clipping takes{whose} is not measured, and not allowed for"
+
+
+def _noise(release: Release) -> str:
+    """Return what an interval without sampling error holds."""
+    if release.clipping_std is None:
+        return "privacy noise only"
+    return "privacy noise, and what rounding so many rows may do"
+
+
+def _unseen(release: Release) -> str:
+    """Return how many rows may be unseen, where ten standard deviations of them would matter."""
+    count = release.details.get("unseen_rows")
+    if not isinstance(count, float) or 10.0 * count < math.sqrt(max(release.n, 1.0)):
+        return ""
+    about = float(f"{min(count, max(release.n, 1.0)):.1g}")
+    return f"; noise may hide about {about:,.0f} rows far out, which are not allowed for"
+
+
+def guarantee(release: Release | GroupedRelease) -> str:
+    """Return one sentence that says exactly what is guaranteed."""
+    if not release.private:
+        return (
+            "No privacy is guaranteed: a seed was given, and whoever knows it can remove the noise."
+        )
+    names = [f"rho = {release.budget.rho:.4g} zero-concentrated differential privacy"]
+    if release.budget.composition == "gdp" and "mu" in release.budget.stated:
+        names = [f"mu = {release.budget.mu:.4g} Gaussian differential privacy"]
+    if "epsilon" in release.budget.stated:
+        stated = release.budget.stated
+        names = [
+            f"(epsilon = {stated['epsilon']:g}, delta = {stated['delta']:g})-differential privacy"
+        ]
+        if release.budget.composition == "zcdp":
+            names.append(f"rho = {release.budget.rho:.4g} zero-concentrated privacy")
+    keys_delta = keys_delta_of(release)
+    event = (
+        f"replacing {protected(release, 'any one')} by any other, the number of "
+        f"{protected(release)} being public"
+        if release.neighbors == "replace"
+        else f"adding or removing {protected(release, 'any one')}"
+    )
+    if release.budget.composition == "zcdp":
+        return f"{' and '.join(names)}, for {event}."
+    if keys_delta is not None:
+        return (
+            f"{names[0]}, for {event}. Of delta, {keys_delta:g} is for showing which groups there "
+            f"are; the rest goes with the measurements (mu = {release.budget.mu:.4g})."
+        )
+    return (
+        f"{' and '.join(names)}, for {event}: whatever the other {protected(release)} are, that "
+        "is as hard "
+        f"to notice in this release as a shift by mu = {release.budget.mu:.4g} in one standard "
+        "normal number."
+    )
+
+
+def keys_delta_of(release: Release | GroupedRelease) -> float | None:
+    """Return the part of delta that pays for showing which groups there are, if any does."""
+    group = release.details.get("group")
+    value = group.get("keys_delta") if isinstance(group, dict) else None
+    return value if isinstance(value, float) else None
+
+
+def protected(release: Release | GroupedRelease, number: str | None = None) -> str:
+    """Return what is protected as one: ``"any one row"``, or in the plural ``"rows"``."""
+    if release.unit is None:
+        return "rows" if number is None else f"{number} row"
+    if number is None:
+        return "persons"
+    return f"{number} person (all rows with the same {printable(release.unit.column)!r})"
