@@ -18,7 +18,7 @@ from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.covariance import lengths
 from prolate.estimators.lengths import tail
-from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.search import alike, farthest, learn, locate, rare, unknown, zoom
 from prolate.sources import open_source
 
@@ -84,7 +84,7 @@ def test_flags_are_lost_where_rare_values_are_taken_to_be_of_one_size(monkeypatc
 
 
 def no_first_look(monkeypatch) -> None:
-    monkeypatch.setattr(Norms, "apart", 0.0)
+    monkeypatch.setattr(MeasuredNorms, "apart", 0.0)
 
 
 def far(n: int, seed: int) -> np.ndarray:

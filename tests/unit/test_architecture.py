@@ -221,7 +221,7 @@ def test_the_check_sees_faults(rows: list[Row], path: str, source: str, fault: s
 @pytest.mark.parametrize(
     ("path", "source", "fault"),
     [
-        ("search/new.py", "from prolate.estimators.lengths.norms import Norms", None),
+        ("search/new.py", "from prolate.estimators.lengths.norms import MeasuredNorms", None),
         ("search/new.py", "from prolate.curator import Curator", None),
         ("lengths/new.py", "from prolate.estimators.search import shape", "search/shape.py below"),
         ("shares.py", "import prolate.estimators.mean", "estimators/mean.py below it"),

@@ -21,7 +21,7 @@ from prolate.release.key import Key, as_key, in_words
 from prolate.sources.labels import Labels, text_of
 from prolate.sources.source import Block, Source
 
-__all__ = ["By", "Grouped", "Keys", "Together", "check_keys", "columns_of"]
+__all__ = ["By", "Grouped", "JoinedLabels", "Keys", "check_keys", "columns_of"]
 
 By = str | int | Sequence[str | int]
 Keys = Sequence[str | int] | Sequence[tuple[str | int, ...]] | Mapping[str, Sequence[str | int]]
@@ -113,7 +113,7 @@ def _key_of(key: Any, width: int) -> Key:
     return as_key(tuple(map(text_of, key)))
 
 
-class Together(Labels):
+class JoinedLabels(Labels):
     """The numbers of the labels of several columns, taken together."""
 
     def __init__(self, each: Sequence[Labels]) -> None:
@@ -161,7 +161,7 @@ class Grouped(Source):
         self.rows_per_block = source.rows_per_block
         self._source, self._width = source, width
         self.flags = source.flags
-        self._together = Together(source.labels[-width:])
+        self._together = JoinedLabels(source.labels[-width:])
         self.labels = (*source.labels[:-width], self._together)
 
     def blocks(self) -> Iterator[Block]:

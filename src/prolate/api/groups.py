@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prolate.api.group_columns import Together
+from prolate.api.group_columns import JoinedLabels
 from prolate.api.terms import FOR_COUNT, FOR_THE_REST, Terms, for_keys, keys_price, passes
 from prolate.arguments import Bounds
 from prolate.curator import Curator, Progress
@@ -191,7 +191,7 @@ class _Split:
         if keys is not None:
             return {key: labels.number(key) for key in keys}
         named: Mapping[Any, int] = (
-            labels.tuples() if isinstance(labels, Together) else labels.named()
+            labels.tuples() if isinstance(labels, JoinedLabels) else labels.named()
         )
         return {key: number for key, number in sorted(named.items()) if number in self._parts}
 

@@ -40,7 +40,7 @@ from prolate.estimators.clipping.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.clipping.rare_mean import UNSURE, rare_mean
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.portion import Portion
 from prolate.estimators.rotation import TurnedCurator, find_rotation
 from prolate.estimators.search.alike import likely_scale
@@ -199,7 +199,7 @@ def _clipped_mean(
     *,
     clip: Clip,
     sample: Measurer,
-    norms: Norms | None = None,
+    norms: MeasuredNorms | None = None,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return steps 3 to 5 with all that is left, or the mean of rows that are clipped as asked."""
     share = curator.remaining

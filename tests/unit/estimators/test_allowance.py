@@ -8,15 +8,15 @@ import pytest
 import prolate
 from prolate import Budget
 from prolate.estimators.lengths.beyond import Beyond, lost_part, normal_loss, stretch_beyond
-from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.lengths.norms import MeasuredNorms
 
 ROWS = 1e6
 
 
-def histogram(beyond, edges: np.ndarray, noise: float = 0.0) -> Norms:
+def histogram(beyond, edges: np.ndarray, noise: float = 0.0) -> MeasuredNorms:
     """The counts of rows of which a part `beyond(r)` is longer than r, without noise."""
     parts = np.concatenate([[1.0], beyond(edges), [0.0]])
-    return Norms(edges, -np.diff(parts) * ROWS, noise, 1.0)
+    return MeasuredNorms(edges, -np.diff(parts) * ROWS, noise, 1.0)
 
 
 def pareto(power: float):
@@ -54,7 +54,7 @@ def test_no_more_is_beyond_than_was_counted_and_its_noise() -> None:
 
 @pytest.mark.parametrize("counts", [np.zeros(31), np.full(31, -5.0), np.full(31, 1e9)])
 def test_noise_alone_gives_finite_numbers(counts: np.ndarray) -> None:
-    found = Beyond.of(Norms(np.geomspace(0.25, 40.0, 30), counts, 100.0, 1.0), 50.0)
+    found = Beyond.of(MeasuredNorms(np.geomspace(0.25, 40.0, 30), counts, 100.0, 1.0), 50.0)
     for radius in (0.1, 1.0, 40.0, 1e3):
         assert np.isfinite(found.lost(radius))
         assert found.lost(radius) >= 0.0

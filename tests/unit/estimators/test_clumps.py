@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from prolate.estimators.lengths.clumps import MAYBE, clump_edges, find_clumps
-from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.lengths.norms import MeasuredNorms
 
 EDGES = np.array([0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 12.0, 40.0])
 BULK = np.array([50.0, 500.0, 300.0, 100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
-def norms_of(counts, noise: float = 4.0) -> Norms:
-    return Norms(EDGES, np.asarray(counts, dtype=float), noise, 1.0)
+def norms_of(counts, noise: float = 4.0) -> MeasuredNorms:
+    return MeasuredNorms(EDGES, np.asarray(counts, dtype=float), noise, 1.0)
 
 
-def with_rows(**cells: float) -> Norms:
+def with_rows(**cells: float) -> MeasuredNorms:
     counts = BULK.copy()
     for cell, rows in cells.items():
         counts[int(cell[1:])] += rows
@@ -70,7 +70,7 @@ def test_wide_cells_of_clumps_are_parted() -> None:
     assert np.all((added > 7.0) & (added < 12.0))
     assert added.size == 2
     assert clump_edges(norms, np.zeros(10, dtype=bool)) is None
-    narrow = Norms(EDGES[0] * 1.1 ** np.arange(9), norms.counts, 4.0, 0.5)
+    narrow = MeasuredNorms(EDGES[0] * 1.1 ** np.arange(9), norms.counts, 4.0, 0.5)
     assert clump_edges(narrow, np.arange(10) == 7) is None
 
 
@@ -79,12 +79,12 @@ def test_a_look_with_finer_cells_keeps_what_was_known() -> None:
     edges = clump_edges(coarse, np.arange(10) == 7)
     assert edges is not None
     counts = np.concatenate([BULK[:7], [0.0, 30.0, 0.0], BULK[8:]])
-    found = coarse.refined(Norms(edges, counts, 4.0, 1.0))
+    found = coarse.refined(MeasuredNorms(edges, counts, 4.0, 1.0))
     assert found.edges.size == edges.size
     assert found.noise < 4.0
     # Each of both is right by as much: a sum of three cells is noisier than one.
     assert found.counts[7:10].sum() == pytest.approx((3 * 26 + 30) / 4)
     assert found.counts[8] > found.counts[7] == pytest.approx(found.counts[9])
     assert found.counts[:7] == pytest.approx(BULK[:7])
-    other = Norms(1.1 * edges, counts, 4.0, 1.0)
+    other = MeasuredNorms(1.1 * edges, counts, 4.0, 1.0)
     assert coarse.refined(other) is other

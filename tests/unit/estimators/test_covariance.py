@@ -14,7 +14,7 @@ from prolate.estimators.covariance import moment as own
 from prolate.estimators.covariance.lengths import Lengths, learn_lengths
 from prolate.estimators.covariance.moment import Moment, combine
 from prolate.estimators.covariance.spectrum import shrunk_spectrum
-from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.shares import count_rows
 from prolate.release.views import cells
 from prolate.sources import open_source
@@ -277,7 +277,7 @@ def test_lengths_are_learned_from_a_histogram(tails) -> None:
         z *= np.sqrt((tails - 2.0) / rng.chisquare(tails, size=(100000, 1)))
     length, edges = np.linalg.norm(z, axis=1), np.sqrt(6.0) * np.geomspace(0.25, 20.0, 30)
     counts = np.bincount(np.searchsorted(edges, length), minlength=31) + rng.normal(0, 30, 31)
-    known = learn_lengths(np.ones(6), Norms(edges, counts, 30.0, np.sqrt(6.0)), 100000.0)
+    known = learn_lengths(np.ones(6), MeasuredNorms(edges, counts, 30.0, np.sqrt(6.0)), 100000.0)
     for radius in (2.5, 4.0):
         kept = np.minimum(1.0, radius**2 / length**2)
         left = float(kept @ length**2 / np.sum(length**2))

@@ -12,7 +12,7 @@ from prolate.estimators.clipping.averages import with_center
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.clipping.tilt import Tilt, _sampled
 from prolate.estimators.lengths.expected import Expected
-from prolate.estimators.lengths.norms import Norms, is_doubtful
+from prolate.estimators.lengths.norms import MeasuredNorms, is_doubtful
 
 N, D = 40_000, 32
 
@@ -37,7 +37,7 @@ def expect(rows: np.ndarray, n: float, noise_square: float = 0.0) -> Expected:
     counts = np.bincount(np.searchsorted(edges, length, side="right"), minlength=edges.size + 1)
     square = (spread / scale) ** 2
     return Expected(
-        Norms(edges, counts * (n / rows.shape[0]), 0.1, typical),
+        MeasuredNorms(edges, counts * (n / rows.shape[0]), 0.1, typical),
         edges.size - 1,
         rows=n,
         clipped=1.0,
@@ -173,9 +173,9 @@ def test_rows_far_out_are_looked_for_again_where_they_may_be_noise() -> None:
     edges = np.array([1.0, 1.1, 1.3, 1.8, 2.5, 4.5, 12.0])
     rng = np.random.default_rng(0)
 
-    def norms(far: float, noise: float = 20.0) -> Norms:
+    def norms(far: float, noise: float = 20.0) -> MeasuredNorms:
         counts = np.array([3000.0, 900.0, 100.0, 0.0, far, 0.0, 0.0, 0.0])
-        return Norms(edges, counts + noise * rng.standard_normal(8), noise, 1.0)
+        return MeasuredNorms(edges, counts + noise * rng.standard_normal(8), noise, 1.0)
 
     def doubted(far: float) -> float:
         return float(np.mean([is_doubtful(norms(far), 30.0) for _ in range(400)]))
@@ -188,7 +188,7 @@ def test_rows_far_out_are_looked_for_again_where_they_may_be_noise() -> None:
     both = first.averaged(second)
     np.testing.assert_allclose(both.counts, 0.2 * first.counts + 0.8 * second.counts)
     assert both.noise == pytest.approx(np.sqrt((0.2 * 20) ** 2 + (0.8 * 10) ** 2))
-    assert first.averaged(Norms(2.0 * edges, second.counts, 10.0, 2.0)).noise == 10.0
+    assert first.averaged(MeasuredNorms(2.0 * edges, second.counts, 10.0, 2.0)).noise == 10.0
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -202,7 +202,7 @@ def test_looking_again_leaves_enough_for_the_sum(seed: int) -> None:
 
 def test_about_as_many_rows_may_be_unseen_as_three_deviations_of_their_count() -> None:
     edges = np.array([0.5, 1.0, 1.9, 2.1, 4.0, 12.0])
-    norms = Norms(edges, np.zeros(7), 10.0, 1.0)
+    norms = MeasuredNorms(edges, np.zeros(7), 10.0, 1.0)
     assert norms.unseen == pytest.approx(3.0 * 10.0 * np.sqrt(4.0))  # three edges, four cells
 
 
@@ -212,7 +212,7 @@ def of_one_length(noise: float) -> Expected:
     edges = 10.0 * np.geomspace(0.5, 2.0, 70)  # cells of 2 %
     counts = noise * rng.standard_normal(71)
     counts[40] += N
-    norms = Norms(edges, counts, noise, 10.0)
+    norms = MeasuredNorms(edges, counts, noise, 10.0)
     return replace(expect(draw("normal"), N), norms=norms, cell=69)
 
 

@@ -12,7 +12,7 @@ import prolate
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.clipping.first_look import with_first_look
-from prolate.estimators.lengths.norms import Norms, finer_edges, measure_norms, safe_cell
+from prolate.estimators.lengths.norms import MeasuredNorms, finer_edges, measure_norms, safe_cell
 from prolate.estimators.lengths.tail import find_tail
 from prolate.estimators.search.floor import with_common_floor
 from prolate.estimators.search.learn import learn_shape
@@ -28,7 +28,7 @@ def curator_of(rows: np.ndarray, mu: float = 1.0, seed: int = 0) -> Curator:
     return Curator(open_source(rows), Budget(mu=mu), seed=seed)
 
 
-def norms_of(rows: np.ndarray, **options: float) -> Norms:
+def norms_of(rows: np.ndarray, **options: float) -> MeasuredNorms:
     one = np.ones(rows.shape[1])
     return measure_norms(
         curator_of(rows), center=0.0 * one, scale=one, spread=one, share=0.1, **options
@@ -96,18 +96,18 @@ def test_squares_of_a_tail_that_begins_far_out_are_not_clipped_as_normal_ones() 
     """A twentieth of the rows is thirty times as long, and no edge between counts so few."""
     edges = 4.5 * np.array([0.25, 0.5, 1.0, 1.5, 2.5, 4.5, 12.0, 40.0])
     counts = np.array([12_000.0, 5_000, 2_000, 0, 0, 0, 0, 1_000, 0])
-    tail = find_tail(Norms(edges, counts, 10.0, 4.5), np.ones(20), 40.0, 20_000.0)
+    tail = find_tail(MeasuredNorms(edges, counts, 10.0, 4.5), np.ones(20), 40.0, 20_000.0)
     assert tail.radius == edges[-1]
     few = np.array([12_000.0, 6_000, 1_950, 40, 10, 0, 0, 0, 0])
-    normal = find_tail(Norms(edges, few, 10.0, 4.5), np.ones(20), 40.0, 20_000.0)
+    normal = find_tail(MeasuredNorms(edges, few, 10.0, 4.5), np.ones(20), 40.0, 20_000.0)
     assert normal.radius < 20.0
 
 
-def norms_of_lengths(length: np.ndarray, typical: float) -> Norms:
+def norms_of_lengths(length: np.ndarray, typical: float) -> MeasuredNorms:
     """Return what a look at rows of these lengths shows, nearly without noise."""
     edges = norms_of(np.zeros((2, 1))).edges * typical  # of scales that promise a length of 1
     counts = np.histogram(length, np.concatenate([[0.0], edges, [np.inf]]))[0]
-    return Norms(edges, counts.astype(float), 0.1, typical)
+    return MeasuredNorms(edges, counts.astype(float), 0.1, typical)
 
 
 def test_finer_edges_where_all_rows_are_in_a_few_cells() -> None:
@@ -126,9 +126,9 @@ def test_finer_edges_where_all_rows_are_in_a_few_cells() -> None:
 
 def test_doubt_about_rows_beyond_an_edge_counts_from_there() -> None:
     edges = np.array([1.0, 40.0, 80.0, 160.0])
-    norms = Norms(edges, np.array([9_000.0, 0.0, 300.0, 60.0, 0.0]), 10.0, 1.0)
+    norms = MeasuredNorms(edges, np.array([9_000.0, 0.0, 300.0, 60.0, 0.0]), 10.0, 1.0)
     assert edges[safe_cell(norms, 5.0)] == 80.0
-    seen = Norms(norms.edges, norms.counts, 10.0, 1.0, seen=40.0)
+    seen = MeasuredNorms(norms.edges, norms.counts, 10.0, 1.0, seen=40.0)
     assert edges[safe_cell(seen, 5.0)] == 160.0
 
 
@@ -203,7 +203,7 @@ def test_small_tables_of_tiny_values_are_lost_without_the_look(monkeypatch) -> N
         return np.array(found)
 
     with_look = errors()
-    monkeypatch.setattr(Norms, "apart", 0.0)
+    monkeypatch.setattr(MeasuredNorms, "apart", 0.0)
     without = errors()
     print("errors:", np.round(with_look, 3), "without:", np.round(without, 3))
     assert np.quantile(with_look, 0.8) < 0.05

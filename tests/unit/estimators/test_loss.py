@@ -12,7 +12,7 @@ from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.clipping.tilt import Tilt
 from prolate.estimators.lengths import expected as expected_module
 from prolate.estimators.lengths.expected import Expected
-from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.lengths.norms import MeasuredNorms
 
 N = 40_000
 Rows = np.ndarray
@@ -39,7 +39,7 @@ def measured(rows: Rows, noise: float = 0.1) -> Loss:
     edges = typical * EDGES
     counts = np.histogram(length, np.concatenate([[0.0], edges, [np.inf]]))[0].astype(float)
     counts += np.random.default_rng(1).normal(0.0, noise, counts.size)
-    norms = Norms(edges, counts, noise, typical)
+    norms = MeasuredNorms(edges, counts, noise, typical)
     expected = Expected(
         norms,
         edges.size - 1,
@@ -148,7 +148,7 @@ def test_no_row_points_aside_by_more_than_its_length(monkeypatch: pytest.MonkeyP
     ratios += [1.1, 1.15, 1.2, 1.3, 1.4, 1.6, 1.8, 2.1, 2.5, 3.2, 4.5, 7.0, 12.0, 40.0]
     counts = [-66, -89, -86, -46, 41, -55, -87, -64, 132, 147, 338, 156, 99, 4, -15, -94]
     counts += [3, 5, -51, 21, -65, -102, -63, 66, 42, -102, 22, -149, -102]
-    norms = Norms(typical * np.array(ratios), np.array(counts, dtype=float), noise, typical)
+    norms = MeasuredNorms(typical * np.array(ratios), np.array(counts, dtype=float), noise, typical)
     ones, cell = np.ones(512), ratios.index(1.04)
     expected = Expected(norms, cell, rows, 33.0, 5e-4, 1.3e-4, 512.0, 1.0, unit=1.0, columns=512.0)
     row = np.full(512, 1.9 / np.sqrt(512))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.regression import regression
 from prolate.estimators.regression.line import Moments, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
@@ -346,7 +346,7 @@ def clipped_normal(k: int, correlation: float, radius: float, cut: float, slopes
             ("noise", "noise_both", "noise_target", "noise_mean", "noise_target_mean"), 1e-9
         ),
     )
-    return moments, Norms(edges, counts, 1e-3, float(np.sqrt(k)))
+    return moments, MeasuredNorms(edges, counts, 1e-3, float(np.sqrt(k)))
 
 
 @pytest.mark.parametrize(("k", "correlation"), [(1, 0.0), (3, 0.0), (3, 0.5), (8, 0.3)])

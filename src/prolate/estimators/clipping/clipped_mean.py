@@ -23,7 +23,7 @@ from prolate.estimators.clipping.tilt import clump_share, measure_tilt, tilt_sha
 from prolate.estimators.lengths.clip import clipped_sum, rounding_std
 from prolate.estimators.lengths.expected import Radii
 from prolate.estimators.lengths.interval import interval_mean, reaches
-from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
@@ -46,7 +46,7 @@ def clipped_mean(
     share: float,
     sample: Measurer,
     far: tuple[float, float] = (0.0, 0.0),
-    norms: Norms | None = None,
+    norms: MeasuredNorms | None = None,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Return the mean, its noise, and what was found, for a share of mu**2.
 
@@ -62,7 +62,7 @@ def clipped_mean(
     far : two floats
         How many rows are known to be far out, and how far, in units of `scale`: the noise of
         the rows' lengths may hide them.
-    norms : Norms, optional
+    norms : MeasuredNorms, optional
         What a first look at the lengths of the rows that are searched showed.
     """
     for_first = _FIRST if sample is curator else _FIRST_OF_SAMPLE

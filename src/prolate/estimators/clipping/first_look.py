@@ -19,7 +19,7 @@ from prolate.estimators.lengths.clumps import MAYBE, clump_edges, find_clumps
 from prolate.estimators.lengths.expected import Expected, expect
 from prolate.estimators.lengths.norms import (
     CHEAP,
-    Norms,
+    MeasuredNorms,
     finer_edges,
     fraction_radius,
     is_doubtful,
@@ -46,7 +46,7 @@ _LEFT = 0.7  # ... that leave this part for the sum
 
 def with_first_look(
     shape: Shape, weigh: Callable[[Shape], Floats], *, share: float
-) -> tuple[Shape, Norms | None]:
+) -> tuple[Shape, MeasuredNorms | None]:
     """Return the shape, its spreads raised if rows show that they are too small, and the lengths.
 
     Parameters
@@ -91,7 +91,7 @@ def expected_lengths(
     part: float,
     for_radius: float,
     share: float,
-    known: Norms | None,
+    known: MeasuredNorms | None,
 ) -> tuple[Expected, float]:
     """Return what to expect by how long rows are, and what is left of a share for the sums.
 
@@ -105,7 +105,7 @@ def expected_lengths(
     def left() -> float:
         return share - (before - curator.remaining)
 
-    def look(known: Norms | None = None, edges: Floats | None = None) -> Norms:
+    def look(known: MeasuredNorms | None = None, edges: Floats | None = None) -> MeasuredNorms:
         norms = measure_norms(
             searched,
             center=shape.center,
@@ -117,7 +117,7 @@ def expected_lengths(
         )
         return replace(norms, counts=norms.counts / part, noise=norms.noise / part)
 
-    def expected_of(norms: Norms) -> Expected:
+    def expected_of(norms: MeasuredNorms) -> Expected:
         return expect(curator, shape.rows, shape.spread, scale, norms, share=left(), clumped=True)
 
     norms = look(known)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Measurer
 from prolate.estimators.lengths.beyond import Beyond, lost_part, stretch_beyond
-from prolate.estimators.lengths.norms import Norms, measure_norms
+from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.lengths.tail import find_tail
 from prolate.estimators.shares import radius_share, rows_changed
 from prolate.queries import ClippedSum
@@ -116,7 +116,7 @@ def squares_stretch(
 
 def _lengths(
     curator: Measurer, mean: Floats, size: Floats, scale: Floats, *, share: float, more: int = 3
-) -> Norms:
+) -> MeasuredNorms:
     spread = NORMAL * size
     return measure_norms(
         curator, center=size, scale=scale, spread=spread, share=share, about=mean, more=more

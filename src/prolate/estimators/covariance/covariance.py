@@ -30,7 +30,7 @@ from prolate.estimators.covariance.lengths import Lengths
 from prolate.estimators.covariance.matrix import matrix_of, spectrum_of
 from prolate.estimators.covariance.moment import (
     Moment,
-    Table,
+    Standardized,
     combine,
     gram_noise,
     measure_lengths,
@@ -84,7 +84,7 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     curator, rows, every = whole_rows(curator)
     _, shape = learn_shape(curator, rows)
     spread = np.clip(shape.spread, *SQUARABLE)
-    table = Table(curator, shape.rows, shape.center, spread, variances=not correlation)
+    table = Standardized(curator, shape.rows, shape.center, spread, variances=not correlation)
     d, left = shape.spread.size, curator.remaining
     edge = 2.0 * np.sqrt(d) * d * gram_noise(curator, table.rows, left)
     if edge > _DROWNED:
@@ -130,7 +130,7 @@ def _few(edge: float) -> str:
     )
 
 
-def _rough(table: Table, share: float) -> tuple[Spectrum, Moment, int]:
+def _rough(table: Standardized, share: float) -> tuple[Spectrum, Moment, int]:
     """Return what rounds of `share` each made known, the last of them, and how many."""
     d = table.spread.size
     axes, variances, mean = np.eye(d), np.ones(d), np.zeros(d)
@@ -152,7 +152,7 @@ def _whitening(known: Spectrum) -> tuple[Floats, Floats]:
     return known.vectors / np.sqrt(size), np.maximum(known.values, 0.25 * known.edge) / size
 
 
-def _fine(table: Table, known: Spectrum, rough: Moment) -> tuple[Moment, Lengths]:
+def _fine(table: Standardized, known: Spectrum, rough: Moment) -> tuple[Moment, Lengths]:
     """Return the covariance measured with what is left of the budget."""
     curator = table.curator
     axes, variances = _whitening(known)
@@ -168,7 +168,9 @@ def _fine(table: Table, known: Spectrum, rough: Moment) -> tuple[Moment, Lengths
     return combine(before, last, bias=_BIAS * (1.0 - before.factor)), lengths
 
 
-def _last(table: Table, axes: Floats, variances: Floats, mean: Floats) -> tuple[Moment, Lengths]:
+def _last(
+    table: Standardized, axes: Floats, variances: Floats, mean: Floats
+) -> tuple[Moment, Lengths]:
     """Return the last moment, how long its rows are, and leave what variances apart need."""
     curator = table.curator
     lengths = measure_lengths(table, axes, variances, mean, share=curator.remaining)
@@ -179,7 +181,7 @@ def _last(table: Table, axes: Floats, variances: Floats, mean: Floats) -> tuple[
     return last, lengths
 
 
-def _half_whitening(table: Table, known: Spectrum) -> tuple[Floats, Floats] | None:
+def _half_whitening(table: Standardized, known: Spectrum) -> tuple[Floats, Floats] | None:
     """Return axes of spreads S**(1/4) in the data's units, and the variances along them.
 
     None where they would not help.
@@ -198,7 +200,7 @@ def _half_whitening(table: Table, known: Spectrum) -> tuple[Floats, Floats] | No
     return axes, variances
 
 
-def _drowned(table: Table, *, share: float) -> tuple[Table, Moment, Lengths]:
+def _drowned(table: Standardized, *, share: float) -> tuple[Standardized, Moment, Lengths]:
     """Return better spreads, from the variances alone, and the products of all columns."""
     curator, spread = table.curator, table.spread
     d, square = spread.size, spread**2

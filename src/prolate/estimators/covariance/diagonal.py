@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from prolate.estimators.clipping.squares import Squares, mean_squares, squares_stretch
 from prolate.estimators.covariance.lengths import Lengths
 from prolate.estimators.covariance.matrix import Matrix
-from prolate.estimators.covariance.moment import Table
+from prolate.estimators.covariance.moment import Standardized
 from prolate.theory import RELATIVE
 
 __all__ = ["squares_share", "with_squares"]
@@ -31,7 +31,7 @@ _CLEAR = 2.0  # standard deviations of noise
 _MOST_STRETCH = 5.0  # of covariances
 
 
-def squares_share(table: Table, lengths: Lengths) -> float:
+def squares_share(table: Standardized, lengths: Lengths) -> float:
     """Return the part of what is left that `with_squares` needs."""
     if lengths.far and table.variances:
         return _SQUARES

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.lengths.norms import MeasuredNorms
 
 __all__ = ["Clip", "Lengths", "learn_lengths"]
 
@@ -196,7 +196,7 @@ class Lengths:
 
 
 def learn_lengths(
-    variances: Floats, norms: Norms | None = None, rows: float | None = None
+    variances: Floats, norms: MeasuredNorms | None = None, rows: float | None = None
 ) -> Lengths:
     """Return the lengths of normal rows, or those that a histogram of norms shows.
 
@@ -204,7 +204,7 @@ def learn_lengths(
     ----------
     variances : float64 array of shape (d,)
         Expected along each axis; `norms.typical` is the root of their sum.
-    norms : Norms, optional
+    norms : MeasuredNorms, optional
     rows : float, optional
         Number of rows of the histogram.
     """
@@ -248,7 +248,7 @@ def learn_lengths(
     )
 
 
-def _as_long_as_seen(norms: Norms, rows: float) -> Norms:
+def _as_long_as_seen(norms: MeasuredNorms, rows: float) -> MeasuredNorms:
     """Return the histogram with its typical norm, or that which the counts surely show."""
     middle = np.append(norms.middles, norms.edges[-1])
     seen = norms.counts > _sure((norms.edges / norms.typical) ** 2) * norms.noise

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.covariance.moment import Moment, Table
+from prolate.estimators.covariance.moment import Moment, Standardized
 from prolate.estimators.covariance.spectrum import Spectrum, shrunk_spectrum
 
 __all__ = ["Entries", "Matrix", "matrix_of", "spectrum_of"]
@@ -33,7 +33,7 @@ class Matrix:
 
     Attributes
     ----------
-    table : Table
+    table : Standardized
     value : float64 array of shape (d, d)
         Positive semidefinite.
     noise : float64 array of shape (d, d)
@@ -48,7 +48,7 @@ class Matrix:
         Of the sampling errors of variances, and of covariances, over those of normal rows.
     """
 
-    table: Table
+    table: Standardized
     value: Floats
     noise: Floats
     k: Floats
@@ -91,7 +91,7 @@ class Matrix:
         return Entries(r, noise, sampling, clipping)
 
 
-def matrix_of(table: Table, found: Moment) -> Matrix:
+def matrix_of(table: Standardized, found: Moment) -> Matrix:
     """Return the covariance matrix that was measured, without what noise adds to it."""
     value = spectrum_of(found).matrix
     noise, k = _noise(found)

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.covariance.lengths import Lengths, learn_lengths
-from prolate.estimators.lengths.norms import Norms, measure_norms
+from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.rotation import TurnedCurator
 from prolate.estimators.shares import rows_changed
 from prolate.queries import Gram
 
-__all__ = ["Moment", "Table", "combine", "gram_noise", "measure_lengths", "measure_moment"]
+__all__ = ["Moment", "Standardized", "combine", "gram_noise", "measure_lengths", "measure_moment"]
 
 Floats = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ _APART = 6.0  # times the noise's mean square by which their variances are apart
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Standardized:
     """The rows: a curator of them, their number, and a first center and spread.
 
     In what follows x is (row - center) / spread. `variances` says whether they are asked for,
@@ -105,7 +105,7 @@ def gram_noise(curator: Curator, rows: float, share: float) -> float:
 
 
 def measure_lengths(
-    table: Table, axes: Floats, variances: Floats, mean: Floats, *, share: float
+    table: Standardized, axes: Floats, variances: Floats, mean: Floats, *, share: float
 ) -> Lengths:
     """Return how long (x - mean) @ axes is, for a part of the share of what is to be measured.
 
@@ -120,7 +120,7 @@ def measure_lengths(
     part = min(max(wanted**2, _LEAST_NORMS), most)
     turned = _turned(table, axes, variances, mean)
 
-    def look(part: float, edges: Floats | None = None) -> Norms:
+    def look(part: float, edges: Floats | None = None) -> MeasuredNorms:
         return measure_norms(
             turned,
             center=np.zeros(d),
@@ -139,14 +139,14 @@ def measure_lengths(
     return lengths
 
 
-def _turned(table: Table, axes: Floats, variances: Floats, mean: Floats) -> TurnedCurator:
+def _turned(table: Standardized, axes: Floats, variances: Floats, mean: Floats) -> TurnedCurator:
     center = table.center + table.spread * mean
     turn = np.ascontiguousarray(axes / table.spread[:, np.newaxis])
     return TurnedCurator(table.curator, center, turn, np.sqrt(variances))
 
 
 def measure_moment(
-    table: Table,
+    table: Standardized,
     axes: Floats,
     variances: Floats,
     mean: Floats,
@@ -160,7 +160,7 @@ def measure_moment(
 
     Parameters
     ----------
-    table : Table
+    table : Standardized
     axes : float64 array of shape (d, d)
         In columns.
     variances : float64 array of shape (d,)

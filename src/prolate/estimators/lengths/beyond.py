@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.lengths.norms import Norms, fraction_radius
+from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius
 
 __all__ = ["MOST_STRETCH", "PART", "Beyond", "lost_part", "normal_loss", "stretch_beyond"]
 
@@ -41,7 +41,7 @@ class Beyond:
 
     Attributes
     ----------
-    norms : Norms
+    norms : MeasuredNorms
     rows : float
     start : float
         The farthest edge that rows are surely beyond.
@@ -51,14 +51,14 @@ class Beyond:
         Beyond, the part falls as radius**-power.
     """
 
-    norms: Norms
+    norms: MeasuredNorms
     rows: float
     start: float
     part: float
     power: float
 
     @classmethod
-    def of(cls, norms: Norms, rows: float) -> Beyond:
+    def of(cls, norms: MeasuredNorms, rows: float) -> Beyond:
         """Return the tail that a histogram of norms shows."""
         edges, above = norms.edges, norms.above
         falling = np.maximum.accumulate(above[::-1])[::-1]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.lengths.norms import Norms, fraction_radius
+from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius
 
 __all__ = ["MAYBE", "SURELY", "clump_edges", "find_clumps"]
 
@@ -30,12 +30,12 @@ _WORTH = 1.5  # times as many rows as may be clipped
 _STEP, _WIDE, _PARTS = 0.15, 0.25, 3  # logarithms of norms; and cells that one is parted into
 
 
-def find_clumps(norms: Norms, wanted: float, *, sure: float = SURELY) -> NDArray[np.bool_]:
+def find_clumps(norms: MeasuredNorms, wanted: float, *, sure: float = SURELY) -> NDArray[np.bool_]:
     """Return which of the m + 1 cells hold clumps.
 
     Parameters
     ----------
-    norms : Norms
+    norms : MeasuredNorms
     wanted : float
         How many rows may be clipped: of hardly more, clumps do not matter.
     sure : float
@@ -66,7 +66,7 @@ def find_clumps(norms: Norms, wanted: float, *, sure: float = SURELY) -> NDArray
     return found
 
 
-def clump_edges(norms: Norms, clumps: NDArray[np.bool_]) -> Floats | None:
+def clump_edges(norms: MeasuredNorms, clumps: NDArray[np.bool_]) -> Floats | None:
     """Return edges that tell where in wide cells clumps are, if there are any such cells."""
     found = norms.edges
     for cell in np.flatnonzero(clumps):

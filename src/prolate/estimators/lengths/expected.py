@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer
 from prolate.estimators.lengths.clumps import find_clumps
 from prolate.estimators.lengths.curves import likely_curves, survival
-from prolate.estimators.lengths.norms import Norms, fraction_radius, safe_cell
+from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius, safe_cell
 from prolate.estimators.shares import radii_apart
 from prolate.theory import effective_columns
 
@@ -44,7 +44,7 @@ class Expected:
 
     Attributes
     ----------
-    norms : Norms
+    norms : MeasuredNorms
     cell : int
         The edge that is the safe radius, beyond which few rows are, surely.
     rows, clipped : float
@@ -66,7 +66,7 @@ class Expected:
         Whether rows that are together far out are told from a tail (`clumps.py`).
     """
 
-    norms: Norms
+    norms: MeasuredNorms
     cell: int
     rows: float
     clipped: float
@@ -218,7 +218,7 @@ def expect(
     rows: float,
     spread: Floats,
     scale: Floats,
-    norms: Norms,
+    norms: MeasuredNorms,
     *,
     share: float,
     one_sided: bool = False,

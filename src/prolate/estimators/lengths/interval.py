@@ -18,7 +18,7 @@ from prolate.curator import Measurer
 from prolate.estimators.lengths.beyond import Beyond, lost_part
 from prolate.estimators.lengths.clip import rounding_std
 from prolate.estimators.lengths.expected import Expected
-from prolate.estimators.lengths.sides import Tail, measure_sides
+from prolate.estimators.lengths.sides import SideTail, measure_sides
 from prolate.estimators.moments import Variation
 from prolate.estimators.shares import radii_apart, sides_share
 from prolate.queries import ClippedSum
@@ -59,8 +59,8 @@ def clipped_to_interval(
     curator: Measurer,
     center: Floats,
     spread: Floats,
-    low: Tail,
-    high: Tail,
+    low: SideTail,
+    high: SideTail,
     *,
     rows: float,
     missing: Floats,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.estimators.lengths.curves import any_rows, how_many, integrals
-from prolate.estimators.lengths.sides import USUAL, Tail
+from prolate.estimators.lengths.sides import USUAL, SideTail
 
 __all__ = ["STEPS", "few_values"]
 
@@ -86,7 +86,7 @@ def few_values(
     scales: tuple[float, float],
     apart: float,
     known: tuple[Floats, Floats, float] | None = None,
-) -> tuple[Tail, Tail]:
+) -> tuple[SideTail, SideTail]:
     """Return what clipping takes off on each of two sides, at distance 0 and at the edges.
 
     Parameters
@@ -164,7 +164,7 @@ def _side(cells: Floats, counts: Floats, noise: float, rows: float) -> _Side:
     return _Side(np.logaddexp(0.0, log), some, many, unsure)
 
 
-def _answer(edges: Floats, models: _Models, weight: Floats, side: _Side, rows: float) -> Tail:
+def _answer(edges: Floats, models: _Models, weight: Floats, side: _Side, rows: float) -> SideTail:
     part, unsure = side.many / rows, side.unsure / rows
     likely, nothing = weight * side.any, float(weight @ (1.0 - side.any))
     reach = np.append(0.0, edges)
@@ -182,7 +182,7 @@ def _answer(edges: Floats, models: _Models, weight: Floats, side: _Side, rows: f
     lost, doubt = expected(models.lost)
     lost_square, doubt_square = expected(models.square + 2.0 * reach * models.lost)
     square = (likely * part) @ models.square
-    return Tail(
+    return SideTail(
         reach=reach,
         lost=lost,
         doubt=doubt + square / rows,

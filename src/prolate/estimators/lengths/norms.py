@@ -19,7 +19,7 @@ from prolate.queries import NormHistogram
 
 __all__ = [
     "CHEAP",
-    "Norms",
+    "MeasuredNorms",
     "finer_edges",
     "fraction_radius",
     "is_doubtful",
@@ -53,7 +53,7 @@ _TWICE, _APART = 2.0, 1.6  # times as sure, and radii by which it makes a differ
 
 
 @dataclass(frozen=True, eq=False)
-class Norms:
+class MeasuredNorms:
     """A noisy histogram of the scaled rows' norms.
 
     Attributes
@@ -130,7 +130,7 @@ class Norms:
         cells = np.count_nonzero(self.edges > _FAR_OUT * self.typical)
         return _SURELY * self.noise * float(np.sqrt(cells + 1.0))
 
-    def extended(self, farther: Norms) -> Norms:
+    def extended(self, farther: MeasuredNorms) -> MeasuredNorms:
         """Return that with farther edges in place of the last cell."""
         edges = np.concatenate([self.edges, farther.edges])
         beyond = farther.counts[1:]
@@ -138,7 +138,7 @@ class Norms:
         counts = np.concatenate([self.counts[:-1], [between], beyond])
         return replace(self, edges=edges, counts=counts, seen=float(self.edges[-1]))
 
-    def averaged(self, again: Norms) -> Norms:
+    def averaged(self, again: MeasuredNorms) -> MeasuredNorms:
         """Return the average with a second histogram of the same rows; that, if edges differ."""
         if not np.array_equal(self.edges, again.edges):
             return again
@@ -147,7 +147,7 @@ class Norms:
         noise = float(np.hypot((1.0 - weight) * self.noise, weight * again.noise))
         return replace(self, counts=counts, noise=noise)
 
-    def refined(self, again: Norms) -> Norms:
+    def refined(self, again: MeasuredNorms) -> MeasuredNorms:
         """Return the average with a second histogram of the same rows, some of its cells finer."""
         if not np.all(np.isin(self.edges, again.edges)):
             return again
@@ -184,10 +184,10 @@ def measure_norms(
     spread: Floats,
     share: float,
     about: Floats | None = None,
-    known: Norms | None = None,
+    known: MeasuredNorms | None = None,
     more: int = 3,
     edges: Floats | None = None,
-) -> Norms:
+) -> MeasuredNorms:
     """Measure how long the rows (x - center) / scale are, each look for a share of mu**2.
 
     Where rows are clearly beyond the last edge, they are told apart by another look; where most of
@@ -200,7 +200,7 @@ def measure_norms(
     share : float
     about : float64 array of shape (d,), optional
         As of `NormHistogram`.
-    known : Norms, optional
+    known : MeasuredNorms, optional
         What a first look showed.
     more : int
         So many looks after that, at most.
@@ -208,10 +208,10 @@ def measure_norms(
         Of the first look, if they are not the usual ones.
     """
 
-    def look(edges: Floats, typical: float) -> Norms:
+    def look(edges: Floats, typical: float) -> MeasuredNorms:
         query = NormHistogram(center, 1.0 / scale, edges, about)
         measured = curator.measure(query, share=share, label="radius")
-        return Norms(edges, measured.values, measured.std, typical)
+        return MeasuredNorms(edges, measured.values, measured.std, typical)
 
     usual = float(np.sqrt(np.sum((spread / scale) ** 2)))
     first = usual * _RATIOS if edges is None else edges
@@ -227,7 +227,7 @@ def measure_norms(
     return norms
 
 
-def finer_edges(norms: Norms, rows: float) -> Floats | None:
+def finer_edges(norms: MeasuredNorms, rows: float) -> Floats | None:
     """Return edges that tell apart what these do not, if there are any.
 
     Rows of many columns are all about equally long, and where columns are skewed they are longer
@@ -242,7 +242,7 @@ def finer_edges(norms: Norms, rows: float) -> Floats | None:
     return finer if few < _BETWEEN and between(finer) > _BETTER * (few + 1) else None
 
 
-def safe_cell(norms: Norms, wanted: float, *, surer: float = 1.0) -> int:
+def safe_cell(norms: MeasuredNorms, wanted: float, *, surer: float = 1.0) -> int:
     """Return the first edge beyond which there are, surely enough, at most `wanted` rows.
 
     Noise that pretends to be rows far out is dear: the further, the surer they must be.
@@ -253,13 +253,13 @@ def safe_cell(norms: Norms, wanted: float, *, surer: float = 1.0) -> int:
     return int(enough[0]) if enough.size else norms.edges.size - 1
 
 
-def is_doubtful(norms: Norms, wanted: float) -> bool:
+def is_doubtful(norms: MeasuredNorms, wanted: float) -> bool:
     """Return whether the rows far out that make a safe radius large may well be noise."""
     cell, surely = safe_cell(norms, wanted), safe_cell(norms, wanted, surer=_TWICE)
     return bool(norms.edges[cell] > _APART * norms.edges[surely])
 
 
-def fraction_radius(norms: Norms, fraction: float, rows: float) -> float:
+def fraction_radius(norms: MeasuredNorms, fraction: float, rows: float) -> float:
     """Return the radius that about `fraction` of the rows exceed.
 
     The noisy number of rows beyond each edge is made to fall, and interpolated.

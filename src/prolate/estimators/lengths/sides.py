@@ -17,7 +17,7 @@ from prolate.curator import Measurer
 from prolate.estimators.lengths.curves import REACH, curves, curves_without, likely_curves, survival
 from prolate.queries import EdgesGrid, Histogram
 
-__all__ = ["EDGES", "USUAL", "Tail", "fit_tail", "measure_sides"]
+__all__ = ["EDGES", "USUAL", "SideTail", "fit_tail", "measure_sides"]
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ _SIZES, _ONE_SIZE = 0.7, 0.9  # ... where some gather closer by; part of them th
 
 
 @dataclass(frozen=True, eq=False)
-class Tail:
+class SideTail:
     """What clipping at some distances from the center takes off a mean, on one side.
 
     Attributes
@@ -74,7 +74,7 @@ class Tail:
 
 def measure_sides(
     curator: Measurer, center: Floats, spread: Floats, rows: float, *, share: float
-) -> tuple[Tail, Tail]:
+) -> tuple[SideTail, SideTail]:
     """Return the tails of both sides of a single column, below its center and above it.
 
     Parameters
@@ -103,7 +103,7 @@ def fit_tail(
     *,
     apart: float,
     rare: bool = False,
-) -> Tail:
+) -> SideTail:
     """Return one side's tail, by noisy counts of the rows between `edges` and beyond them.
 
     About `apart` of the rows are not all at the center. Where these are `rare`, they may well be
@@ -153,7 +153,7 @@ def fit_tail(
     not_given = np.interp(at, REACH, reach * (farther @ (endless.lost - known.lost)))
     middles, inside = 0.5 * (edges[:start] + edges[1 : start + 1]), np.maximum(counts[:start], 0.0)
     square = reach**2 * (farther @ (1.0 + 2.0 * known.lost[:, 0] + known.square[:, 0]))
-    return Tail(
+    return SideTail(
         reach=edges[start:],
         lost=lost,
         doubt=doubt + chance,

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.lengths.norms import Norms, fraction_radius, safe_cell
+from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius, safe_cell
 
 __all__ = ["Tail", "find_tail"]
 
@@ -47,12 +47,12 @@ class Tail:
     stretch: float
 
 
-def find_tail(norms: Norms, size: Floats, clipped: float, rows: float) -> Tail:
+def find_tail(norms: MeasuredNorms, size: Floats, clipped: float, rows: float) -> Tail:
     """Return where to clip squares so that about `clipped` of `rows` rows are.
 
     Parameters
     ----------
-    norms : Norms
+    norms : MeasuredNorms
         Of the scaled squares around their size.
     size : float64 array of shape (d,)
         Private variances, over the scale.
@@ -103,7 +103,9 @@ def _squares(count: int, d: int) -> Floats:
     return found
 
 
-def _stretch(norms: Norms, length: Floats, radius: float, part: float, excess: float) -> float:
+def _stretch(
+    norms: MeasuredNorms, length: Floats, radius: float, part: float, excess: float
+) -> float:
     """Return the root mean square length over that of normal rows."""
     inside = int(np.searchsorted(norms.edges, radius, side="right"))
     middle = norms.middles[:inside]

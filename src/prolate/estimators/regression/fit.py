@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.present import whole_rows
 from prolate.estimators.regression.level import SKEWED, with_level
 from prolate.estimators.regression.line import Line, Moments, add_round, fit_line, read_moments
@@ -106,7 +106,7 @@ def _fit(
     curator: Curator,
     rows: float,
     place: Found,
-    norms: Norms,
+    norms: MeasuredNorms,
     alpha: float | None,
     fit_intercept: bool,
     *,
@@ -164,7 +164,7 @@ def _measured(
     curator: Curator,
     rows: float,
     standard: Standard,
-    norms: Norms,
+    norms: MeasuredNorms,
     asked: list[Radius],
     alpha: float | None,
     *,

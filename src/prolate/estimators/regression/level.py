@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.lengths.interval import clipped_to_interval
-from prolate.estimators.lengths.sides import Tail, measure_sides
+from prolate.estimators.lengths.sides import SideTail, measure_sides
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.rotation import TurnedCurator
@@ -119,7 +119,7 @@ def _own(noise: Floats) -> float:
     return max(float(noise[-1, -1]) - explained, 0.0)
 
 
-def _lost(low: Tail, high: Tail, cut: float) -> tuple[float, float]:
+def _lost(low: SideTail, high: SideTail, cut: float) -> tuple[float, float]:
     """Return the square of what a cut at -+ `cut` likely takes off the mean, and its variance."""
     sides = [
         (np.interp(cut, one.reach, one.lost), np.interp(cut, one.reach, one.doubt))

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from prolate.curator import Curator
-from prolate.estimators.lengths.norms import Norms, fraction_radius
+from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius
 from prolate.estimators.regression.slopes import FARTHER, attenuation, mean_square
 from prolate.estimators.regression.standard import longest_square
 from prolate.estimators.shares import rows_changed
@@ -41,7 +41,7 @@ class Radius:
 
 
 def choose_radii(
-    curator: Curator, rows: float, norms: Norms, k: int, *, share: float, again: bool
+    curator: Curator, rows: float, norms: MeasuredNorms, k: int, *, share: float, again: bool
 ) -> list[Radius]:
     """Return the small radius, and the large one where rows pay for both.
 
@@ -73,12 +73,14 @@ def enough_rows(curator: Curator, rows: float) -> float:
     return float(rows * curator.mu_of(curator.remaining) / changed)
 
 
-def longest_length(norms: Norms) -> float:
+def longest_length(norms: MeasuredNorms) -> float:
     """Return the longest length of features that is believed."""
     return 1.02 * _FAR_CUT / FARTHER * norms.typical
 
 
-def _large_radius(curator: Curator, norms: Norms, k: int, rows: float, share: float) -> float:
+def _large_radius(
+    curator: Curator, norms: MeasuredNorms, k: int, rows: float, share: float
+) -> float:
     """Return the radius that is best for the slopes: noise against what clipping does."""
     changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
     best = (math.inf, float(norms.edges[0]))

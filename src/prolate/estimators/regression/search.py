@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.lengths.norms import Norms, measure_norms
+from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.regression.place import place
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.standardize import standardize
@@ -56,14 +56,14 @@ class Found:
     Attributes
     ----------
     standard : Standard
-    norms : Norms or None
+    norms : MeasuredNorms or None
         How long the standardized features are; None where they cannot be seen.
     sample : Curator
         Of the rows that were searched: all, or a random sample.
     """
 
     standard: Standard
-    norms: Norms | None
+    norms: MeasuredNorms | None
     sample: Curator
 
 

@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.estimators.lengths.norms import Norms
+from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.regression.line import Moments, spread_of_noise
 
 __all__ = ["FARTHER", "Slopes", "attenuation", "average", "mean_square", "true_slopes"]
@@ -72,7 +72,7 @@ class Slopes:
     rest: float
 
 
-def attenuation(norms: Norms, radius: float, longest: float, columns: int) -> float:
+def attenuation(norms: MeasuredNorms, radius: float, longest: float, columns: int) -> float:
     """Return about how much larger slopes on rows clipped to a radius are.
 
     E |z| |T| / E |T|**2 of the rows, T = z clipped to `radius`, |z| <= `longest`: so it is for
@@ -96,7 +96,7 @@ def _ratio(middle: Floats, part: Floats, radius: float) -> float:
     return float(np.sum(part * middle * clipped) / np.sum(part * clipped**2))
 
 
-def _farther(norms: Norms, lengths: Floats, radius: float, longest: float) -> float:
+def _farther(norms: MeasuredNorms, lengths: Floats, radius: float, longest: float) -> float:
     """Return by what part slopes may surely be larger than elliptical rows' are: `attenuation`.
 
     Beyond what is so for rows of these `lengths`, and what noise of the counts explains.
@@ -116,7 +116,7 @@ def _farther(norms: Norms, lengths: Floats, radius: float, longest: float) -> fl
     return max(gaps[0] / gaps[1] - 1.0 - _SURE * doubts[0], 0.0)
 
 
-def mean_square(norms: Norms, radius: float, longest: float) -> float:
+def mean_square(norms: MeasuredNorms, radius: float, longest: float) -> float:
     """Return E |T|**2."""
     middle, part = _lengths(norms, longest)
     return float(np.sum(part * np.minimum(middle, radius) ** 2))
@@ -128,7 +128,7 @@ def true_slopes(
     rows: float,
     radius: float,
     cut: float,
-    norms: Norms,
+    norms: MeasuredNorms,
     longest: float,
     ridge: float = 0.0,
 ) -> Slopes:
@@ -140,7 +140,7 @@ def true_slopes(
         Of features clipped to `radius`, and a target cut to -+ `cut`.
     rows : float
     radius, cut : float
-    norms : Norms
+    norms : MeasuredNorms
         Of the features.
     longest : float
         No row is longer.
@@ -207,7 +207,7 @@ def average(found: Sequence[Slopes]) -> Slopes:
 
 
 def _correction(
-    variances: Floats, norms: Norms, radius: float, longest: float, rows: float
+    variances: Floats, norms: MeasuredNorms, radius: float, longest: float, rows: float
 ) -> tuple[Floats, float, float]:
     """Return by how much the slopes of clipped rows are too large, along each axis.
 
@@ -265,7 +265,9 @@ def _kept(variance: float, cut: float) -> float:
     return inside
 
 
-def _lengths(norms: Norms, longest: float, *, surely: bool = False) -> tuple[Floats, Floats]:
+def _lengths(
+    norms: MeasuredNorms, longest: float, *, surely: bool = False
+) -> tuple[Floats, Floats]:
     """Return a length in the middle of each cell, and what part of the rows has it.
 
     Of tails, only what is surely there, if `surely`: far out, noise would be worth much.

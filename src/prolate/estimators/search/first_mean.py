@@ -15,7 +15,7 @@ from prolate.curator import Measurer, Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.expected import Expected, expect
-from prolate.estimators.lengths.norms import Norms, measure_norms, safe_cell
+from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms, safe_cell
 from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
 
@@ -139,7 +139,7 @@ def measure_lengths(
     *,
     share: float,
     one_sided: bool,
-) -> tuple[Norms, Expected, float]:
+) -> tuple[MeasuredNorms, Expected, float]:
     """Measure how long the scaled rows are, what to expect, and the share that is left."""
     effective = effective_columns(spread, scale)
     part = radius_share(curator, rows, effective)

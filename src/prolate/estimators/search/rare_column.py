@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.lengths.interval import Clipped, clipped_to_interval
 from prolate.estimators.lengths.likely_shapes import STEPS, few_values
-from prolate.estimators.lengths.sides import Tail, fit_tail
+from prolate.estimators.lengths.sides import SideTail, fit_tail
 from prolate.estimators.search.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.search.locate import Interval
 from prolate.estimators.shares import (
@@ -51,7 +51,7 @@ class RareColumn:
         Of the bulk.
     rows : float
         Number of all rows.
-    low, high : Tail
+    low, high : SideTail
         Of both sides, in the data's unit.
     present : float
         About what part of the rows has a value.
@@ -59,8 +59,8 @@ class RareColumn:
 
     center: Floats
     rows: float
-    low: Tail
-    high: Tail
+    low: SideTail
+    high: SideTail
     present: float
 
     @property
@@ -152,7 +152,7 @@ def _together(found: Seen, edges: Floats) -> tuple[Floats, Floats, float]:
     return found.edges[at], found.counts[at[0] : at[-1]], found.noise
 
 
-def _within(tail: Tail, bulk: float, room: float) -> Tail:
+def _within(tail: SideTail, bulk: float, room: float) -> SideTail:
     """Return it with distances of at least those of the bulk, which is never clipped.
 
     And with none farther than there is room, by public bounds: there nothing is lost.
