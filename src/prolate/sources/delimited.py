@@ -92,9 +92,10 @@ def numbers(cells: pa.Array) -> pa.Array:
     known = pc.or_(
         pc.match_substring_regex(cells, _NUMBER), pc.match_substring_regex(cells, _NOT_FINITE)
     )
-    text = pc.if_else(known, cells, pa.scalar(None, pa.string()))
-    text = pc.if_else(pc.equal(lower, "true"), "1", text)
-    text = pc.if_else(pc.equal(lower, "false"), "0", text)
+    true, false, one, zero = _words("true", "false", "1", "0")
+    text = pc.if_else(known, cells, pa.nulls(1, pa.string())[0])
+    text = pc.if_else(pc.equal(lower, true), one, text)
+    text = pc.if_else(pc.equal(lower, false), zero, text)
     return text.cast(pa.float64())
 
 
@@ -290,9 +291,21 @@ def _with_missing(table: pa.Table, places: Sequence[int]) -> pa.Table:
 
 
 def _numbers_of(names: Sequence[str]) -> pa.Array:
+    return numbers(_words(*names))
+
+
+def _words(*texts: str) -> pa.Array:
+    """Return an array of text.
+
+    `pa.array` and `pa.scalar` import pandas where it is installed, for longer than a small file
+    takes to read.
+    """
     import pyarrow as pa
 
-    return numbers(pa.array(names, pa.string()))
+    each = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, each)], dtype=np.int32)
+    buffers = pa.py_buffer(ends), pa.py_buffer(b"".join(each))
+    return pa.StringArray.from_buffers(len(each), *buffers)
 
 
 def _numbers_with_commas(cells: pa.Array) -> pa.Array:
