@@ -208,6 +208,28 @@ def test_a_label_is_one_however_a_file_has_it(texts: list[str | None]) -> None:
         assert labels.number(text) == 1
 
 
+def test_a_label_with_a_decimal_comma_is_one_with_a_point() -> None:
+    labels = Labels(decimal_commas=True)
+    texts = ["7", "7,0", " +7,00", "7,", "7.0", "10000000", "1,0e+07", "-0,0", "0"]
+    assert labels.numbers(pa.array(texts)).tolist() == [0, 0, 0, 0, 0, 1, 1, 2, 2]
+    assert labels.number("7,0") == labels.number(7) == 0
+    others = ["7,5", "7.5", "a,0", "1,2,0", "7,0e1", ",0", ","]
+    assert labels.numbers(pa.array(others)).tolist() == list(range(3, 10))
+    assert Labels().numbers(pa.array(["1", "1,000"])).tolist() == [0, 1]
+
+
+def test_a_person_of_files_with_decimal_commas_is_one(tmp_path: Path) -> None:
+    """One missing id makes pandas write all ids of that file as floats."""
+    for name, ids in (("a", [7, 8]), ("b", [7, None])):
+        frame = pd.DataFrame({"who": ids, "x": [1.5, 2.5]})
+        frame.to_csv(tmp_path / f"{name}.csv", sep=";", decimal=",", index=False)
+    assert "7,0;1,5" in (tmp_path / "b.csv").read_text()
+    source = open_source(tmp_path, ["x"], labels=["who"])
+    assert rows_of(source.persons()) == [[1.5], [2.5], [2.5]]
+    found = prolate.count(tmp_path, by="who", keys=[7], budget=Budget(mu=1e4), seed=1)
+    assert float(found["7"].estimate[0]) == pytest.approx(2, abs=0.1)
+
+
 def test_labels_that_only_look_alike_are_several() -> None:
     texts = [
         "7",

@@ -126,10 +126,11 @@ class DelimitedFile(DataFile):
                 "which must hold the names of the columns. Take away lines above the names."
             )
         super().__init__(path, names, {}, None)
+        self.decimal_commas = self._delimiter == ";"
         self._commas: frozenset[str] = frozenset()
         if len(set(names)) == len(names):
             cells, _ = self._parsed(first, names)
-            if self._delimiter == ";":
+            if self.decimal_commas:
                 self._commas = frozenset(
                     name for name in names if _has_decimal_commas(cells.column(name))
                 )

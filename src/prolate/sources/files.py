@@ -56,6 +56,8 @@ class DataFile(ABC):
         The columns that are read as labels.
     missing : collection of str
         What stands for a missing value.
+    decimal_commas : bool
+        Whether numbers may have decimal commas.
     flags : frozenset of str
         The columns that are booleans.
     keys : dict
@@ -67,6 +69,7 @@ class DataFile(ABC):
     kind: str
     labels: tuple[str, ...] = ()
     missing: Collection[str] = ()
+    decimal_commas: bool = False
     flags: frozenset[str] = frozenset()
 
     def __init__(
@@ -236,7 +239,10 @@ class FileSource(BatchSource):
             file.labels = marks
             self._files.append(file)
         self.labels = tuple(
-            Labels({text for file in self._files if name not in file.keys for text in file.missing})
+            Labels(
+                {text for file in self._files if name not in file.keys for text in file.missing},
+                decimal_commas=any(file.decimal_commas for file in self._files),
+            )
             for name in marks
         )
         self.flags = frozenset(values).intersection(*(file.flags for file in self._files))

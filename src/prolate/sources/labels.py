@@ -3,8 +3,8 @@
 A label may be text, a whole number of any size, or whatever else Arrow writes as text. Two
 labels are the same if their texts are, without the spaces around them, and whatever the type of
 the column: 7, 7.0 and "7" of three files are one, and so are a day and its midnight, and true
-and True. Were they not, a person in all three would count three times. What is only spaces is
-missing.
+and True. Were they not, a person in all three would count three times. Where numbers may have
+decimal commas, 7,0 is one with them. What is only spaces is missing.
 
 A source hands out a column of labels after the columns of numbers, and in it 0, 1, 2, ... in the
 order in which labels first appear; a missing label is one like others. The numbers stay the same
@@ -31,6 +31,7 @@ __all__ = ["Labels", "choose", "encoded", "is_label", "text_of"]
 _BEGINS = frozenset(b"%c" % byte for byte in b"+-0123456789")
 _WHOLE = re.compile(rb"(?:\+|(-))?(\d+)(?:\.0*)?")
 _LARGE = re.compile(rb"[+-]?\d(?:\.\d+)?[eE]\+\d{2,3}")  # as floats are written: 1e+07
+_COMMA = re.compile(rb"([+-]?\d+),(0*|\d+[eE]\+\d{2,3})")  # 7,0 and 1,2e+17: whole numbers
 _TIME = re.compile(  # 2020-03-01T01:30:00.000Z
     rb"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?:(:\d\d)(?:\.(\d*?)0*)?)?(?:Z|\+00:?00)?"
 )
@@ -45,6 +46,8 @@ class Labels:
     ----------
     missing : set of str
         What else is written where a label is missing.
+    decimal_commas : bool
+        Whether whole numbers may be written like 7,0.
 
     Examples
     --------
@@ -54,8 +57,9 @@ class Labels:
     ([0, 1, 0, 2], 2)
     """
 
-    def __init__(self, missing: Collection[str] = ()) -> None:
+    def __init__(self, missing: Collection[str] = (), *, decimal_commas: bool = False) -> None:
         self._known: dict[bytes | None, int] = {}
+        self._decimal_commas = decimal_commas
         self._missing = frozenset(text.encode() for text in missing)
 
     def __len__(self) -> int:
@@ -67,12 +71,17 @@ class Labels:
         known = self._known
         if self._missing:
             texts = [None if text in self._missing else text for text in texts]
+        if self._decimal_commas:
+            texts = [text and _without_comma(text) for text in texts]
         numbers = [known.setdefault(text, len(known)) for text in texts]
         return np.asarray(np.array(numbers, dtype=np.int64)[places] if numbers else places)
 
     def number(self, label: object) -> int:
         """Return the number of a public label, a new one if it has none yet."""
-        return self._known.setdefault(text_of(label).encode(), len(self._known))
+        text = text_of(label).encode()
+        if self._decimal_commas:
+            text = _without_comma(text)
+        return self._known.setdefault(text, len(self._known))
 
     def lost(self, label: object) -> str | None:
         """Return the text of a public label, or None unless it is written where one is missing."""
@@ -252,6 +261,13 @@ def _stripped(text: bytes | None) -> bytes | None:
         day, clock = found[1], found[2] + (found[3] or b":00")
         clock += b"." + found[4] if found[4] else b""
         return day if clock == b"00:00:00" else day + b" " + clock
+    return text
+
+
+def _without_comma(text: bytes) -> bytes:
+    """Return a whole number with a decimal comma as its shortest text, and all else as it is."""
+    if b"," in text and (found := _COMMA.fullmatch(text)):
+        return _stripped(found[1] + b"." + found[2]) or text
     return text
 
 
