@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from decimal import Decimal
 
@@ -252,6 +253,26 @@ def test_bad_quantiles_are_refused(q):
 def test_a_sum_needs_bounds_of_every_column():
     with pytest.raises(InputError, match=r"'x1'.*none are given"):
         prolate.sum(ROWS, bounds={"x0": (0, 1)}, budget=BUDGET)
+
+
+def test_centers_and_scales_that_do_not_fit_the_columns_cost_nothing(tmp_path):
+    """What is wrong with them is known without a row, so no budget may be spent on it."""
+    ledger = Ledger.create(tmp_path / "ledger.db", limit=Budget(rho=1))
+    frame = pd.DataFrame({"age": ROWS[:, 0], "ward": "a"})
+    shapes: list[dict[str, object]] = [
+        {"center": {"ag": 1}, "scale": 1},
+        {"center": [1, 2, 3], "scale": 1},
+        {"center": 0, "scale": -1},
+        {"center": np.nan, "scale": 1},
+    ]
+    for shape, groups, method in itertools.product(
+        shapes, [{}, {"by": "ward", "keys": ["a"]}], ["auto", "gaussian-ellipse"]
+    ):
+        for function in [prolate.mean] if method == "auto" else [prolate.mean, prolate.sum]:
+            given = {"columns": "age", "method": method, **shape, **groups}
+            with pytest.raises(InputError, match=r"^(center|scale) "):
+                function(frame, budget=BUDGET, ledger=ledger, **given)
+    assert ledger.spent is None
 
 
 def test_the_ledger_is_charged_before_rows_are_read_and_can_refuse(tmp_path):

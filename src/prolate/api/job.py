@@ -89,6 +89,8 @@ class Job:
         Whether all that it tells is public where the number of rows is: it costs nothing then.
     names : callable
         From the names of the columns to those of what is estimated of them; the same by default.
+    check : callable, optional
+        Given the names of the columns, raises `InputError` where an argument does not fit them.
     """
 
     statistic: str
@@ -100,6 +102,7 @@ class Job:
     pairs_rows: bool = False
     only_counts: bool = False
     names: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple
+    check: Callable[[Sequence[str]], object] | None = None
 
     # Noise, and what is made of it, may be too large for a float: `_finite` is for that.
     @np.errstate(all="ignore")
@@ -197,8 +200,11 @@ class Job:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Return the public bounds of columns: those given, and 0 to 1 of booleans.
 
-        Published methods do what they do with the bounds that are given.
+        Published methods do what they do with the bounds that are given. Other arguments about
+        columns are checked as well, because nothing is charged yet.
         """
+        if self.check is not None:
+            self.check(columns)
         known = self.needs_bounds or (self.method == "auto" and not self.only_counts)
         flags = source.flags if known else ()
         return read_bounds(bounds, columns, required=self.needs_bounds, flags=flags)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from prolate import estimators
 from prolate.api.ellipse import check_ellipse
@@ -201,9 +205,12 @@ def mean(
     if rotation is not None and method != "auto":
         raise InputError(f"rotation is for method='auto'; got method={method!r}.")
 
+    def vectors(columns: Sequence[str]) -> tuple[NDArray[np.float64] | None, ...]:
+        at = read_vector("center", center, columns)
+        return at, read_vector("scale", scale, columns, positive=True)
+
     def estimate(curator: Curator) -> Estimate:
-        at = read_vector("center", center, curator.columns)
-        spread = read_vector("scale", scale, curator.columns, positive=True)
+        at, spread = vectors(curator.columns)
         if method == "auto" and part != "optimal":
             return estimators.mean(
                 curator,
@@ -238,6 +245,7 @@ def mean(
         needs_bounds=method in ("gaussian", "coinpress"),
         needs_zcdp=method == "plan-exponential",
         pairs_rows=method.startswith("plan"),
+        check=vectors,
     )
     return job.release(
         data,

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from prolate import estimators
 from prolate.api.ellipse import check_ellipse
@@ -89,9 +93,12 @@ def sum(  # noqa: A001  the name that users look for
     part = check_clip(clip)
     check_ellipse(method, part, center, scale)
 
+    def vectors(columns: Sequence[str]) -> tuple[NDArray[np.float64] | None, ...]:
+        at = read_vector("center", center, columns)
+        return at, read_vector("scale", scale, columns, positive=True)
+
     def estimate(curator: Curator) -> Estimate:
-        at = read_vector("center", center, curator.columns)
-        spread = read_vector("scale", scale, curator.columns, positive=True)
+        at, spread = vectors(curator.columns)
         if at is not None and spread is not None:
             return estimators.elliptical_sum(
                 curator, center=at, scale=spread, error_norm=p, clip=part
@@ -104,6 +111,7 @@ def sum(  # noqa: A001  the name that users look for
         error_norm=p,
         estimate=estimate,
         needs_bounds=method != "gaussian-ellipse",
+        check=vectors,
     )
     return job.release(
         data,
