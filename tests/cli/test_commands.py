@@ -277,6 +277,7 @@ TWO = "State the budget as --epsilon and --delta, or as --rho, or as --mu"
         (("mean", "a.csv", *BUDGET, "--bounds", "a=0:1", "--bounds", "0:2"), "give either"),
         (("mean", "a.csv", *BUDGET, "-c", "a,,b"), "a column name is empty"),
         (("mean", "a.csv", *BUDGET, "-c", ""), "a column name is empty"),
+        (("mean", "a.csv", *BUDGET, "-c", '"",'), "a column name is empty"),
         (("mean", "a.csv", *BUDGET, "--neighbors", "swap"), "'swap' is not one of"),
         (("mean", "a.csv", *BUDGET, "--seed", "x"), "'x' is not a whole number"),
         (("mean", "a.csv", *BUDGET, "--sed", "1"), "No such option"),

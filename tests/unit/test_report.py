@@ -495,6 +495,34 @@ def test_the_code_makes_the_releases_of_groups_again(
             assert getattr(other, field) == getattr(made, field)
 
 
+def test_the_code_takes_a_column_without_a_name(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As pandas names an index in a CSV file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from prolate.cli import main
+
+    rng = np.random.default_rng(0)
+    table = pa.table({key: rng.normal(size=500) for key in ("", "a,b")})
+    pq.write_table(table, tmp_path / "data.parquet")
+    monkeypatch.chdir(tmp_path)
+    for columns in ([""], ["", "a,b"]):
+        made = prolate.mean("data.parquet", columns=columns, budget=Budget(mu=1))
+        again(made, tmp_path, main)
+
+
+def test_the_code_says_which_arguments_it_may_lack() -> None:
+    rows = np.random.default_rng(0).normal(5.0, 2.0, size=(500, 2))
+    given: list[dict[str, Any]] = [{"center": 5.0}, {"clip": 0.1}, {"rotation": "auto"}]
+    for options in given:
+        made = prolate.mean(rows, budget=Budget(mu=1), **options)
+        assert any("scale" in note for note in repeat.not_stored(made))
+    fit = prolate.LinearRegression(mu=1, alpha=3.0).fit(rows[:, :1], rows[:, 1])
+    assert any("alpha" in note for note in repeat.not_stored(fit.release_))
+
+
 def again(made: Release, folder: Any, main: Any, *, shell: bool = True) -> None:
     """Check that code and command make a release of the same kind."""
     code = repeat.as_python(made)

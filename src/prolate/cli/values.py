@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,6 +30,8 @@ __all__ = [
     "read_range",
 ]
 
+_EMPTY = re.compile(r'(?:^|(?<=,))""(?=,|$)')
+
 
 def read_budget(
     epsilon: float | None, delta: float | None, rho: float | None, mu: float | None
@@ -46,14 +49,18 @@ def read_budget(
 
 
 def _names(values: Sequence[str], what: str) -> list[str] | None:
-    """Return the names of ``a,b`` and ``"c,d"``: quotes keep a comma in a name."""
+    """Return the names of ``a,b`` and ``"c,d"``: quotes keep a comma in a name.
+
+    ``""`` is the empty name, as the first column has in files that pandas writes with an index.
+    """
     try:
         names = [name for value in values for row in csv.reader([value]) for name in row]
     except csv.Error:
         raise click.BadParameter(
             f"a {what} with a line break in it must stand in double quotes."
         ) from None
-    if any(not name for name in names) or (values and not names):
+    meant = sum(len(_EMPTY.findall(value)) for value in values)
+    if names.count("") > meant or (values and not names):
         raise click.BadParameter(f"a {what} is empty; write them as a,b,c, without spaces.")
     return names or None
 

@@ -93,6 +93,14 @@ def not_stored(release: Release, keys: Sequence[Key] = ()) -> list[str]:
         notes.append(
             "Give center, scale, clip and rotation as before: a release does not store them."
         )
+    elif release.statistic == "mean" and release.method == "auto":
+        notes.append(
+            "If center, scale or clip were given, give them again: a release does not store them."
+        )
+    elif release.statistic == "regression":
+        notes.append(
+            "If alpha or accounting was given, give it again: a release does not store them."
+        )
     if not release.private:
         notes.append("With the same seed it gives the same numbers, and is as little private.")
     else:
@@ -182,7 +190,8 @@ def _columns(release: Release) -> list[str]:
 
 def _field(name: str) -> str:
     """Return a column name as a field of comma-separated text."""
-    return '"{}"'.format(name.replace('"', '""')) if set(name) & set(',"\n\r') else name
+    quoted = not name or set(name) & set(',"\n\r')
+    return '"{}"'.format(name.replace('"', '""')) if quoted else name
 
 
 def _shell(text: str) -> str:
