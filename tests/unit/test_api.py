@@ -6,6 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -259,7 +260,7 @@ def test_centers_and_scales_that_do_not_fit_the_columns_cost_nothing(tmp_path):
     """What is wrong with them is known without a row, so no budget may be spent on it."""
     ledger = Ledger.create(tmp_path / "ledger.db", limit=Budget(rho=1))
     frame = pd.DataFrame({"age": ROWS[:, 0], "ward": "a"})
-    shapes: list[dict[str, object]] = [
+    shapes: list[dict[str, Any]] = [
         {"center": {"ag": 1}, "scale": 1},
         {"center": [1, 2, 3], "scale": 1},
         {"center": 0, "scale": -1},
@@ -272,6 +273,32 @@ def test_centers_and_scales_that_do_not_fit_the_columns_cost_nothing(tmp_path):
             given = {"columns": "age", "method": method, **shape, **groups}
             with pytest.raises(InputError, match=r"^(center|scale) "):
                 function(frame, budget=BUDGET, ledger=ledger, **given)
+    assert ledger.spent is None
+
+
+@pytest.mark.parametrize("method", ["plan", "plan-exponential", "iome", "coinpress"])
+def test_methods_that_need_the_number_of_rows_cost_nothing_where_it_is_private(tmp_path, method):
+    """Whatever makes it private: it was charged first, and called add-remove where it was not."""
+    ledger = Ledger.create(tmp_path / "ledger.db", limit=Budget(rho=1))
+    frame = pd.DataFrame({"age": ROWS[:, 0], "ward": "a", "who": range(len(ROWS))})
+    hidden: list[dict[str, Any]] = [{"neighbors": "add-remove"}]
+    if not method.startswith("plan"):  # which is refused for another reason there
+        hidden += [
+            {"by": "ward", "keys": ["a"]},
+            {"unit": "who", "contribution": "rows", "max_rows": 2},
+            {"unit": "who", "neighbors": "add-remove"},
+        ]
+    for given in hidden:
+        with pytest.raises(InputError, match=f"^method='{method}' needs a public number of rows"):
+            prolate.mean(
+                frame,
+                columns="age",
+                method=method,
+                bounds=(0, 50),
+                budget=BUDGET,
+                ledger=ledger,
+                **given,
+            )
     assert ledger.spent is None
 
 

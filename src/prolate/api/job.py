@@ -85,6 +85,8 @@ class Job:
         Whether a step is not Gaussian, so that the release is charged, and stated, in rho.
     pairs_rows : bool
         Whether a step looks at pairs of neighboring rows.
+    needs_public_rows : bool
+        Whether the number of rows that are measured must be public.
     only_counts : bool
         Whether all that it tells is public where the number of rows is: it costs nothing then.
     names : callable
@@ -100,6 +102,7 @@ class Job:
     needs_bounds: bool = False
     needs_zcdp: bool = False
     pairs_rows: bool = False
+    needs_public_rows: bool = False
     only_counts: bool = False
     names: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple
     check: Callable[[Sequence[str]], object] | None = None
@@ -159,6 +162,11 @@ class Job:
             source = source.persons(max_rows, NumberedBits.from_bits(bits))
         terms = Terms(price, neighbors, whose, grouped=bool(groups))
         self._check_order(source.ordered and not groups, exchangeable)
+        if self.needs_public_rows and terms.relation != "replace":
+            raise InputError(
+                f"method={self.method!r} needs a public number of rows: neighbors='replace', no "
+                "groups, and no contribution='rows'. Use method='auto', which needs none of these."
+            )
         book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
         if groups:
             with _reporter(progress, terms.relation) as report:

@@ -245,6 +245,7 @@ def mean(
         needs_bounds=method in ("gaussian", "coinpress"),
         needs_zcdp=method == "plan-exponential",
         pairs_rows=method.startswith("plan"),
+        needs_public_rows=method.startswith("plan") or method in ("iome", "coinpress"),
         check=vectors,
     )
     return job.release(
