@@ -45,6 +45,7 @@ _TINY = 1e-250
 _NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its interval says
 _CANDIDATES = 8  # scales tried per octave
 _SURE, _SURE_ANYWHERE = 4.5, 6.0  # standard deviations that show a moment
+_SURE_NEAR_ONE, _OCTAVES = 4.0, 8.0  # the same, and how many octaves away one more is needed
 _LOWER = 2.5  # of them, by which it is lowered
 _BEYOND = 3  # half octaves that rare values may reach beyond the last that are seen
 _REACH = 8.0  # deviations at which values are cut for the mean square
@@ -184,7 +185,10 @@ def _surely(interval: Interval, size: Floats) -> Floats:
     known = usual > _TINY
     with np.errstate(divide="ignore"):
         beyond = np.log2(size / np.where(known, usual, 1.0))
-    return np.where(known, _SURE + np.maximum(beyond, 0.0), _SURE_ANYWHERE)
+        from_one = np.abs(np.log2(size))
+    sure = np.where(known, _SURE + np.maximum(beyond, 0.0), _SURE_ANYWHERE)
+    anywhere = np.minimum(_SURE_NEAR_ONE + from_one / _OCTAVES, _SURE_ANYWHERE)
+    return np.where(interval.narrow[:, np.newaxis], np.minimum(sure, anywhere), sure)
 
 
 def _first_cells(interval: Interval) -> NDArray[np.int64]:

@@ -154,6 +154,7 @@ def find_magnitudes(
     beyond = np.flatnonzero(seen[:, -1])
 
     largest, farthest = _reach(seen, grid)
+    farthest[zero & ~seen[:, 1:].any(axis=1)] = TINY  # zeros are nowhere
     if beyond.size and common.high + 1 < _GROUPS:
         first = np.full(beyond.size, common.high + 1)
         rest = MagnitudeGrid(origin[beyond], first, _GROUPS - common.high - 1, _SHIFT)
