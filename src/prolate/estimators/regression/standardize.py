@@ -44,8 +44,8 @@ _DOWN = 45  # octaves below the largest values seen at which the histogram begin
 _TINY = 1e-250
 _NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its interval says
 _CANDIDATES = 8  # scales tried per octave
-_SURE, _SURE_ANYWHERE = 4.5, 6.0  # standard deviations that show a moment
-_SURE_NEAR_ONE, _OCTAVES = 4.0, 8.0  # the same, and how many octaves away one more is needed
+_SURE, _SURE_ANYWHERE, _NEVER = 4.5, 6.0, 1e9  # standard deviations that show a moment
+_OCTAVES = 8.0  # from one, that need a standard deviation more where a single value was seen
 _LOWER = 2.5  # of them, by which it is lowered
 _BEYOND = 3  # half octaves that rare values may reach beyond the last that are seen
 _REACH = 8.0  # deviations at which values are cut for the mean square
@@ -79,7 +79,7 @@ def standardize(
         most_levels=_LEVELS,
         lost=_LOST,
     )
-    spread = _deviation(view, rows, interval, share=share)
+    spread = _deviation(view, rows, interval, share=share, target=target)
     if target:
         spread = np.where(spread > 0.0, spread, interval.half / SCALES)
         spread = np.clip(spread, SMALLEST, LARGEST)
@@ -129,7 +129,9 @@ def _mean_square(
     return np.where(size == spread**2, np.sqrt(np.clip(square, size / less, size * _MOST)), spread)
 
 
-def _deviation(view: Searcher, rows: float, interval: Interval, *, share: float) -> Floats:
+def _deviation(
+    view: Searcher, rows: float, interval: Interval, *, share: float, target: bool
+) -> Floats:
     """Return about the root mean square deviation from the intervals' centers; 0: not seen."""
     d, rows, narrow = view.dimension, max(rows, 1.0), interval.narrow
     first = _first_cells(interval)
@@ -163,7 +165,7 @@ def _deviation(view: Searcher, rows: float, interval: Interval, *, share: float)
     square = np.append(middle[:-1] ** 2, 0.0)
     moment = np.cumsum(np.where(single, 0.0, counts) * square, axis=1)
     doubt = noise * np.sqrt(np.cumsum(square**2))
-    sure = _surely(interval, middle * unit[:, np.newaxis])
+    sure = _surely(interval, middle * unit[:, np.newaxis], target=target)
     lower = np.where(moment > sure * doubt, moment - _LOWER * doubt, 0.0)
     seen = lower.max(axis=1)
     # Of rare values the nearest are seen first: too large a scale does less harm than too
@@ -175,19 +177,22 @@ def _deviation(view: Searcher, rows: float, interval: Interval, *, share: float)
         return np.asarray(np.sqrt(np.maximum(bulk**2, seen / rows)) * unit)
 
 
-def _surely(interval: Interval, size: Floats) -> Floats:
+def _surely(interval: Interval, size: Floats, *, target: bool) -> Floats:
     """Return how many standard deviations show that there are deviations of a size.
 
     The farther beyond what was seen so far, the more: one false alarm there would drown
-    everything else. Where only a single value was seen, any size is as likely.
+    everything else. Where only zeros were seen, all features together tell (`_with_rare_values`);
+    but a target may deviate by anything, and likeliest by about one.
     """
     usual = np.where(interval.narrow, interval.farthest, interval.half)[:, np.newaxis]
     known = usual > _TINY
     with np.errstate(divide="ignore"):
         beyond = np.log2(size / np.where(known, usual, 1.0))
         from_one = np.abs(np.log2(size))
-    sure = np.where(known, _SURE + np.maximum(beyond, 0.0), _SURE_ANYWHERE)
-    anywhere = np.minimum(_SURE_NEAR_ONE + from_one / _OCTAVES, _SURE_ANYWHERE)
+    sure = np.where(known, _SURE + np.maximum(beyond, 0.0), _NEVER)
+    if not target:
+        return sure
+    anywhere = np.minimum(_SURE + from_one / _OCTAVES, _SURE_ANYWHERE)
     return np.where(interval.narrow[:, np.newaxis], np.minimum(sure, anywhere), sure)
 
 
