@@ -23,8 +23,7 @@ from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, LedgerError, ProlateError, ReleaseError
 from prolate.forecast import Forecast, expected_error
 from prolate.ledger import Ledger
-from prolate.release import Release, installed_version
-from prolate.release.groups import GroupedRelease
+from prolate.release import GroupedRelease, Release, installed_version
 
 if TYPE_CHECKING:
     from prolate.regression import LinearRegression

@@ -31,7 +31,7 @@ from prolate.release.words import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from prolate.release.groups import GroupedRelease
+    from prolate.release import GroupedRelease
 
 Progress = Callable[[str, int, int | None], None]
 

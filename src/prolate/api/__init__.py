@@ -1,4 +1,8 @@
-"""The public functions: what a user calls to make a release."""
+"""The public functions: what a user calls to make a release, each in a module of its own name.
+
+All take the same steps, which are in `job`, or for each group in `groups` (`group_columns` says
+which groups there are). `terms` is what a budget for persons or groups leaves for each row.
+"""
 
 from prolate.api.count import count
 from prolate.api.covariance import covariance

@@ -15,8 +15,7 @@ from prolate.errors import InputError
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
 from prolate.queries import Count
-from prolate.release import Release
-from prolate.release.groups import GroupedRelease
+from prolate.release import GroupedRelease, Release
 from prolate.sources import open_source
 from prolate.sources.paths import Paths, as_paths
 

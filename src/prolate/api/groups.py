@@ -19,8 +19,7 @@ from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.ledger import Ledger
 from prolate.queries import Count
-from prolate.release import Release
-from prolate.release.groups import GroupedRelease
+from prolate.release import GroupedRelease, Release
 from prolate.release.key import Key, in_words
 from prolate.sources.source import Block, Source
 from prolate.sources.threads import thread_count

@@ -22,8 +22,7 @@ from prolate.estimators import Estimate
 from prolate.ledger import Ledger
 from prolate.measurement import Measurement
 from prolate.noise import NumberedBits, random_bits
-from prolate.release import Release
-from prolate.release.groups import GroupedRelease
+from prolate.release import GroupedRelease, Release
 from prolate.release.key import as_key
 from prolate.release.unit import Unit
 from prolate.sources import Source, open_source

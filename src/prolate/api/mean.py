@@ -19,8 +19,7 @@ from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
-from prolate.release import Release
-from prolate.release.groups import GroupedRelease
+from prolate.release import GroupedRelease, Release
 from prolate.rivals import coinpress, iome, plan
 
 __all__ = ["MEAN_METHODS", "mean"]

@@ -20,8 +20,7 @@ from prolate.errors import InputError
 from prolate.estimators import Estimate
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.ledger import Ledger
-from prolate.release import Release
-from prolate.release.groups import GroupedRelease
+from prolate.release import GroupedRelease, Release
 from prolate.sources import Source, open_source
 from prolate.sources.paired import open_table
 

@@ -13,8 +13,7 @@ from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
-from prolate.release import Release
-from prolate.release.groups import GroupedRelease
+from prolate.release import GroupedRelease, Release
 
 __all__ = ["variance"]
 

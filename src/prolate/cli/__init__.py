@@ -1,7 +1,8 @@
-"""The command `prolate`: `entry` starts it; each command is in a module of its own name.
+"""The command `prolate`: `entry` starts it; its commands are in modules of their names.
 
-The commands of columns are together in `statistics`. `options`, `values` and `help` are the
-arguments that they share, `release` what each of them does to make a release and print it.
+Those that release statistics of columns are together in `statistics`, and `show` is in `report`.
+They share `options`, how their `values` are read, and the layout of their `help`; what is done to
+make a release and print it (`release`), and advice that names options (`words`).
 """
 
 from prolate.cli.entry import main

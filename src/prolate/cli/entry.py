@@ -1,6 +1,6 @@
 """The command `prolate`: arguments in, a release out, one plain sentence when it cannot be.
 
-Its commands are in the modules beside this one, and go through the public face.  All that can be
+Its commands are in the modules beside this one, and go through the public face. All that can be
 wrong is checked before a release is made, because a release that cannot be shown has still
 been paid for.
 """

@@ -12,8 +12,7 @@ import click
 from prolate.cli.values import read_budget, read_keys
 from prolate.cli.words import in_options
 from prolate.errors import ReleaseError
-from prolate.release import Release
-from prolate.release.groups import GroupedRelease
+from prolate.release import GroupedRelease, Release
 from prolate.release.json import check_writable
 from prolate.release.words import NOT_PRIVATE
 

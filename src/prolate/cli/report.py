@@ -11,8 +11,8 @@ from prolate.cli.help import examples
 from prolate.cli.options import level_option, show_options
 from prolate.cli.release import print_whole
 from prolate.errors import ReleaseError
-from prolate.release import Release
-from prolate.release.groups import SCHEMA, GroupedRelease
+from prolate.release import GroupedRelease, Release
+from prolate.release.groups import SCHEMA
 from prolate.release.json import check_writable, read_json
 from prolate.release.words import printable
 

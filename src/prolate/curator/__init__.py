@@ -4,6 +4,7 @@
 `choice` looks for what `Curator.select` chooses.
 """
 
-from prolate.curator.curator import Curator, Measurement, Measurer, Progress, Searcher, Table
+from prolate.curator.curator import Curator
+from prolate.measurement import Measurement, Measurer, Progress, Searcher, Table
 
 __all__ = ["Curator", "Measurement", "Measurer", "Progress", "Searcher", "Table"]

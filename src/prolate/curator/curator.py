@@ -15,9 +15,6 @@ rounding error in the accounting.
 `Curator.select` is the exponential mechanism instead, and asks for a budget in zCDP
 (`Budget.for_zcdp`): its share is one of rho = mu**2 / 2, which adds up in the same way, and
 the release is then rho-zCDP, not mu-GDP.
-
-Beside it: `account` adds up the shares, `rows` the rows, all or a sample,
-and `choice` looks for what `select` chooses.
 """
 
 from __future__ import annotations
@@ -36,13 +33,13 @@ from prolate.curator.account import Account, check_share
 from prolate.curator.choice import choose, first_counts
 from prolate.curator.rows import Rows, cuts_of
 from prolate.errors import BudgetError, InputError
-from prolate.measurement import Measurement, Measurer, Progress, Searcher, Table
+from prolate.measurement import Measurement, Progress
 from prolate.noise import MAX_SCALE, NumberedBits, random_bits, rounded_gaussian
 from prolate.queries import Query, Ranks, Together
 from prolate.sources import PARTS, Source
 from prolate.sources.threads import thread_count
 
-__all__ = ["Curator", "Measurement", "Measurer", "Progress", "Searcher", "Table"]
+__all__ = ["Curator"]
 
 _FINE = 34  # steps of 2**-33, or noise of about 2**33 steps: far below anything that matters
 

@@ -1,11 +1,12 @@
 """The result of a private computation: of all rows (`release`), or of each group (`groups`).
 
-`shown` is what both have in common, `json` how they are stored and read again, `receipt` and
-`unit` are parts of them, and the others are views: text, data frames, intervals and plots.
+`shown` is what both have in common, `json` how they are stored and read again. `receipt`, `unit`
+and `key` (what a group is called) are parts of them, and `arrays` checks others. `words`, `views`,
+`intervals` and `plot` show them: in sentences, as text and data frames, and drawn.
 """
 
 from prolate.release.groups import GroupedRelease
 from prolate.release.receipt import ReceiptEntry
-from prolate.release.release import STATISTICS, Release, installed_version
+from prolate.release.release import Release, installed_version
 
-__all__ = ["STATISTICS", "GroupedRelease", "ReceiptEntry", "Release", "installed_version"]
+__all__ = ["GroupedRelease", "ReceiptEntry", "Release", "installed_version"]

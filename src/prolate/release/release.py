@@ -31,9 +31,8 @@ from prolate.release.unit import Unit
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["SCHEMA_VERSION", "STATISTICS", "ReceiptEntry", "Release", "installed_version"]
+__all__ = ["STATISTICS", "Release", "installed_version"]
 
-SCHEMA_VERSION = 1
 STATISTICS = (
     "mean",
     "sum",
@@ -119,7 +118,7 @@ class Release(Shown):
 
     _what: ClassVar = "release"
     _schema: ClassVar = "prolate.release"
-    _schema_version: ClassVar = SCHEMA_VERSION
+    _schema_version: ClassVar = 1
 
     statistic: str
     estimate: NDArray[np.float64]

@@ -7,8 +7,7 @@ from itertools import islice, product
 
 import numpy as np
 
-from prolate.release import Release
-from prolate.release.groups import GroupedRelease
+from prolate.release import GroupedRelease, Release
 from prolate.release.key import parts
 from prolate.release.plot import correlations
 from prolate.release.views import each, label_of, name_of, numbers, stated, value_header

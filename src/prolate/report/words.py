@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prolate.budget import Budget
-from prolate.release import Release
-from prolate.release.groups import GroupedRelease
+from prolate.release import GroupedRelease, Release
 from prolate.release.key import in_words
 from prolate.release.views import each, round_to
 from prolate.release.words import (

@@ -13,8 +13,7 @@ from prolate.curator import Progress
 from prolate.errors import InputError
 from prolate.ledger import Ledger
 from prolate.ledger.entry import Charge
-from prolate.release import Release
-from prolate.release.groups import GroupedRelease
+from prolate.release import GroupedRelease, Release
 from prolate.release.unit import Unit
 from prolate.report.repeat import _field, _folded, _shell
 from prolate.ui.schema import Schema

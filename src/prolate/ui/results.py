@@ -8,8 +8,7 @@ from importlib import resources
 
 import jinja2
 
-from prolate.release import Release, words
-from prolate.release.groups import GroupedRelease
+from prolate.release import GroupedRelease, Release, words
 
 __all__ = ["Made", "headline", "render", "to_csv", "to_text"]
 
