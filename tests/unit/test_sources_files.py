@@ -19,7 +19,7 @@ import pytest
 import prolate
 from prolate.errors import InputError
 from prolate.sources import Source, open_source
-from prolate.sources.paths import find_files
+from prolate.sources.paths import find_parts
 
 TABLE = pa.table(
     {
@@ -34,6 +34,10 @@ ROWS = np.array([[1.5, 30], [2.5, np.nan], [np.nan, 50], [np.nan, 60], [-5.5, 70
 def rows_of(source: Source) -> np.ndarray:
     blocks = list(source.blocks())
     return np.concatenate(blocks) if blocks else np.empty((0, len(source.columns)))
+
+
+def find_files(paths: object) -> list[str]:
+    return [part.path for part in find_parts(paths)]
 
 
 def write_stream(table: pa.Table, path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 
@@ -11,10 +10,10 @@ import pytest
 from scipy import integrate, stats
 
 from prolate.errors import InputError
-from prolate.theory import clipped, clipping
+from prolate.theory import clipped
 from prolate.theory.chi2_mixture import ChiSquareMixture
 from prolate.theory.clipped import lost_moments
-from prolate.theory.clipping import ClippedMean, best_clip, expected_error_curve
+from prolate.theory.clipping import ClippedMean, best_clip
 
 
 def mixture(w: np.ndarray, t: np.ndarray) -> ChiSquareMixture:
@@ -148,17 +147,6 @@ def test_where_nothing_helps_the_center_is_returned() -> None:
     found = best_clip(np.ones(50), n=10, mu=1e-3)
     assert found.best.clip == 1.0
     assert found.best.total == pytest.approx(found.sampling, rel=0.02)
-
-
-def test_the_curve_is_the_points() -> None:
-    sigma = [2.0, 1.0]
-    curve = expected_error_curve(sigma, n=100, mu=1.0, clips=[0.5, 1e-3])
-    plan = ClippedMean(sigma, n=100, mu=1.0)
-    assert curve == (plan.at(0.5), plan.at(1e-3))
-    default = expected_error_curve(sigma, n=100, mu=1.0)
-    assert [e.clip for e in default] == sorted(clipping._CURVE)
-    assert all(a.noise > b.noise for a, b in itertools.pairwise(default))
-    assert all(a.fluctuation < b.fluctuation for a, b in itertools.pairwise(default))
 
 
 def test_other_scalings_are_allowed() -> None:

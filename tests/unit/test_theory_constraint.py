@@ -11,7 +11,11 @@ from scipy.optimize import minimize
 from prolate.errors import InputError
 from prolate.theory import radii
 from prolate.theory.chi2_mixture import ChiSquareMixture
-from prolate.theory.constraint import ball_scaling, conditional_squares
+from prolate.theory.constraint import _squares, ball_scaling
+
+
+def conditional_squares(weights: np.ndarray, x: float) -> np.ndarray:
+    return _squares(ChiSquareMixture(weights), x)[0]
 
 
 def test_conditional_squares_add_up() -> None:

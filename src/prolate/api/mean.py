@@ -224,7 +224,7 @@ def mean(
                 curator, center=at, scale=spread, error_norm=p, clip=part
             )
         if method == "gaussian":
-            return estimators.bounded_mean(curator, error_norm=p, elliptical=False)
+            return estimators.bounded_mean(curator)
         if method == "iome":
             return iome(curator)
         if method == "coinpress":

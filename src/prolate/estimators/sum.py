@@ -83,8 +83,8 @@ def bounded_sum(curator: Curator, *, error_norm: float, elliptical: bool) -> Est
     return Estimate(value, noise_std, None, max(0.0, rows), clipping_std=rounding)
 
 
-def bounded_mean(curator: Curator, *, error_norm: float, elliptical: bool) -> Estimate:
-    """Return the private mean of every column from its bounds alone.
+def bounded_mean(curator: Curator) -> Estimate:
+    """Return the private mean of every column from its bounds alone, by the plain mechanism.
 
     The sum around the middle of the bounds, divided by the number of rows; a missing
     value counts as the middle.
@@ -97,8 +97,7 @@ def bounded_mean(curator: Curator, *, error_norm: float, elliptical: bool) -> Es
     else:
         counted = curator.measure(Count(curator.dimension), share=_COUNTED, label="rows")
         rows, unsure = max(1.0, float(counted.values[0])), counted.std
-    scale = _shape(half, error_norm, elliptical)
-    value, noise_std, step = _centered_sum(curator, middle, half, scale, middle)
+    value, noise_std, step = _centered_sum(curator, middle, half, np.ones_like(half), middle)
     noise_std = np.hypot(noise_std, np.abs(value) * unsure / rows) / rows
     value = middle + value / rows
     return Estimate(value, noise_std, None, rows, clipping_std=_rounding(step, noise_std))

@@ -125,7 +125,7 @@ class Question:
     def _estimator(self) -> Callable[[Curator], Estimate]:
         p = self.error_norm
         if self.method == "gaussian":
-            return lambda curator: estimators.bounded_mean(curator, error_norm=p, elliptical=False)
+            return estimators.bounded_mean
         if self.method in ("plan", "plan-noscale"):
             scaling = self.method == "plan"
             return lambda curator: plan(curator, error_norm=p, scaling=scaling)

@@ -107,7 +107,7 @@ def is_table(data: object) -> bool:
     )
 
 
-def open_features(X: object, what: str = "X", labels: Sequence[str | int] = ()) -> Source:
+def open_features(X: object, labels: Sequence[str | int] = ()) -> Source:
     """Open the rows of a matrix or a table of features.
 
     Beyond what `open_source` takes, an array of Python objects will do if all of them are
@@ -124,22 +124,22 @@ def open_features(X: object, what: str = "X", labels: Sequence[str | int] = ()) 
     if not hasattr(X, "tocsr"):
         if isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "") == "O":
             refuse_lists(labels)
-        X = _array(X, what)
+        X = _array(X, "X")
     data: Any = X
     if data.dtype.kind == "c":
         raise InputError(
-            f"Complex data not supported: pass the real and imaginary parts of {what} as "
+            "Complex data not supported: pass the real and imaginary parts of X as "
             "features of their own."
         )
     if data.ndim != 2:
         raise InputError(
-            f"{what} must have two dimensions, rows and features; it has {data.ndim}. Reshape "
+            f"X must have two dimensions, rows and features; it has {data.ndim}. Reshape "
             "your data either using array.reshape(-1, 1) if it has a single feature, or "
             "array.reshape(1, -1) if it is a single row."
         )
     if data.shape[1] == 0:
         raise InputError(
-            f"{what} has 0 feature(s) (shape={data.shape}) while a minimum of 1 is required."
+            f"X has 0 feature(s) (shape={data.shape}) while a minimum of 1 is required."
         )
     return open_source(data, labels=labels)
 

@@ -18,7 +18,6 @@ __all__ = [
     "FileStamp",
     "Paths",
     "as_paths",
-    "find_files",
     "find_parts",
     "format_of",
     "readable",
@@ -100,11 +99,6 @@ def readable(path: str, kind: str = "a file") -> Iterator[None]:
             f"{path} cannot be read as {kind}: it is damaged, half-written, or not what its "
             "ending says."
         ) from None
-
-
-def find_files(paths: Paths) -> list[str]:
-    """Return the data files that paths, globs and directories stand for; see `find_parts`."""
-    return [part.path for part in find_parts(paths)]
 
 
 def find_parts(paths: Paths) -> list[Part]:

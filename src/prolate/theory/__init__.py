@@ -13,7 +13,7 @@ from prolate.theory.shape import RELATIVE, effective_columns, noise_moment, opti
 if TYPE_CHECKING:
     from prolate.theory import chi2_mixture, clipping, constraint, radii
     from prolate.theory.chi2_mixture import ChiSquareMixture
-    from prolate.theory.clipping import ClippedMean, best_clip, expected_error_curve
+    from prolate.theory.clipping import ClippedMean, best_clip
     from prolate.theory.constraint import ball_scaling
     from prolate.theory.radii import exact_radius, optimal_b, radius_table
 
@@ -28,7 +28,6 @@ __all__ = [
     "constraint",
     "effective_columns",
     "exact_radius",
-    "expected_error_curve",
     "noise_moment",
     "optimal_b",
     "optimal_scale",
@@ -43,7 +42,6 @@ _HOMES = {
     "ball_scaling": "constraint",
     "best_clip": "clipping",
     "exact_radius": "radii",
-    "expected_error_curve": "clipping",
     "optimal_b": "radii",
     "radius_table": "radii",
 }

@@ -18,7 +18,6 @@ In add-remove, n is private too: its own noise comes on top, and its share of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,26 +30,13 @@ from prolate.theory.chi2_mixture import ChiSquareMixture
 from prolate.theory.clipped import lost_moments
 from prolate.theory.radii import optimal_b, sensitivity, squared_norm
 
-__all__ = ["BestClip", "ClippedMean", "ExpectedError", "best_clip", "expected_error_curve"]
+__all__ = ["BestClip", "ClippedMean", "ExpectedError", "best_clip"]
 
 Floats = NDArray[np.float64]
 
 _SMALLEST = 1e-3  # the least radius: of the norms, and of noise over what is lost
 _GRID = 14  # radii looked at before the search between two of them
 _DIGITS = 1e-4  # of the logarithm of the best radius: the error is flat there
-_CURVE = (
-    *(10.0**-k for k in range(6, 1, -1)),
-    0.03,
-    0.1,
-    0.2,
-    0.3,
-    0.5,
-    0.7,
-    0.9,
-    0.97,
-    0.99,
-    0.999,
-)
 
 
 @dataclass(frozen=True)
@@ -234,39 +220,6 @@ class ClippedMean:
 
     def _log_error(self, log_radius: float) -> float:
         return math.log(self.at_radius(math.exp(log_radius), clip=math.nan).total)
-
-
-def expected_error_curve(
-    sigma: ArrayLike,
-    *,
-    n: float,
-    mu: float,
-    clips: Iterable[float] | None = None,
-    center_offset: ArrayLike | None = None,
-    b: ArrayLike | None = None,
-    neighbors: Neighbors = "replace",
-) -> tuple[ExpectedError, ...]:
-    """Return the expected error at each clipping probability of `clips`.
-
-    Parameters
-    ----------
-    sigma, n, mu, center_offset, b, neighbors
-        As for `ClippedMean`.
-    clips : iterable of float, optional
-        Clipping probabilities; by default a grid from 1e-6 to 0.999.
-
-    Returns
-    -------
-    tuple of ExpectedError
-
-    Examples
-    --------
-    >>> few, many = expected_error_curve([1.0] * 4, n=1000, mu=0.1, clips=[1e-3, 0.5])
-    >>> round(few.root, 3), round(many.root, 3)
-    (0.172, 0.075)
-    """
-    plan = ClippedMean(sigma, n=n, mu=mu, center_offset=center_offset, b=b, neighbors=neighbors)
-    return tuple(plan.at(clip) for clip in (_CURVE if clips is None else clips))
 
 
 def best_clip(

@@ -27,7 +27,7 @@ from prolate.theory.checks import positive, probability
 from prolate.theory.chi2_mixture import ChiSquareMixture
 from prolate.theory.contour import contour
 
-__all__ = ["BallScaling", "ball_scaling", "conditional_squares"]
+__all__ = ["BallScaling", "ball_scaling"]
 
 Floats = NDArray[np.float64]
 
@@ -121,20 +121,8 @@ def ball_scaling(sigma: ArrayLike, clip: float) -> BallScaling:
     return BallScaling(b, p, best * scale, lemma * scale, step, miss)
 
 
-def conditional_squares(weights: ArrayLike, x: float) -> Floats:
-    """Return E[z_j**2 | sum_i w_i z_i**2 = x] of independent standard normal z.
-
-    Examples
-    --------
-    >>> conditional_squares([1.0, 1.0], 6.0).round(12).tolist()
-    [3.0, 3.0]
-    """
-    Q = ChiSquareMixture(weights)
-    return _squares(Q, x)[0]
-
-
 def _squares(Q: ChiSquareMixture, x: float) -> tuple[Floats, float]:
-    """Return the conditional squares, and the saddlepoint."""
+    """Return E[z_j**2 | Q = x] of the independent standard normal z of Q, and the saddlepoint."""
     terms = Q._terms
     x /= terms.scale
     path = contour(terms, x, right=x >= terms.moments()[0])
