@@ -10,10 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate import estimators
-from prolate.api.ellipse import check_ellipse
 from prolate.api.group_columns import By, Keys
 from prolate.api.job import Columns, Engine, Job, typed
-from prolate.arguments import Bounds, Vector, check_clip, check_method, check_norm, read_vector
+from prolate.arguments import (
+    Bounds,
+    Vector,
+    check_clip,
+    check_ellipse,
+    check_method,
+    check_norm,
+    read_vector,
+)
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
