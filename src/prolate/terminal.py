@@ -84,9 +84,9 @@ def print_release(release: Release, *, level: float, receipt: bool, intervals: b
     if not release.private:
         out.print(NOT_PRIVATE, style="bold red", soft_wrap=True)
     out.print()
-    _print_table(out, *cells(release, level, intervals=intervals))
+    print_table(out, *cells(release, level, intervals=intervals))
     out.print()
-    _print_notes(out, _notes(release, level, intervals=intervals))
+    print_notes(out, _notes(release, level, intervals=intervals))
     if receipt:
         out.print()
         print_receipt(release, out)
@@ -107,7 +107,7 @@ def print_groups(
         header, rows = release.cells(level, intervals=intervals)
         names = len(parts(release.by))
         columns = (*range(names), *([names + 1] if release.statistic != "count" else []))
-        _print_table(out, header, rows, left=columns)
+        print_table(out, header, rows, left=columns)
     out.print()
     first = max(release.groups.values(), key=lambda one: one.has_intervals, default=None)
     notes = [] if first is None else _notes(first, level, intervals=intervals)
@@ -117,7 +117,7 @@ def print_groups(
         notes.insert(0, ("n", "a noisy count of the group"))
     if first is None:
         notes = [("guarantee", release.guarantee)]
-    _print_notes(out, [*notes, *[("warning", warning) for warning in release.warnings]])
+    print_notes(out, [*notes, *[("warning", warning) for warning in release.warnings]])
     if receipt and first is not None:
         out.print()
         out.print("Of one group; the others are measured like it, each with its own noise.")
@@ -168,8 +168,8 @@ def print_receipt(release: Release, out: Console | None = None) -> None:
         ]
         for entry in release.receipt
     ]
-    _print_table(out, header, rows, left=(0, 6))
-    _print_notes(
+    print_table(out, header, rows, left=(0, 6))
+    print_notes(
         out,
         [
             ("share", "part of mu squared; mu squares add up to the budget's"),
@@ -199,7 +199,7 @@ def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delt
                 round_to(true, noise),
             ]
         )
-    _print_table(out, header, rows, left=(0, 1))
+    print_table(out, header, rows, left=(0, 1))
     out.print()
     low, high = release.interval(0.95).T
     held = sum(a <= true <= b for a, true, b in zip(low, truth, high, strict=True))
@@ -219,7 +219,7 @@ def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delt
         *([("advice", UNEVEN)] if is_uneven(release) else []),
         *[("warning", warning) for warning in release.warnings],
     ]
-    _print_notes(out, notes)
+    print_notes(out, notes)
     out.print()
     out.print(demo.next_steps(epsilon, delta), end="", soft_wrap=True)
 
@@ -239,7 +239,7 @@ def print_ledger(ledger: Ledger) -> None:
     if books.keys_delta:
         found = f"delta = {books.spent_delta:.4g} of {books.keys_delta:g} that is set aside"
         notes.append(("groups", f"finding them has cost {found}"))
-    _print_notes(out, notes)
+    print_notes(out, notes)
     if books.entries:
         out.print()
         header = ["charge", "time (UTC)", "mu", "rho", "release"]
@@ -252,7 +252,7 @@ def print_ledger(ledger: Ledger) -> None:
             header.insert(4, "delta")
             for row, entry in zip(rows, books.entries, strict=True):
                 row.insert(4, f"{entry.delta:.4g}" if entry.delta else "")
-        _print_table(out, header, rows, left=(1, len(header) - 1))
+        print_table(out, header, rows, left=(1, len(header) - 1))
 
 
 def _in_terms_of(budget: Budget, books: Account) -> str:
@@ -264,9 +264,10 @@ def _in_terms_of(budget: Budget, books: Account) -> str:
     return f"{words}, epsilon = {epsilon:.4g} at delta = {books.limit.stated['delta']:g}"
 
 
-def _print_table(
+def print_table(
     out: Console, header: list[str], rows: list[list[str]], left: tuple[int, ...] = (0,)
 ) -> None:
+    """Print a table, the columns `left` aligned to the left; on a terminal, a long one in part."""
     if not out.file.isatty():
         for line in aligned(header, rows, left):
             out.print(line, soft_wrap=True)
@@ -285,7 +286,8 @@ def _print_table(
         out.print("The middle is left out here; in a pipe or a file every row is printed.")
 
 
-def _print_notes(out: Console, notes: Sequence[tuple[str, str]]) -> None:
+def print_notes(out: Console, notes: Sequence[tuple[str, str]]) -> None:
+    """Print what is to be said below a table, each with the name of what it is about."""
     margin = max(len(name) for name, _ in notes) + 2
     for name, words in notes:
         lines = textwrap.wrap(

@@ -121,10 +121,10 @@ def error(
     out.print(views.headline(forecast), style="bold", soft_wrap=True)
     out.print()
     header, cells = views.cells(forecast)
-    terminal._print_table(out, header, cells, left=(0, 3))
+    terminal.print_table(out, header, cells, left=(0, 3))
     out.print()
     notes = views.notes(forecast)
-    terminal._print_notes(out, notes if plot is None else [*notes, ("wrote", plot)])
+    terminal.print_notes(out, notes if plot is None else [*notes, ("wrote", plot)])
 
 
 def _scales(columns: int | None, scale: float | list[float] | None, skew: float) -> Any:

@@ -105,12 +105,12 @@ def _print(table: papers.Table, shown: Sequence[papers.Table], written: Sequence
         out.print(part.title, style="bold", soft_wrap=True)
         cells = [[papers.in_words(cell) for cell in row] for row in part.rows]
         left = [i for i, cell in enumerate(part.rows[0]) if isinstance(cell, str)]
-        terminal._print_table(out, list(part.columns), cells, tuple(left))
+        terminal.print_table(out, list(part.columns), cells, tuple(left))
         out.print()
     notes = [("note", note) for part in shown for note in part.notes if note not in table.notes]
     notes += [("note", note) for note in table.notes]
     notes += [("wrote", str(path)) for path in written]
-    terminal._print_notes(out, notes)
+    terminal.print_notes(out, notes)
 
 
 def _print_names(*, as_json: bool) -> None:

@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import Any
 
-from prolate.report.repeat import _field
+from prolate.report.repeat import field_of
 
 __all__ = ["in_options"]
 
@@ -55,13 +55,13 @@ def _option(name: str, text: str) -> str:
     value, rest = _value(text)
     if name == "keys":
         rows = [key if isinstance(key, tuple) else (key,) for key in value]
-        named = [",".join(_field(str(label)) for label in row) for row in rows]
+        named = [",".join(field_of(str(label)) for label in row) for row in rows]
         return " ".join(f"--key {shlex.quote(row)}" for row in named) or "--key KEY"
     if isinstance(value, list) and name == "by":
-        return " ".join(f"--by {shlex.quote(_field(column))}" for column in value)
+        return " ".join(f"--by {shlex.quote(field_of(column))}" for column in value)
     if name in ("columns", "features"):
         names = value if isinstance(value, list) else [value]
-        every = [*map(_field, map(str, names)), *["..."] * rest]
+        every = [*map(field_of, map(str, names)), *["..."] * rest]
         return f"{option} {shlex.quote(','.join(every)) if every else 'A,B'}"
     if isinstance(value, dict):
         return " ".join(

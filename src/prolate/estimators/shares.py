@@ -18,6 +18,7 @@ from prolate.queries import Count
 
 __all__ = [
     "LOST",
+    "ROWS_SHARE",
     "Shares",
     "count_rows",
     "farthest_share",
@@ -68,9 +69,9 @@ _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # many as are searched in no time.
 _ENOUGH_ROWS, _ENOUGH_NOISE = 12_288, 250.0
 _CHEAP_VALUES, _MOST_VALUES = 1 << 20, 1 << 25
-_ROWS = 0.01  # for a private number of rows
+ROWS_SHARE = 0.01  # for a private number of rows
 # Counts noisier than this are said to be noisy. Well above the noise that `_LOCATION` wants:
-# where rows are many it is just that, or 1/2 % more if `_ROWS` was spent on their number.
+# where rows are many it is just that, or 1/2 % more if `ROWS_SHARE` was spent on their number.
 _SMALL = 0.06
 _CROWDED = 0.2
 LOST = (
@@ -267,5 +268,5 @@ def count_rows(curator: Curator) -> float:
     """Return the number of rows: public, or measured if it is private (at least 1)."""
     if curator.neighbors == "replace":
         return float(curator.public_rows())
-    measured = curator.measure(Count(curator.dimension), share=_ROWS, label="rows")
+    measured = curator.measure(Count(curator.dimension), share=ROWS_SHARE, label="rows")
     return max(1.0, float(measured.values[0]))

@@ -15,7 +15,7 @@ from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators import Estimate
 from prolate.estimators.gaussian_ellipse import Clipping, clipping_radius, scaling
-from prolate.estimators.shares import _ROWS
+from prolate.estimators.shares import ROWS_SHARE
 from prolate.forecast.rehearsal import Expectation, length, power, rehearse
 from prolate.rivals import plan
 
@@ -138,7 +138,7 @@ class Question:
         """Return the expectation of the mechanism with known scales, in closed form."""
         from prolate.theory import ClippedMean
 
-        count = 0.0 if self.neighbors == "replace" else _ROWS
+        count = 0.0 if self.neighbors == "replace" else ROWS_SHARE
         at = ClippedMean(
             self.scale,
             n=n,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_errors", "draw_shapes", "draw_variances", "need_matplotlib"]
+__all__ = ["draw_errors", "draw_shapes", "draw_variances", "need_matplotlib", "write_out_y"]
 
 _X_LABELS = {"d": "dimension d", "alpha": "skewness α", "rho": "budget ρ"}
 _ABOVE, _BELOW = 1.0, 0.6  # heights of a panel's two plots
@@ -155,10 +155,10 @@ def _cut(row: Sequence[Axes], farthest: float) -> None:
     if high > farthest:
         row[0].set_ylim(low, farthest)
     for axes in row:
-        _plain_y(axes)
+        write_out_y(axes)
 
 
-def _plain_y(axes: Axes) -> None:
+def write_out_y(axes: Axes) -> None:
     """Write the numbers of a logarithmic axis out, and enough of them."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 

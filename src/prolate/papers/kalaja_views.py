@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from prolate.papers.draw import _plain_y
+from prolate.papers.draw import write_out_y
 from prolate.papers.methods import OURS
 from prolate.papers.style import LOOKS, Look, axes_grid, png, tidy
 from prolate.papers.table import Cell, Table
@@ -125,5 +125,5 @@ def _draw_set(axes: Axes, records: Sequence[Record], looks: dict[str, Look]) -> 
     trivial = max(r["error"] for r in records if r["curve"] == "trivial")
     least = min(r["error"] for r in records)
     axes.set_ylim(0.8 * least, _FARTHEST * trivial)
-    _plain_y(axes)
+    write_out_y(axes)
     tidy(axes)

@@ -10,7 +10,7 @@ from typing import Any
 from prolate.release import Release
 from prolate.release.key import Key, as_key, parts
 
-__all__ = ["as_command", "as_python", "not_stored"]
+__all__ = ["as_command", "as_python", "field_of", "folded", "not_stored", "shell"]
 
 _DATA = "data.parquet"
 _MOST_NAMES = 30
@@ -30,23 +30,23 @@ def as_command(release: Release, keys: Sequence[Key] | None = None) -> str:
     if name == "correlation":
         words.append("--correlation")
     if name == "regression":
-        words += ["--target", _shell(_target(release))]
+        words += ["--target", shell(_target(release))]
         words += [] if options.pop("fit_intercept", True) else ["--no-intercept"]
     names = _columns(release)
     if names:
-        words += ["-f" if name == "regression" else "-c", _shell(",".join(map(_field, names)))]
+        words += ["-f" if name == "regression" else "-c", shell(",".join(map(field_of, names)))]
     for q in _quantiles(release):
         words += ["-q", f"{q:g}"]
     for currency, value in release.budget.stated.items():
         words += [f"--{currency}", f"{value:.12g}"]
     groups = options.pop("keys", [])
     for column in parts(options.pop("by", ())):
-        words += ["--by", _shell(_field(column))]
+        words += ["--by", shell(field_of(column))]
     for option, value in options.items():
-        words += [f"--{option.replace('_', '-')}", _shell(str(value))]
+        words += [f"--{option.replace('_', '-')}", shell(str(value))]
     for key in groups:
-        words += ["--key", _shell(",".join(map(_field, parts(key))))]
-    return _folded([*words, *_bounds_options(release), "-o", "release.json"])
+        words += ["--key", shell(",".join(map(field_of, parts(key))))]
+    return folded([*words, *_bounds_options(release), "-o", "release.json"])
 
 
 def as_python(release: Release, keys: Sequence[Key] | None = None) -> str:
@@ -164,7 +164,7 @@ def _bounds_options(release: Release) -> list[str]:
     if isinstance(bounds, tuple):
         return ["--bounds", f"{bounds[0]:.12g}:{bounds[1]:.12g}"]
     pairs = [f"{column}={low:.12g}:{high:.12g}" for column, (low, high) in bounds.items()]
-    return [word for pair in pairs for word in ("--bounds", _shell(pair))]
+    return [word for pair in pairs for word in ("--bounds", shell(pair))]
 
 
 def _is_pair(value: object) -> bool:
@@ -188,13 +188,13 @@ def _columns(release: Release) -> list[str]:
     return list(names) if len(names) <= _MOST_NAMES else []
 
 
-def _field(name: str) -> str:
+def field_of(name: str) -> str:
     """Return a column name as a field of comma-separated text."""
     quoted = not name or set(name) & set(',"\n\r')
     return '"{}"'.format(name.replace('"', '""')) if quoted else name
 
 
-def _shell(text: str) -> str:
+def shell(text: str) -> str:
     """Return a word for the shell; what cannot be printed is written as an escape."""
     if text.isprintable():
         return shlex.quote(text)
@@ -206,7 +206,7 @@ def _shell(text: str) -> str:
     return f"$'{escaped}'"
 
 
-def _folded(words: list[str]) -> str:
+def folded(words: list[str]) -> str:
     """Return the words on lines that end in backslashes, an option and its value together."""
     lines = [""]
     for i, word in enumerate(words):

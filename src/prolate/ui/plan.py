@@ -15,7 +15,7 @@ from prolate.ledger import Ledger
 from prolate.ledger.entry import Charge
 from prolate.release import GroupedRelease, Release
 from prolate.release.unit import Unit
-from prolate.report.repeat import _field, _folded, _shell
+from prolate.report.repeat import field_of, folded, shell
 from prolate.ui.schema import Schema
 
 __all__ = ["STATISTICS", "Plan"]
@@ -173,19 +173,19 @@ class Plan:
         """Return the command that makes such a release, for a shell."""
         # What looks like an option is none after a folder.
         path = f"./{self.path}" if self.path.startswith("-") else self.path
-        words = ["prolate", self.statistic, _shell(path)]
+        words = ["prolate", self.statistic, shell(path)]
         given: dict[str, list[str]] = {}
         for name, value in self.keywords.items():
             if name in ("columns", "features"):
-                given[name] = [",".join(map(_field, value))]
+                given[name] = [",".join(map(field_of, value))]
             elif name == "by":
-                given[name] = [_field(value)]
+                given[name] = [field_of(value)]
             elif name == "bounds":
                 given[name] = [
                     f"{column}={low!r}:{high!r}" for column, (low, high) in value.items()
                 ]
             elif name == "keys":
-                given["key"] = [_field(key) for key in value]
+                given["key"] = [field_of(key) for key in value]
             elif name == "q":
                 given[name] = [repr(q) for q in value]
             else:
@@ -196,8 +196,8 @@ class Plan:
             for value in values:
                 # What begins with a dash is an option, unless it is joined to its own.
                 joined = value.startswith("-")
-                words += [f"--{name}={_shell(value)}"] if joined else [f"--{name}", _shell(value)]
-        return _folded(words) + "\n"
+                words += [f"--{name}={shell(value)}"] if joined else [f"--{name}", shell(value)]
+        return folded(words) + "\n"
 
 
 def _target(fields: Mapping[str, Any], columns: list[str], schema: Schema) -> list[str]:
