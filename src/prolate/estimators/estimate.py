@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate"]
+__all__ = ["Estimate", "FoundMean"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,3 +43,32 @@ class Estimate:
     details: dict[str, Any] = field(default_factory=dict)
     clipping_std: NDArray[np.float64] | None = None
     error_covariance: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FoundMean:
+    """A mean of clipped rows, with what its errors are stated from.
+
+    Attributes
+    ----------
+    value, noise_std : float64 arrays of shape (d,)
+        The mean, and the standard deviation of the privacy noise.
+    details : dict
+        Whatever else was found, ready for JSON.
+    variation : float, or float64 array of shape (d,)
+        Standard deviations of the columns, over their spreads.
+    clipping_std : float64 array of shape (d,), or None
+        An allowance for what clipping may have taken; None if that is not measured.
+    guessed : float64 array of shape (d,), or None
+        The part of it that rests on a guess.
+    hidden : bool
+        Whether noise hides how far some values are from the others.
+    """
+
+    value: NDArray[np.float64]
+    noise_std: NDArray[np.float64]
+    details: dict[str, Any]
+    variation: float | NDArray[np.float64] = 1.0
+    clipping_std: NDArray[np.float64] | None = None
+    guessed: NDArray[np.float64] | None = None
+    hidden: bool = False

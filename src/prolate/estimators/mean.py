@@ -27,7 +27,7 @@ their own, with a part of the budget (`search/apart.py`).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.clipping.rare_mean import UNSURE, rare_mean
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.estimate import Estimate
+from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.portion import Portion
 from prolate.estimators.rotation import TurnedCurator, find_rotation
@@ -139,7 +139,7 @@ def _mean(
     if turned is not None:
         return _turned_mean(turned, shape, clip)
     if shape.rare is not None and clip == "auto":
-        return _stated(shape, *rare_column_mean(curator, shape.rare, shape.spread))
+        return _stated(shape, rare_column_mean(curator, shape.rare, shape.spread))
     apart = portion_apart(curator, shape, error_norm) if clip == "auto" else None
     if apart is not None:
         if are_heavy(shape, apart.index):  # what is known of them may be of their bulk alone
@@ -169,7 +169,7 @@ def _mean_of(
     """Return the mean of columns of a shape, none of which are a table of their own."""
     first = shape.first
     if first is not None and first.mostly_rare and clip == "auto":
-        value, noise_std, details = _mostly_rare_mean(curator, shape, first, error_norm)
+        found = _mostly_rare_mean(curator, shape, first, error_norm)
         shape = replace(shape, warnings=(*shape.warnings, UNSURE))
     else:
 
@@ -181,15 +181,17 @@ def _mean_of(
         norms = None
         if scale is None and clip == "auto":
             shape, norms = with_first_look(shape, weigh, share=curator.remaining)
-        value, noise_std, details = _clipped_mean(
+        found = _clipped_mean(
             curator, shape, weigh(shape), clip=clip, sample=shape.sample, norms=norms
         )
         if first is not None:
             rare, median = first.rare, error_norm < 2.0
-            moved = shrink((value - first.bulk)[rare], noise_std[rare], median=median)
+            moved = shrink((found.value - first.bulk)[rare], found.noise_std[rare], median=median)
+            value = found.value.copy()
             value[rare] = first.bulk[rare] + moved
-            details["shrunk_columns"] = int(np.count_nonzero(rare))
-    return _stated(shape, value, noise_std, details)
+            details = {**found.details, "shrunk_columns": int(np.count_nonzero(rare))}
+            found = replace(found, value=value, details=details)
+    return _stated(shape, found)
 
 
 def _clipped_mean(
@@ -200,7 +202,7 @@ def _clipped_mean(
     clip: Clip,
     sample: Measurer,
     norms: MeasuredNorms | None = None,
-) -> tuple[Floats, Floats, dict[str, Any]]:
+) -> FoundMean:
     """Return steps 3 to 5 with all that is left, or the mean of rows that are clipped as asked."""
     share = curator.remaining
     if clip != "auto":
@@ -211,7 +213,7 @@ def _clipped_mean(
 
 def _mostly_rare_mean(
     curator: Searcher, shape: Shape, first: FirstMean, error_norm: float
-) -> tuple[Floats, Floats, dict[str, Any]]:
+) -> FoundMean:
     """Return the mean where most columns are of rare values; the others by themselves."""
     size, apart = shape.spread, np.ones(shape.spread.size)
     if first.side is not None:  # rows are clipped around the bulk
@@ -228,11 +230,10 @@ def _mostly_rare_mean(
         share = curator.remaining * min(max(part, _LEAST_PART), 1.0 - _LEAST_PART)
         view = SomeColumns(curator, others)
         sample = view if shape.sample is curator else SomeColumns(shape.sample, others)
-        value[others], noise[others], details = clipped_mean(
-            view, shape.of(others), scale[others], share=share, sample=sample
-        )
-        clipping[others] = details["clipping_std"]
-    value[some], noise[some], details = rare_mean(
+        bulk = clipped_mean(view, shape.of(others), scale[others], share=share, sample=sample)
+        value[others], noise[others] = bulk.value, bulk.noise_std
+        clipping[others] = bulk.clipping_std
+    rare = rare_mean(
         view_of(curator, some),
         shape.of(some),
         first.of(some),
@@ -240,20 +241,18 @@ def _mostly_rare_mean(
         share=curator.remaining,
         error_norm=error_norm,
     )
-    clipping[some] = details["clipping_std"]
-    return value, noise, {**details, "clipping_std": clipping}
+    value[some], noise[some], clipping[some] = rare.value, rare.noise_std, rare.clipping_std
+    return FoundMean(value, noise, rare.details, clipping_std=clipping)
 
 
-def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, Any]) -> Estimate:
+def _stated(shape: Shape, found: FoundMean) -> Estimate:
     """Return the estimate with its errors; skewed rows vary more than their bulk."""
-    variation = details.pop("variation", details.get("stretch", 1.0))
-    sampling_std = variation * shape.spread / np.sqrt(shape.present)
-    noise_std = np.where(shape.unknown, np.inf, noise_std)
-    clipping_std = details.pop("clipping_std", None)
-    guessed = details.pop("guessed", np.zeros_like(value))
+    sampling_std = found.variation * shape.spread / np.sqrt(shape.present)
+    noise_std = np.where(shape.unknown, np.inf, found.noise_std)
+    guessed = 0.0 if found.guessed is None else found.guessed
     # Where rows are few, it is said already, and that they are skewed is not known.
-    hidden = (HIDDEN,) if details.pop("hidden", False) else ()
-    part = details.get("unseen_rows", 0.0) / max(shape.rows, 1.0)
+    hidden = (HIDDEN,) if found.hidden else ()
+    part = found.details.get("unseen_rows", 0.0) / max(shape.rows, 1.0)
     unseen: tuple[str, ...] = ()
     if not shape.warnings and not hidden:
         if part > _UNSEEN:
@@ -261,13 +260,13 @@ def _stated(shape: Shape, value: Floats, noise_std: Floats, details: dict[str, A
         elif np.any(guessed > np.hypot(noise_std, sampling_std)):
             unseen = (SKEWED,)
     return Estimate(
-        value=value,
+        value=found.value,
         noise_std=noise_std,
         sampling_std=sampling_std,
-        clipping_std=clipping_std,
+        clipping_std=found.clipping_std,
         rows=shape.rows,
         warnings=(*shape.warnings, *hidden, *unseen),
-        details=details,
+        details=found.details,
     )
 
 
@@ -277,11 +276,20 @@ def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
     # What was seen of columns says nothing of axes.
     axes = replace(shape, center=zeros, spread=curator.spread, center_noise=None, first=None)
     scale = optimal_scale(axes.spread, 2.0)
-    value, noise_std, details = _clipped_mean(curator, axes, scale, clip=clip, sample=curator)
-    turned = shape.center + curator.matrix @ value
-    noise_std = np.sqrt(curator.matrix**2 @ noise_std**2)
-    for name in {"clipping_std", "guessed"} & details.keys():
-        details[name] = np.sqrt(curator.matrix**2 @ details[name] ** 2)
-    along = details["variation"] * curator.spread
-    details["variation"] = np.sqrt(curator.matrix**2 @ along**2) / shape.spread
-    return _stated(shape, turned, noise_std, {**details, "rotated": True})
+    found = _clipped_mean(curator, axes, scale, clip=clip, sample=curator)
+
+    def turned(std: Floats) -> Floats:
+        return np.sqrt(curator.matrix**2 @ std**2)
+
+    return _stated(
+        shape,
+        FoundMean(
+            shape.center + curator.matrix @ found.value,
+            turned(found.noise_std),
+            {**found.details, "rotated": True},
+            variation=turned(found.variation * curator.spread) / shape.spread,
+            clipping_std=None if found.clipping_std is None else turned(found.clipping_std),
+            guessed=None if found.guessed is None else turned(found.guessed),
+            hidden=found.hidden,
+        ),
+    )

@@ -63,13 +63,13 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
 
     shape, lengths = with_first_look(shape, weigh, share=_MEAN_SHARE * table.remaining)
     share = _MEAN_SHARE * table.remaining  # the look may have been a dear one
-    mean, mean_noise, _ = clipped_mean(
-        table, shape, weigh(shape), share=share, sample=shape.sample, norms=lengths
-    )
+    mean = clipped_mean(table, shape, weigh(shape), share=share, sample=shape.sample, norms=lengths)
 
     size = np.clip(shape.spread, *SQUARABLE) ** 2
-    found = mean_squares(table, mean, size, rows=rows, share=table.remaining, error_norm=error_norm)
-    value, noise_std = found.value - mean_noise**2, found.noise_std
+    found = mean_squares(
+        table, mean.value, size, rows=rows, share=table.remaining, error_norm=error_norm
+    )
+    value, noise_std = found.value - mean.noise_std**2, found.noise_std
     sampling_std = NORMAL * size * found.stretch / np.sqrt(shape.present)
     error = np.hypot(noise_std, sampling_std)
     unsure = found.stretch > _HEAVY or np.any(found.clipping_std > _UNSURE * error)
@@ -91,7 +91,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
             "clipped_fraction": found.clipped,
             "sampling": "as for normal data, times what their squares' tails are longer",
             "stretch": found.stretch,
-            "mean": mean.tolist(),
+            "mean": mean.value.tolist(),
         },
     )
 

@@ -9,7 +9,6 @@ answer is their average, weighted by what error is expected of each.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from prolate.estimators.clipping.averages import Answer, average, with_center
 from prolate.estimators.clipping.first_look import expected_lengths
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.clipping.tilt import clump_share, measure_tilt, tilt_share
+from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.clip import clipped_sum, rounding_std
 from prolate.estimators.lengths.expected import Radii
 from prolate.estimators.lengths.interval import interval_mean, reaches
@@ -47,8 +47,8 @@ def clipped_mean(
     sample: Measurer,
     far: tuple[float, float] = (0.0, 0.0),
     norms: MeasuredNorms | None = None,
-) -> tuple[Floats, Floats, dict[str, Any]]:
-    """Return the mean, its noise, and what was found, for a share of mu**2.
+) -> FoundMean:
+    """Return the mean, for a share of mu**2.
 
     Parameters
     ----------
@@ -139,15 +139,19 @@ def clipped_mean(
     allowed = allowance_of_mean(loss, bias=bias, radius=radius)
     rounding = rounding_std(scale, max(careful, radius))
     details = {
-        "hidden": norms.hidden or norms.apart > 0.0,
         "stretch": allowed.stretch,
-        "variation": variation.over_spread(allowed.stretch),
         "unseen_rows": norms.unseen,
-        "clipping_std": np.hypot(allowed.clipping_std, rounding),
-        "guessed": allowed.guessed,
         "radius": radius,
         "safe_radius": expected.safe,
         "mean_factor": expected.mean_factor(radius),
         "clipped_fraction": norms.fraction_above(radius, rows),
     }
-    return value, noise_std, details
+    return FoundMean(
+        value,
+        noise_std,
+        details,
+        variation=variation.over_spread(allowed.stretch),
+        clipping_std=np.hypot(allowed.clipping_std, rounding),
+        guessed=allowed.guessed,
+        hidden=norms.hidden or norms.apart > 0.0,
+    )

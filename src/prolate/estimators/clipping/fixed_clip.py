@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
+from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.norms import fraction_radius, measure_norms
 from prolate.estimators.moments import MOMENTS, measure_variation
@@ -34,8 +33,8 @@ def fixed_clip_mean(
     share: float,
     fraction: float,
     sample: Measurer,
-) -> tuple[Floats, Floats, dict[str, Any]]:
-    """Return the mean, its noise, and what was found, for a share of mu**2.
+) -> FoundMean:
+    """Return the mean, for a share of mu**2.
 
     How much columns vary is asked of the sample; how many rows are clipped, of all.
     """
@@ -61,10 +60,10 @@ def fixed_clip_mean(
     )
     rest = min(rest, curator.remaining)
     total, noise = clipped_sum(curator, shape.center, scale, radius, share=rest, label="mean")
-    details = {
-        "hidden": norms.hidden,
-        "variation": variation.over_spread(1.0),
-        "radius": radius,
-        "clipped_fraction": fraction,
-    }
-    return shape.center + total / shape.rows, noise / shape.rows, details
+    return FoundMean(
+        shape.center + total / shape.rows,
+        noise / shape.rows,
+        {"radius": radius, "clipped_fraction": fraction},
+        variation=variation.over_spread(1.0),
+        hidden=norms.hidden,
+    )

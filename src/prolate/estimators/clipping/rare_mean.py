@@ -19,13 +19,12 @@ by what error is expected of each, shrunk (`shrink.py`).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
 from prolate.estimators.clipping.gains import Gains, telling
+from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.search.first_mean import FirstMean, measure_lengths
 from prolate.estimators.search.shape import Shape
@@ -59,8 +58,8 @@ def rare_mean(
     *,
     share: float,
     error_norm: float,
-) -> tuple[Floats, Floats, dict[str, Any]]:
-    """Return the mean, its noise before shrinking, and what was found, for a share of mu**2.
+) -> FoundMean:
+    """Return the mean, with its noise before shrinking, for a share of mu**2.
 
     All columns are of rare values.
     """
@@ -133,9 +132,8 @@ def rare_mean(
         "clipped_fraction": norms.fraction_above(radius, shape.rows),
         "shrunk_columns": value.size,
         "one_sided": side is not None,
-        "clipping_std": np.hypot(allowed, shrunk - value),
     }
-    return shrunk, noise, details
+    return FoundMean(shrunk, noise, details, clipping_std=np.hypot(allowed, shrunk - value))
 
 
 def _weight(noise: Floats, bias: Floats | float) -> Floats:

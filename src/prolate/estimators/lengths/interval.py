@@ -9,12 +9,12 @@ and doubt.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
+from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.beyond import Beyond, lost_part
 from prolate.estimators.lengths.clip import rounding_std
 from prolate.estimators.lengths.expected import Expected
@@ -114,8 +114,8 @@ def interval_mean(
     variation: Variation,
     *,
     share: float,
-) -> tuple[Floats, Floats, dict[str, Any]]:
-    """Return the mean of one skewed column, its noise, and what was found, for a share of mu**2.
+) -> FoundMean:
+    """Return the mean of one skewed column, for a share of mu**2.
 
     Parameters
     ----------
@@ -139,19 +139,20 @@ def interval_mean(
     norms, reach = expected.norms, max(found.left, found.right)
     unseen = _unseen(Beyond.of(norms, rows), reach, float(found.noise_std[0] / spread[0]))
     stretch = expected.stretch
-    return (
+    details = {
+        "stretch": stretch,
+        "unseen_rows": norms.unseen,
+        "radius": 0.5 * (found.left + found.right),
+        "clipped_fraction": found.fraction,
+    }
+    return FoundMean(
         found.value,
         found.noise_std,
-        {
-            "hidden": norms.hidden,
-            "stretch": stretch,
-            "variation": variation.over_spread(stretch),
-            "unseen_rows": norms.unseen,
-            "clipping_std": np.hypot(found.doubt, unseen * spread),
-            "guessed": unseen * spread,
-            "radius": 0.5 * (found.left + found.right),
-            "clipped_fraction": found.fraction,
-        },
+        details,
+        variation=variation.over_spread(stretch),
+        clipping_std=np.hypot(found.doubt, unseen * spread),
+        guessed=unseen * spread,
+        hidden=norms.hidden,
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer, Searcher
+from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.interval import Clipped, clipped_to_interval
 from prolate.estimators.lengths.likely_shapes import STEPS, few_values
 from prolate.estimators.lengths.sides import SideTail, fit_tail
@@ -183,24 +184,22 @@ def _mean(curator: Measurer, column: RareColumn, *, share: float) -> Clipped:
     )
 
 
-def rare_column_mean(
-    curator: Measurer, column: RareColumn, spread: Floats
-) -> tuple[Floats, Floats, dict[str, Any]]:
-    """Return the mean, its noise, and what was found, with all of the budget that is left.
+def rare_column_mean(curator: Measurer, column: RareColumn, spread: Floats) -> FoundMean:
+    """Return the mean, with all of the budget that is left.
 
     `spread` is what errors are stated in (`mean.py`).
     """
     found = _mean(curator, column, share=curator.remaining)
     off = float(found.value[0] - column.center[0])
     std = np.sqrt(max(column.square - off**2, _LEAST * column.square))
-    details = {
-        "variation": std / spread,
-        "clipping_std": np.hypot(found.doubt, found.guessed),
-        "guessed": found.guessed,
-        "radius": 0.5 * (found.left + found.right),
-        "clipped_fraction": found.fraction,
-    }
-    return found.value, found.noise_std, details
+    return FoundMean(
+        found.value,
+        found.noise_std,
+        {"radius": 0.5 * (found.left + found.right), "clipped_fraction": found.fraction},
+        variation=std / spread,
+        clipping_std=np.hypot(found.doubt, found.guessed),
+        guessed=found.guessed,
+    )
 
 
 def rare_column_variance(
