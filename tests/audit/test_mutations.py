@@ -31,7 +31,7 @@ from prolate.curator import curator as door
 from prolate.curator.account import Account
 from prolate.errors import InputError, ReleaseError
 from prolate.queries import ClippedSum, Query
-from prolate.queries.base import Centered
+from prolate.queries.base import Centered, Wrapped
 from prolate.queries.mapped import Mapped
 from prolate.queries.ranks import NodeHistogram
 from prolate.sklearn import PrivateMean, PrivateScaler
@@ -42,6 +42,7 @@ PAIRS = ("corners", "features flip", "at an angle", "across", "far and near")
 NO_NOISE_OF_THEIR_OWN = {
     Centered: "abstract",
     Mapped: "abstract",
+    Wrapped: "abstract",
     queries.Together: "noise is added to each part by itself",
     NodeHistogram: "a choice adds no noise; the curator checks the sensitivity instead",
 }

@@ -28,7 +28,7 @@ from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.sources.sparse_rows import SparseRows
 
-__all__ = ["Centered", "Ends", "Query", "check_shift", "check_vectors", "tiles"]
+__all__ = ["Centered", "Ends", "Query", "Wrapped", "check_shift", "check_vectors", "tiles"]
 
 Ends = tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]
 """What values are cut to before a query reads them, or twice None."""
@@ -187,3 +187,30 @@ class Centered(Query):
     def any_layout(self) -> bool:
         """True."""
         return True
+
+
+@dataclass(frozen=True, eq=False)
+class Wrapped(Query):
+    """`query` asked of other rows, which are made of the rows."""
+
+    query: Query
+
+    @property
+    def columns(self) -> int:
+        """That of `query`."""
+        return self.query.columns
+
+    @property
+    def size(self) -> int:
+        """That of `query`."""
+        return self.query.size
+
+    @property
+    def pairs_rows(self) -> bool:
+        """As `query`."""
+        return self.query.pairs_rows
+
+    @property
+    def effort(self) -> int:
+        """That of `query`."""
+        return self.query.effort

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.queries import kernels, sparse
-from prolate.queries.base import Query, check_vectors
+from prolate.queries.base import Wrapped, check_vectors
 from prolate.queries.histogram import Histogram
 from prolate.sources.sparse_rows import SparseRows
 
@@ -29,34 +29,12 @@ _CELLS = 1 << 18  # of chosen columns at a time: histograms read some hundred ro
 
 
 @dataclass(frozen=True, eq=False)
-class Mapped(Query):
+class Mapped(Wrapped):
     """A query on rows that are mapped, each by itself, to other rows."""
-
-    query: Query
 
     @abstractmethod
     def map(self, rows: Floats) -> Floats:
         """Return the mapped rows, in the same order."""
-
-    @property
-    def columns(self) -> int:
-        """That of `query`."""
-        return self.query.columns
-
-    @property
-    def size(self) -> int:
-        """That of `query`."""
-        return self.query.size
-
-    @property
-    def pairs_rows(self) -> bool:
-        """As `query`."""
-        return self.query.pairs_rows
-
-    @property
-    def effort(self) -> int:
-        """That of `query`."""
-        return self.query.effort
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return that of `query`."""

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
-from prolate.queries.base import Query
+from prolate.queries.base import Wrapped
 
 __all__ = ["Pairs"]
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs(Query):
+class Pairs(Wrapped):
     """`query` asked of (x_1 - x_2) / sqrt 2, (x_3 - x_4) / sqrt 2, ... (PLAN, Algorithm 2).
 
     Rows are paired by their position in the block, which is public; a last odd row of a
@@ -27,27 +27,10 @@ class Pairs(Query):
     pair, so there is no bound under add-remove, and it is refused.
     """
 
-    query: Query
-
-    @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return self.query.columns
-
-    @property
-    def size(self) -> int:
-        """That of `query`."""
-        return self.query.size
-
     @property
     def pairs_rows(self) -> bool:
         """True."""
         return True
-
-    @property
-    def effort(self) -> int:
-        """That of `query`."""
-        return self.query.effort
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return that of `query` under replace; refuse add-remove."""

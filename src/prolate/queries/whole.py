@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
-from prolate.queries.base import Query, check_vectors
+from prolate.queries.base import Wrapped, check_vectors
 
 __all__ = ["WholeRows"]
 
 
 @dataclass(frozen=True, eq=False)
-class WholeRows(Query):
+class WholeRows(Wrapped):
     """`query` asked of the rows whose values are all finite, as if there were no others.
 
     With `required`, of shape (d,), only these columns' values must be.
@@ -25,7 +25,6 @@ class WholeRows(Query):
     Adding or removing a row does as much as for `query`, or nothing.
     """
 
-    query: Query
     required: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
@@ -33,21 +32,6 @@ class WholeRows(Query):
         check_vectors(self.query.columns, required=self.required)
         if self.query.pairs_rows:
             raise InputError("A query that pairs neighboring rows cannot leave some of them out.")
-
-    @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return self.query.columns
-
-    @property
-    def size(self) -> int:
-        """That of `query`."""
-        return self.query.size
-
-    @property
-    def effort(self) -> int:
-        """That of `query`."""
-        return self.query.effort
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return that of `query`; for replace, at least that of adding or removing a row."""
