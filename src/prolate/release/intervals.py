@@ -36,7 +36,8 @@ def _total_std(release: Release) -> NDArray[np.float64]:
             f"coefficients, so it has no intervals.{other}"
         )
     total = release.noise_std
+    sampling = None if release.omits_sampling else release.sampling_std
     with np.errstate(over="ignore"):
-        for more in (None if release.noise_only else release.sampling_std, release.clipping_std):
+        for more in (sampling, release.clipping_std):
             total = total if more is None else np.hypot(total, more)
     return np.asarray(np.minimum(total, np.finfo(np.float64).max))

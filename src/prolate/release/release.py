@@ -201,7 +201,7 @@ class Release(Shown):
         return self.statistic != "regression" or self.error_covariance is not None
 
     @property
-    def noise_only(self) -> bool:
+    def omits_sampling(self) -> bool:
         """Whether `interval` leaves out the sampling error."""
         if self.statistic == "regression":
             return False

@@ -100,7 +100,7 @@ def interval_covers(release: Release) -> str:
     if release.statistic == "count":
         return f"the number of {release.columns[0]} (privacy noise only)"
     one = "number" if release.is_matrix else "column"
-    if release.noise_only:
+    if release.omits_sampling:
         return (
             f"the {release.statistic} of these rows{_cut(release)}, one {one} at a time "
             f"({_noise(release)}: sampling error is not included{_untold(release)})"
