@@ -17,7 +17,7 @@ import pytest
 from prolate.budget import Budget
 from prolate.errors import InputError, ReleaseError
 from prolate.release import ReceiptEntry, Release
-from prolate.release.json import check_writable
+from prolate.release.files import check_writable
 from prolate.release.views import round_to
 
 ENTRY = ReceiptEntry(

@@ -12,11 +12,10 @@ import numpy as np
 from prolate import terminal
 from prolate.cli.help import examples
 from prolate.cli.options import budget_options, clip_option, norm_option
-from prolate.cli.reproduce import _write_whole
 from prolate.cli.values import read_budget, read_numbers, read_range
 from prolate.forecast import METHODS, expected_error, views
 from prolate.papers.style import axes_grid, need_matplotlib, png, tidy
-from prolate.release.json import check_writable
+from prolate.release.files import check_writable, replace_file
 
 __all__ = ["error"]
 
@@ -113,7 +112,7 @@ def error(
         figure, [[axes]] = axes_grid([1.4], 1)
         forecast.plot(axes)
         tidy(axes)
-        _write_whole(check_writable(plot), png(figure))
+        replace_file(check_writable(plot), png(figure), shared=True)
     if as_json:
         click.echo(json.dumps(forecast.to_dict(), indent=2, allow_nan=False))
         return

@@ -13,7 +13,7 @@ from prolate.cli.values import read_budget, read_keys
 from prolate.cli.words import in_options
 from prolate.errors import ReleaseError
 from prolate.release import GroupedRelease, Release
-from prolate.release.json import check_writable
+from prolate.release.files import check_writable
 from prolate.release.words import NOT_PRIVATE
 
 __all__ = ["print_whole", "release_and_print"]

@@ -12,8 +12,9 @@ from prolate.cli.options import level_option, show_options
 from prolate.cli.release import print_whole
 from prolate.errors import ReleaseError
 from prolate.release import GroupedRelease, Release
+from prolate.release.files import check_writable
 from prolate.release.groups import SCHEMA
-from prolate.release.json import check_writable, read_json
+from prolate.release.json import read_json
 from prolate.release.words import printable
 
 __all__ = ["report", "show"]

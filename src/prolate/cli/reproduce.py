@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import click
 from prolate import papers, terminal
 from prolate.cli.help import examples
 from prolate.errors import InputError
-from prolate.release.json import check_writable
+from prolate.release.files import check_writable, replace_file
 
 __all__ = ["reproduce"]
 
@@ -91,8 +90,8 @@ def reproduce(
             progress=progress,
         )
         table = chosen.measure(options)
-    _write_whole(targets[0], table.to_csv().encode())
-    _write_whole(targets[1], chosen.draw(table))
+    replace_file(targets[0], table.to_csv().encode(), shared=True)
+    replace_file(targets[1], chosen.draw(table), shared=True)
     if as_json:
         click.echo(json.dumps(table.to_dict(), indent=2, allow_nan=False))
         return
@@ -161,18 +160,3 @@ def _given_or_found(given: str | None, usual: Path) -> Path | None:
             raise InputError(f"There is no folder {given!r}.")
         return Path(given)
     return usual if usual.is_dir() else None
-
-
-def _write_whole(target: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)  # mkstemp's are for their owner only
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

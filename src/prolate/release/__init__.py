@@ -1,8 +1,9 @@
 """The result of a private computation: of all rows (`release`), or of each group (`groups`).
 
-`shown` is what both have in common, `json` how they are stored and read again. `receipt`, `unit`
-and `key` (what a group is called) are parts of them, and `arrays` checks others. `words`, `views`,
-`intervals` and `plot` show them: in sentences, as text and data frames, and drawn.
+`shown` is what both have in common, `json` how they are read again, and `files` where they
+are written. `receipt`, `unit` and `key` (what a group is called) are parts of them, and `arrays`
+checks others. `words`, `views`, `intervals` and `plot` show them: in sentences, as text and data
+frames, and drawn.
 """
 
 from prolate.release.groups import GroupedRelease

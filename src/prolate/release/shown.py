@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from prolate.budget import Budget
 from prolate.errors import BudgetError, ReleaseError
 from prolate.release import views
-from prolate.release.json import BUDGET_FIELDS, Reader, read_fields, read_json, write_whole
+from prolate.release.files import write_whole
+from prolate.release.json import BUDGET_FIELDS, Reader, read_fields, read_json
 from prolate.release.unit import Unit
 
 if TYPE_CHECKING:
