@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
 
 from prolate.budget import Budget
+from prolate.measurement import Progress
 from prolate.release import Release
 
 __all__ = ["COLUMNS", "next_steps", "rand_hie", "run", "true_means"]
@@ -36,7 +36,7 @@ def rand_hie() -> Iterator[Path]:
         yield path
 
 
-def run(budget: Budget, progress: Any = False) -> Release:
+def run(budget: Budget, progress: bool | Progress = False) -> Release:
     """Return the private mean of `COLUMNS`, with no bounds given."""
     import prolate
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -16,7 +16,8 @@ from prolate import demo
 from prolate.budget import Budget
 from prolate.ledger import Ledger
 from prolate.ledger.account import Account
-from prolate.release import Release
+from prolate.measurement import Progress
+from prolate.release import GroupedRelease, Release
 from prolate.release.key import parts
 from prolate.release.views import aligned, cells, middle_out, round_to, shown_as_matrix
 from prolate.release.words import (
@@ -31,9 +32,6 @@ from prolate.release.words import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from prolate.release import GroupedRelease
-
-Progress = Callable[[str, int, int | None], None]
 
 _PIPE_WIDTH = 10_000  # a table in a pipe is never folded
 _TEXT_WIDTH = 96  # prose is, there as well: longer lines are hard to read

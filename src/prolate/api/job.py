@@ -322,7 +322,7 @@ def _reporter(progress: bool | Progress, neighbors: Neighbors) -> Iterator[Progr
         from prolate.terminal import progress_bar
 
         with progress_bar(count_rows=neighbors == "replace") as bar:
-            yield cast("Progress", bar) if callable(bar) else None
+            yield None if isinstance(bar, bool) else bar
     else:
         yield None
 
