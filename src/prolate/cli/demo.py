@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from prolate import demo as work
+from prolate import terminal
 from prolate.budget import Budget
 from prolate.cli.help import examples
 
@@ -16,9 +18,6 @@ __all__ = ["demo"]
 @click.option("--json", "as_json", is_flag=True, help="Print the release as JSON, no table.")
 def demo(epsilon: float, delta: float, as_json: bool) -> None:
     """Release the means of real health records."""
-    from prolate import demo as work
-    from prolate import terminal
-
     budget = Budget(epsilon=epsilon, delta=delta)
     with terminal.progress_bar() as progress:
         release = work.run(budget, progress)

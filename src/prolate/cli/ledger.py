@@ -6,6 +6,7 @@ import json
 
 import click
 
+from prolate import terminal
 from prolate.budget import Neighbors
 from prolate.cli.help import Group, examples
 from prolate.cli.options import budget_options
@@ -102,8 +103,6 @@ def show(path: str, as_json: bool) -> None:
     """Print what is spent, what is left and why."""
     book = Ledger(path)
     if not as_json:
-        from prolate import terminal
-
         terminal.print_ledger(book)
         return
     books = book._read()

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+import prolate
 from prolate.cli.help import examples
 from prolate.cli.options import group_options, release_options, unit_options
 from prolate.cli.release import release_and_print
@@ -69,8 +70,6 @@ def regress(*, target: str, intervals: bool, **options: Any) -> None:
     No bounds, no centering and no scaling are needed; bounds that are public help, and are
     for the target, too. Files are read in blocks, so they may be larger than memory.
     """
-    import prolate
-
     release_and_print(
         lambda data, **given: prolate.regress(data, target, **given), options, intervals=intervals
     )

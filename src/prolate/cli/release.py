@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from prolate import terminal
 from prolate.cli.values import read_budget, read_keys
 from prolate.cli.words import in_options
 from prolate.errors import ReleaseError
@@ -37,8 +38,6 @@ def release_and_print(
     intervals : bool
         Whether the table has intervals.
     """
-    from prolate import terminal
-
     budget = read_budget(*(options.pop(name) for name in ("epsilon", "delta", "rho", "mu")))
     files, output = options.pop("files"), options.pop("output")
     shown = {name: options.pop(name) for name in ("level", "receipt", "as_json")}
@@ -88,8 +87,6 @@ def print_whole(
     if as_json:
         click.echo(release.to_json(), nl=False)
         return
-    from prolate import terminal
-
     if isinstance(release, GroupedRelease):
         groups = {key: _in_options(one) for key, one in release.groups.items()}
         release = replace(release, groups=groups)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from prolate.api.groups import GROUPS
+from prolate.cli.entry import explain
 from prolate.errors import InputError
 from prolate.ledger import Ledger
 from prolate.ledger.address import hide_passwords
@@ -105,8 +106,6 @@ class Desk:
         return run
 
     def _make(self, run: Run) -> None:
-        from prolate.cli.entry import explain
-
         def progress(label: str, rows_done: int, rows_total: int | None) -> None:
             # Under add-remove, how many rows there are shows in the steps of any share of them;
             # how many groups, where they were named, is public.
