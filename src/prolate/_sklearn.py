@@ -29,6 +29,7 @@ __all__ = [
     "need_fit",
     "r2",
     "stated_budget",
+    "warn_column",
 ]
 
 _EPSILON, _DELTA = 1.0, 1e-6  # what a fit may cost, if nothing is said

@@ -21,7 +21,7 @@ from prolate.release.key import Key, as_key, in_words
 from prolate.sources.labels import Labels, text_of
 from prolate.sources.source import Block, Source
 
-__all__ = ["By", "Grouped", "JoinedLabels", "Keys", "check_keys", "columns_of"]
+__all__ = ["By", "JoinedLabels", "Keys", "WithJoinedLabels", "check_keys", "columns_of"]
 
 By = str | int | Sequence[str | int]
 Keys = Sequence[str | int] | Sequence[tuple[str | int, ...]] | Mapping[str, Sequence[str | int]]
@@ -150,7 +150,7 @@ class JoinedLabels(Labels):
         }
 
 
-class Grouped(Source):
+class WithJoinedLabels(Source):
     """Rows whose last columns of labels are taken together, as one."""
 
     ordered = False

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.api.group_columns import By, Grouped, Keys, check_keys, columns_of
+from prolate.api.group_columns import By, Keys, WithJoinedLabels, check_keys, columns_of
 from prolate.api.groups import check_source, release_groups
 from prolate.api.terms import Terms
 from prolate.arguments import Bounds, check_budget, check_progress, check_unit, read_bounds
@@ -154,7 +154,7 @@ class Job:
             check_source(source)
         marks = source.columns[len(source.columns) - len(labels) :]
         if len(groups) > 1:
-            source = Grouped(source, len(groups))
+            source = WithJoinedLabels(source, len(groups))
         whose = None
         if unit is not None:
             whose = Unit(marks[0], kind, max_rows)

@@ -27,7 +27,7 @@ from prolate.release.shown import Shown
 from prolate.release.unit import Unit
 from prolate.sources.labels import text_of
 
-__all__ = ["GroupedRelease"]
+__all__ = ["SCHEMA", "GroupedRelease"]
 
 SCHEMA = "prolate.groups"
 _SHOWN_ROWS = 40

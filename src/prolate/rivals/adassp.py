@@ -21,7 +21,7 @@ import numpy as np
 from prolate.curator import Curator
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.queries import GRAM_RADIUS, Along
-from prolate.rivals._regression_common import (
+from prolate.rivals.regression_common import (
     VARRHO,
     Accounting,
     BoundedRows,

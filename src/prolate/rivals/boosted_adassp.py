@@ -16,7 +16,7 @@ import numpy as np
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators.regression.linear_fit import LinearFit
-from prolate.rivals._regression_common import Floats, bounded_rows, solved
+from prolate.rivals.regression_common import Floats, bounded_rows, solved
 
 __all__ = ["boosted_adassp"]
 

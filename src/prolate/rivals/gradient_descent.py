@@ -16,8 +16,8 @@ from prolate.errors import InputError
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.queries import ClippedSum
 from prolate.queries.mapped import Mapped
-from prolate.rivals._regression_common import Floats, bounded_rows
 from prolate.rivals.common import need_replace
+from prolate.rivals.regression_common import Floats, bounded_rows
 
 __all__ = ["gradient_descent"]
 

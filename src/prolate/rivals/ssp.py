@@ -16,7 +16,7 @@ import numpy as np
 from prolate.curator import Curator
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.queries import GRAM_RADIUS
-from prolate.rivals._regression_common import (
+from prolate.rivals.regression_common import (
     Accounting,
     Floats,
     bounded_rows,

@@ -30,6 +30,7 @@ __all__ = [
     "VARRHO",
     "Accounting",
     "BoundedRows",
+    "Floats",
     "bounded_rows",
     "check_accounting",
     "epsilon_and_delta",
