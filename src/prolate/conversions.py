@@ -22,12 +22,15 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from prolate.errors import BudgetError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 __all__ = [
     "SAFE",
+    "classical_sigma",
     "gdp_log_delta",
     "increasing_root",
     "mu_from",
@@ -138,3 +141,24 @@ def mu_from(epsilon: float, log_delta: float) -> float:
         return low  # far beyond the range that Budget allows, above or below
     found = increasing_root(lambda mu: gdp_log_delta(epsilon, mu) - log_delta, low, high)
     return found * (1.0 - SAFE)
+
+
+def classical_sigma(epsilon: float, delta: float) -> float:
+    """Return the classical Gaussian mechanism's sigma per unit of sensitivity.
+
+    ``sqrt(2 ln(1.25 / delta)) / epsilon`` (Dwork, Roth 2014, Theorem 3.22), for
+    comparison only: it holds for epsilon < 1, and wastes noise there.
+
+    Examples
+    --------
+    >>> round(classical_sigma(0.5, 1e-6), 3)
+    10.598
+    """
+    if not 0.0 < epsilon < 1.0:
+        raise BudgetError(
+            f"The classical mechanism is private only for 0 < epsilon < 1; got {epsilon:g}. "
+            "Use 1 / Budget(epsilon=..., delta=...).mu, which is exact everywhere."
+        )
+    if not 0.0 < delta < 1.0:
+        raise BudgetError(f"delta must lie strictly between 0 and 1; got {delta:g}.")
+    return math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
