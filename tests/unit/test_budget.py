@@ -147,6 +147,16 @@ def test_zcdp_bound_against_a_search_with_many_digits(rho, delta) -> None:
     assert epsilon > Budget(mu=budget.mu).epsilon_at(delta)
 
 
+def test_classical_mechanism() -> None:
+    assert classical_sigma(0.5, 1e-6) == pytest.approx(math.sqrt(2 * math.log(1.25e6)) / 0.5)
+    for epsilon in (0.0, 1.0, 2.0, math.nan):
+        with pytest.raises(BudgetError, match="private only for 0 < epsilon < 1"):
+            classical_sigma(epsilon, 1e-6)
+    for delta in (0.0, 1.0, math.nan):
+        with pytest.raises(BudgetError, match="strictly between 0 and 1"):
+            classical_sigma(0.5, delta)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -178,16 +188,6 @@ def test_zcdp_bound_against_a_search_with_many_digits(rho, delta) -> None:
         ({"epsilon": 5e-324, "delta": 5e-324}, "between mu = 1e-6"),
     ],
 )
-def test_classical_mechanism() -> None:
-    assert classical_sigma(0.5, 1e-6) == pytest.approx(math.sqrt(2 * math.log(1.25e6)) / 0.5)
-    for epsilon in (0.0, 1.0, 2.0, math.nan):
-        with pytest.raises(BudgetError, match="private only for 0 < epsilon < 1"):
-            classical_sigma(epsilon, 1e-6)
-    for delta in (0.0, 1.0, math.nan):
-        with pytest.raises(BudgetError, match="strictly between 0 and 1"):
-            classical_sigma(0.5, delta)
-
-
 def test_messages(arguments, message) -> None:
     with pytest.raises(BudgetError) as caught:
         Budget(**arguments)
