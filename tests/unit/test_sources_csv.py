@@ -13,7 +13,7 @@ import pytest
 
 from prolate.errors import InputError
 from prolate.sources import Source, delimited, open_source
-from prolate.sources.delimited import numbers
+from prolate.sources.cells import numbers
 from prolate.sources.utf8 import Utf8
 
 NAN = np.nan
@@ -286,7 +286,7 @@ def test_only_the_thread_that_asks_reads(tmp_path, monkeypatch) -> None:
 
 def test_decimal_commas_are_read_where_semicolons_delimit(tmp_path: Path) -> None:
     """Whether a column has them is decided in the first stretch; after that, by no row."""
-    text = "a;b;c;d\n1,5;1.5;7;x\n2;2;8;1,5\n-3,25e1;3;9;y\n4.5;4,5;1.234,5;z\n5;1;2;z\n"
+    text = "a;b;c;d\n1,5;1.5;7;x\n2;2;8;1,5\n-3,25e1;3;9;y\n4.5;4,5;1.23,4;z\n5;1;2;z\n"
     rows = read(tmp_path, text, ["a", "b", "c"])
     expected = [[1.5, 1.5, 7], [2, 2, 8], [-32.5, 3, 9], [NAN, NAN, NAN], [5, 1, 2]]
     np.testing.assert_array_equal(rows, expected)
@@ -296,6 +296,40 @@ def test_decimal_commas_are_read_where_semicolons_delimit(tmp_path: Path) -> Non
         read(tmp_path, "a\tb\n1,5\t2\n2,5\t3\n", ["a"])
     with pytest.raises(InputError, match="only numbers"):
         read(tmp_path, "1,5;2;3\n2,5;3;4\n")
+
+
+def test_points_part_thousands_where_commas_are_decimal(tmp_path: Path) -> None:
+    text = (
+        "id;price;pay;people;share;level\n1;2,5;1.234;1.234.567;0.123;1.5\n"
+        "2;1.234,50;950;950;0.456;1.234\n3;-12.345.678,;-1.234,5;2.000;1.234;2\n"
+    )
+    expected = [
+        [1, 2.5, 1234, 1_234_567, 0.123, 1.5],
+        [2, 1234.5, 950, 950, 0.456, 1.234],
+        [3, -12_345_678, -1234.5, 2000, 1.234, 2],
+    ]
+    np.testing.assert_array_equal(read(tmp_path, text), expected)
+    pay = read(tmp_path, "a;b\n1,5;1.234\nx;y\n", ["b"])
+    np.testing.assert_array_equal(pay, [[1234], [NAN]])
+    np.testing.assert_array_equal(read(tmp_path, "sep=;\na\n1.234,5\n"), [[1234.5]])
+
+
+def test_points_are_decimal_where_no_column_of_numbers_has_commas(tmp_path: Path) -> None:
+    for other in ("1", "2.5", "1,5", "x"):  # one comma makes no column of numbers of text
+        rows = read(tmp_path, f"b;a\nx;1.234\ny;950\n{other};2.345\n", ["a"])
+        assert rows.ravel().tolist() == [1.234, 950, 2.345]
+    with pytest.raises(InputError, match=r"'a' of .* is text"):
+        read(tmp_path, "a,b\n1.234.567,1\n", ["a"])
+
+
+def test_cells_below_the_first_stretch_do_not_decide_what_points_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "_STRETCH", 64)
+    top = "a;b;c\n" + "1,5;1.234;7\n" * 20
+    rows = read(tmp_path, top + "2.345;1.5;1.234\n9;2.345,5;2,5\n")
+    np.testing.assert_array_equal(rows[-2:], [[2345, NAN, 1.234], [9, 2345.5, NAN]])
+    np.testing.assert_array_equal(rows[:20], [[1.5, 1234, 7]] * 20)
 
 
 def test_later_stretches_have_decimal_commas_too(

@@ -273,7 +273,7 @@ def fill(target: NDArray[np.float64], values: pa.Array) -> None:
         if values.null_count:
             np.copyto(target, np.nan, where=_bits(present, values.offset, len(values)) == 0)
     elif pa.types.is_string(kind):  # of a CSV file, a column that is one of labels, too
-        from prolate.sources.delimited import numbers as parsed
+        from prolate.sources.cells import numbers as parsed
 
         fill(target, parsed(values))
     else:

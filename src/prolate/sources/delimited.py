@@ -15,9 +15,12 @@ read of another one:
 
 - a cell is a number in the notation of programming languages (``-1.5e3``; spaces
   around it, ``inf`` and ``nan`` are allowed), or ``true`` or ``false``, read as 1 and 0;
-  any other cell is missing. Where the delimiter is a semicolon, a column of which more
-  cells in the first stretch are numbers with decimal commas (``-1,5e3``) than with points
-  is read so, and a point makes a cell of it missing;
+  any other cell is missing;
+- where the delimiter is a semicolon, a column of which the first stretch has more numbers
+  with decimal commas (``-1,5e3``), or with points between thousands (``1.234,5`` and
+  ``1.234.567``), than with decimal points (``1.5``) is read so, and a decimal point makes a
+  cell of it missing. ``1.234`` can be either. If there is such a column, it is 1234 also in
+  columns where all points, in the first stretch, can be between thousands;
 - a line with too few or too many fields is a row of which every cell is missing, *in
   its place*, so that the rows after it stay where they are;
 - bytes that are no UTF-8 stand for characters that mean nothing;
@@ -46,6 +49,13 @@ import numpy as np
 from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.parallel import in_threads
+from prolate.sources.cells import (
+    mostly_numbers,
+    numbers,
+    numbers_with_commas,
+    with_commas,
+    words,
+)
 from prolate.sources.files import DataFile
 from prolate.sources.header import read_header
 from prolate.sources.paths import COMPRESSIONS, readable
@@ -55,48 +65,16 @@ from prolate.sources.utf8 import Utf8
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["DelimitedFile", "numbers"]
+__all__ = ["DelimitedFile"]
 
 Answer = TypeVar("Answer")
 
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_NOT_FINITE = r"^[+-]?(?i:inf|infinity|nan)$"
 _MISSING = [
     "", "?", ".", "-", "NA", "N/A", "#N/A", "n/a", "na", "NaN", "nan", "-nan", "NULL", "Null",
     "null", "None", "none",
 ]  # fmt: skip
 _AT_ONCE, _MOST = 2, 32  # stretches that are parsed together, for each thread and in all
 _STRETCH, _LONGEST = 1 << 20, 1 << 26  # bytes read at a time, and of a line at most
-
-
-def numbers(cells: pa.Array) -> pa.Array:
-    """Return text as float64, null where it is not a number.
-
-    Whether a cell is a number depends on that cell alone.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> numbers(pa.array([" 1.5", "2e3", "true", "12 km", None])).to_pylist()
-    [1.5, 2000.0, 1.0, None, None]
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        return cells.cast(pa.float64())  # quick, and all or nothing
-    except pa.ArrowInvalid:
-        pass
-    cells = pc.ascii_trim_whitespace(cells)
-    lower = pc.ascii_lower(cells)
-    known = pc.or_(
-        pc.match_substring_regex(cells, _NUMBER), pc.match_substring_regex(cells, _NOT_FINITE)
-    )
-    true, false, one, zero = _words("true", "false", "1", "0")
-    text = pc.if_else(known, cells, pa.nulls(1, pa.string())[0])
-    text = pc.if_else(pc.equal(lower, true), one, text)
-    text = pc.if_else(pc.equal(lower, false), zero, text)
-    return text.cast(pa.float64())
 
 
 class DelimitedFile(DataFile):
@@ -114,8 +92,8 @@ class DelimitedFile(DataFile):
             first = next(self._stretches())
             top, malformed = self._parsed(first, None)
         names = top.column_names
-        plain = [name.replace(",", ".") for name in names] if self._delimiter == ";" else names
-        if all(number.is_valid for number in _numbers_of(plain)):
+        self.decimal_commas = self._delimiter == ";"
+        if self._are_numbers(names):
             raise InputError(
                 f"The first line of {path} must hold the names of the columns; it holds only "
                 "numbers. Add a line of names, or pass the rows as a table."
@@ -126,23 +104,25 @@ class DelimitedFile(DataFile):
                 "which must hold the names of the columns. Take away lines above the names."
             )
         super().__init__(path, names, {}, None)
-        self.decimal_commas = self._delimiter == ";"
         self._commas: frozenset[str] = frozenset()
         if len(set(names)) == len(names):
             cells, _ = self._parsed(first, names)
             if self.decimal_commas:
-                self._commas = frozenset(
-                    name for name in names if _has_decimal_commas(cells.column(name))
-                )
+                self._commas = with_commas(cells)
             self.unusable = {
                 name: "text"
                 for name in names
-                if not _mostly_numbers(cells.column(name), self._read(name))
+                if not mostly_numbers(cells.column(name), self._read(name)(cells.column(name)))
             }
+
+    def _are_numbers(self, names: Sequence[str]) -> bool:
+        readers = (numbers, numbers_with_commas) if self.decimal_commas else (numbers,)
+        found = [read(words(*names)) for read in readers]
+        return all(any(number.is_valid for number in each) for each in zip(*found, strict=True))
 
     def _read(self, name: str) -> Callable[[pa.Array], pa.Array]:
         """Return what makes numbers of the cells of a column."""
-        return _numbers_with_commas if name in self._commas else numbers
+        return numbers_with_commas if name in self._commas else numbers
 
     def _bytes(self) -> pa.NativeFile:
         import pyarrow as pa
@@ -289,39 +269,3 @@ def _with_missing(table: pa.Table, places: Sequence[int]) -> pa.Table:
     missing[list(places)] = True
     index = np.cumsum(~missing) - 1
     return table.take(pa.array(index, pa.int64(), mask=missing))
-
-
-def _numbers_of(names: Sequence[str]) -> pa.Array:
-    return numbers(_words(*names))
-
-
-def _words(*texts: str) -> pa.Array:
-    """Return an array of text.
-
-    `pa.array` and `pa.scalar` import pandas where it is installed, for longer than a small file
-    takes to read.
-    """
-    import pyarrow as pa
-
-    each = [text.encode() for text in texts]
-    ends = np.cumsum([0, *map(len, each)], dtype=np.int32)
-    buffers = pa.py_buffer(ends), pa.py_buffer(b"".join(each))
-    return pa.StringArray.from_buffers(len(each), *buffers)
-
-
-def _numbers_with_commas(cells: pa.Array) -> pa.Array:
-    """Return cells as float64 whose decimals stand behind a comma: a point makes no number."""
-    import pyarrow.compute as pc
-
-    return numbers(pc.replace_substring(pc.replace_substring(cells, ".", "_"), ",", "."))
-
-
-def _has_decimal_commas(cells: pa.Array) -> bool:
-    """Return whether more cells are numbers with decimal commas than are with points."""
-    return bool(_numbers_with_commas(cells).null_count < numbers(cells).null_count)
-
-
-def _mostly_numbers(cells: pa.Array, read: Callable[[pa.Array], pa.Array]) -> bool:
-    present = len(cells) - cells.null_count
-    valid = len(cells) - read(cells).null_count
-    return bool(2 * valid >= present)

@@ -1,0 +1,117 @@
+"""Cells of CSV files read as numbers, each whatever other cells are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["mostly_numbers", "numbers", "numbers_with_commas", "with_commas", "words"]
+
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_NOT_FINITE = r"^[+-]?(?i:inf|infinity|nan)$"
+_GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*$"  # 0.123 has no thousands
+
+
+def numbers(cells: pa.Array) -> pa.Array:
+    """Return text as float64, null where it is not a number.
+
+    Whether a cell is a number depends on that cell alone.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> numbers(pa.array([" 1.5", "2e3", "true", "12 km", None])).to_pylist()
+    [1.5, 2000.0, 1.0, None, None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return cells.cast(pa.float64())  # quick, and all or nothing
+    except pa.ArrowInvalid:
+        pass
+    cells = pc.ascii_trim_whitespace(cells)
+    lower = pc.ascii_lower(cells)
+    known = pc.or_(
+        pc.match_substring_regex(cells, _NUMBER), pc.match_substring_regex(cells, _NOT_FINITE)
+    )
+    true, false, one, zero = words("true", "false", "1", "0")
+    text = pc.if_else(known, cells, pa.nulls(1, pa.string())[0])
+    text = pc.if_else(pc.equal(lower, true), one, text)
+    text = pc.if_else(pc.equal(lower, false), zero, text)
+    return text.cast(pa.float64())
+
+
+def numbers_with_commas(cells: pa.Array) -> pa.Array:
+    """Return text as float64 whose decimals stand behind a comma, and thousands behind points.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> numbers_with_commas(pa.array(["1,5", "1.234,5", "-1.234.567", "1.5", "0.123"])).to_pylist()
+    [1.5, 1234.5, -1234567.0, None, None]
+    """
+    import pyarrow.compute as pc
+
+    if pc.any(pc.match_substring(cells, ".")).as_py():
+        cells = pc.if_else(
+            pc.match_substring_regex(cells, _GROUPED),
+            pc.replace_substring(cells, ".", ""),
+            pc.replace_substring(cells, ".", "_"),  # no number
+        )
+    return numbers(pc.replace_substring(cells, ",", "."))
+
+
+def with_commas(top: pa.Table) -> frozenset[str]:
+    """Return the columns of the top of a file that `numbers_with_commas` reads.
+
+    Those of which it reads more cells than `numbers`; and if one of these is a column of numbers,
+    those that both read alike but for points: they mean what they mean in that one.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> top = pa.table({"a": ["1,5"], "b": ["1.234"], "c": ["1.23"], "d": ["1234"]})
+    >>> sorted(with_commas(top)), sorted(with_commas(top.drop_columns("a")))
+    (['a', 'b'], [])
+    """
+    import pyarrow.compute as pc
+
+    sure, like_them, some = set(), set(), False
+    for name in top.column_names:
+        cells = top.column(name)
+        points, commas = numbers(cells), numbers_with_commas(cells)
+        if commas.null_count < points.null_count:
+            sure.add(name)
+            some = some or mostly_numbers(cells, commas)
+            continue
+        decimals = pc.and_(points.is_valid(), commas.is_null())
+        if not pc.any(decimals).as_py():
+            pointed = pc.and_(points.is_valid(), pc.match_substring(cells, "."))
+            like_them |= {name} if pc.any(pointed).as_py() else set()
+    return frozenset(sure | like_them if some else sure)
+
+
+def mostly_numbers(cells: pa.Array, found: pa.Array) -> bool:
+    """Return whether numbers were found in at least half of the cells that are not missing."""
+    present = len(cells) - cells.null_count
+    valid = len(cells) - found.null_count
+    return bool(2 * valid >= present)
+
+
+def words(*texts: str) -> pa.Array:
+    """Return an array of text.
+
+    `pa.array` and `pa.scalar` import pandas where it is installed, for longer than a small file
+    takes to read.
+    """
+    import pyarrow as pa
+
+    each = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, each)], dtype=np.int32)
+    buffers = pa.py_buffer(ends), pa.py_buffer(b"".join(each))
+    return pa.StringArray.from_buffers(len(each), *buffers)
