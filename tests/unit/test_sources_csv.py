@@ -350,3 +350,17 @@ def test_folders_of_parts_are_said_how_to_be_read(tmp_path: Path) -> None:
     part.rename(tmp_path / "east")
     with pytest.raises(InputError, match="by a glob, such as"):
         open_source(tmp_path, None)
+
+
+@pytest.mark.parametrize("folders", [False, True])
+def test_a_column_of_labels_and_values_is_read_as_values_are(folders: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "year=2024" if folders else tmp_path
+    folder.mkdir(exist_ok=True)
+    (folder / "rows.csv").write_text("id;v\n7,5;1,5\n1.234,5;2\n7,5;3\nx;4\n")
+    source = open_source(tmp_path, ["v", "id"], labels=["id"])
+    expected = [[1.5, 7.5, 0], [2, 1234.5, 1], [3, 7.5, 0], [4, NAN, 2]]
+    np.testing.assert_array_equal(rows_of(source), expected)
+    assert source.labels[0].named() == {"7,5": 0, "1.234,5": 1, "x": 2}
+    if folders:
+        source = open_source(tmp_path, ["year", "id"], labels=["id", "year"])
+        assert rows_of(source)[:2].tolist() == [[2024, 7.5, 0, 0], [2024, 1234.5, 1, 0]]

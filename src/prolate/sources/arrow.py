@@ -226,13 +226,15 @@ def dense_blocks(
 ) -> Iterator[NDArray[np.float64]]:
     """Cut and join batches into blocks of exactly `rows_per_block` rows, save the last.
 
-    The last columns are read by `labels`, if there are any.
+    The last columns are read by `labels`, if there are any. Where a batch has two columns of a
+    name, the first one holds numbers, and the other one labels.
     """
     values = len(columns) - len(labels)
     block: NDArray[np.float64] | None = None
     filled = 0
     for batch in batches:
-        parts = [batch.column(batch.schema.get_field_index(name)) for name in columns]
+        places = map(batch.schema.get_all_field_indices, columns)
+        parts = [batch.column(max(at) if j >= values else min(at)) for j, at in enumerate(places)]
         start = 0
         while start < batch.num_rows:
             if block is None:
@@ -272,10 +274,6 @@ def fill(target: NDArray[np.float64], values: pa.Array) -> None:
             target[:] = np.frombuffer(numbers, dtype, len(values), start)
         if values.null_count:
             np.copyto(target, np.nan, where=_bits(present, values.offset, len(values)) == 0)
-    elif pa.types.is_string(kind):  # of a CSV file, a column that is one of labels, too
-        from prolate.sources.cells import numbers as parsed
-
-        fill(target, parsed(values))
     else:
         # safe=False: an integer above 2**53 is rounded; it must not be an error.
         target[:] = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()

@@ -184,18 +184,26 @@ class DelimitedFile(DataFile):
         return table, malformed
 
     def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
-        """Yield batches of numbers, and labels as text; a malformed row is one of nulls."""
+        """Yield batches of numbers, and labels as text; a malformed row is one of nulls.
+
+        A column of both is there twice, as text the second time.
+        """
         import pyarrow as pa
+
+        fields = [
+            (name, False) for name in columns if name not in self.labels or name in self.twice
+        ]
+        fields += [(name, True) for name in columns if name in self.labels]
 
         def read(text: bytes) -> list[pa.RecordBatch]:
             table, malformed = self._parsed(text, columns)
             found = []
             for batch in _with_missing(table, malformed).combine_chunks().to_batches():
-                cells = zip(columns, batch.columns, strict=True)
                 parts = [
-                    part if name in self.labels else self._read(name)(part) for name, part in cells
+                    batch.column(name) if is_text else self._read(name)(batch.column(name))
+                    for name, is_text in fields
                 ]
-                found.append(pa.record_batch(parts, list(columns)))
+                found.append(pa.record_batch(parts, [name for name, _ in fields]))
             return found
 
         for batch in chain.from_iterable(self._each(read)):

@@ -54,6 +54,8 @@ class DataFile(ABC):
         The columns that cannot be labels, each with its type.
     labels : tuple of str
         The columns that are read as labels.
+    twice : frozenset of str
+        Those of them that are read as numbers, too.
     missing : collection of str
         What stands for a missing value.
     decimal_commas : bool
@@ -68,6 +70,7 @@ class DataFile(ABC):
 
     kind: str
     labels: tuple[str, ...] = ()
+    twice: frozenset[str] = frozenset()
     missing: Collection[str] = ()
     decimal_commas: bool = False
     flags: frozenset[str] = frozenset()
@@ -236,7 +239,7 @@ class FileSource(BatchSource):
                 nested=file.nested,
                 where=path,
             )
-            file.labels = marks
+            file.labels, file.twice = marks, frozenset(values).intersection(marks)
             self._files.append(file)
         self.labels = tuple(
             Labels(
