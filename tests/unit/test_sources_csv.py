@@ -153,14 +153,25 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
         (b"sep=;\n\na;b\n", "its first line is blank"),
         (b"Sales;;\na;b;c\n1;2;3\n", "Take away lines above the names"),
         (b"Sales\na,b,c\n1,2,3\n4,5,6\n", "Take away lines above the names"),
-        ("é,b\n1,2\n".encode("latin-1"), "cannot be read as CSV text in UTF-8"),
-        ("a,b\n1,2\n".encode("utf-16"), "cannot be read as CSV text in UTF-8"),
+        ("é,b\n41.5,2\n".encode("latin-1"), "perhaps Windows-1252.* -f WINDOWS-1252 "),
+        ("sep=,\né,b\n41.5,2\n".encode("latin-1"), 'saving it as "CSV UTF-8"'),
+        ("\ufeffa,b\n41.5,2\n".encode("utf-16-le"), "is in UTF-16.* -f UTF-16 "),
+        ("\ufeffa,b\n41.5,2\n".encode("utf-16-be"), "is in UTF-16.* -f UTF-16 "),
+        (b"PK\x03\x04\xe9a,b\n41.5,2\n", "cannot be read as CSV text in UTF-8: it is damaged"),
     ],
 )
 def test_headers_that_are_none(content: bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read(tmp_path, content)
     assert "41.5" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_a_packed_file_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress("é;b\n1;2\n".encode("latin-1")))
+    with pytest.raises(InputError, match="Unpack and convert the file"):
+        open_source(path)
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])

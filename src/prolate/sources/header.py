@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from prolate.errors import InputError
+from prolate.sources.paths import COMPRESSIONS
 
 __all__ = ["Header", "read_header"]
 
@@ -13,6 +16,7 @@ __all__ = ["Header", "read_header"]
 _EXCEL = re.compile(
     rb'(?:\xef\xbb\xbf)?"?sep=([\t!#$%&*,/:;^|~])"?\1*(?:\r\n|\r|\n)', re.IGNORECASE
 )
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")  # which no text has
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ def read_header(path: str, top: bytes) -> Header:
     Raises
     ------
     InputError
-        If there is none.
+        If there is none, or it is not UTF-8.
 
     Examples
     --------
@@ -53,7 +57,7 @@ def read_header(path: str, top: bytes) -> Header:
     """
     excel = _EXCEL.match(top)
     above = excel.end() if excel else 0
-    line = re.split(rb"[\r\n]", top[above:], maxsplit=1)[0].decode("utf-8-sig")
+    line = _decoded(path, top, re.split(rb"[\r\n]", top[above:], maxsplit=1)[0])
     if not line.strip():
         what = "its first line is blank" if top else "it is empty"
         raise InputError(f"{path} has no names of columns in its first line: {what}.")
@@ -69,6 +73,28 @@ def read_header(path: str, top: bytes) -> Header:
             "is not empty. Take away lines above the names."
         )
     return Header(line, delimiter, above)
+
+
+def _decoded(path: str, top: bytes, line: bytes) -> str:
+    """Return the line of names as text."""
+    try:
+        return line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if top.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            what, code = f"{path} is in UTF-16, and must be in UTF-8", "UTF-16"
+        elif _CONTROLS.search(line):
+            raise
+        else:
+            what = (
+                f"The names of columns in {path} must be in UTF-8, and are in another encoding, "
+                "perhaps Windows-1252 (Latin-1)"
+            )
+            code = "WINDOWS-1252"
+    convert = "Unpack and convert" if Path(path.lower()).suffix in COMPRESSIONS else "Convert"
+    raise InputError(
+        f'{what}. {convert} the file, for example with "iconv -f {code} -t UTF-8 OLD.csv > '
+        'NEW.csv", or in Excel by saving it as "CSV UTF-8".'
+    )
 
 
 def _delimiter(line: str) -> str | None:
