@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -11,11 +12,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 from prolate.errors import InputError
 from prolate.sources import Source, open_source
 from prolate.sources.arrow import fill
+from prolate.sources.periods import type_of_pandas
 
 NAN = np.nan
 
@@ -268,6 +272,57 @@ def test_pandas_types_that_are_no_numbers(values: object, kind: str) -> None:
         open_source(frame)
     assert "secret" not in str(e.value)
     assert "columns=['ok']" in str(e.value)
+
+
+@pytest.mark.parametrize("beside", [True, False])
+@pytest.mark.parametrize("ending", ["parquet", "arrow", None])
+def test_periods_of_pandas_are_no_whole_numbers_in_files(
+    ending: str | None, beside: bool, tmp_path: Path
+) -> None:
+    """Arrow has them as extensions only where pandas is imported, and else says so beside them."""
+    frame = pd.DataFrame({"v": [1.0, 2.0], "span": pd.interval_range(0, 2)})
+    frame["month"] = pd.period_range("2020-01", periods=2, freq="M")
+    table = pa.Table.from_pandas(frame)
+    typed = table.to_pandas(types_mapper=pd.ArrowDtype)
+    if beside:
+        table = _as_without_pandas(table)
+    data: object = table
+    if ending == "parquet":
+        pq.write_table(table, data := tmp_path / "rows.parquet")
+    elif ending == "arrow":
+        feather.write_feather(table, data := tmp_path / "rows.arrow", compression="uncompressed")
+    for name, kind in (("month", r"period\[M\]"), ("span", r"interval\[int64, right\]")):
+        for way in (data, frame):
+            with pytest.raises(InputError, match=f"is of type {kind}, not numbers.*=\\['v'\\]"):
+                open_source(way, [name])
+        with pytest.raises(InputError, match=rf"is of type {kind} \(.*astype\(str\)\); labels"):
+            open_source(data, ["v"], labels=[name])
+        assert rows_of(open_source(frame, ["v"], labels=[name])).tolist() == [[1, 0], [2, 1]]
+        with pytest.raises(InputError, match="labels of persons or groups must be text"):
+            open_source(typed, ["v"], labels=[name])
+
+
+def _as_without_pandas(table: pa.Table) -> pa.Table:
+    columns, fields = [], []
+    [batch] = table.to_batches()
+    for field in batch.schema:
+        column, beside = batch.column(field.name), None
+        if isinstance(field.type, pa.ExtensionType):
+            beside = {
+                "ARROW:extension:name": field.type.extension_name,
+                "ARROW:extension:metadata": field.type.__arrow_ext_serialize__(),
+            }
+            column = column.storage
+        columns.append(column)
+        fields.append(pa.field(field.name, column.type, metadata=beside))
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+
+
+def test_a_type_of_pandas_that_says_nothing_more() -> None:
+    for text in ("", "[]", "{}", "7", "\xff"):
+        about = {"ARROW:extension:name": "pandas.period", "ARROW:extension:metadata": text}
+        assert type_of_pandas(pa.field("a", pa.int64(), metadata=about)) == "period"
+    assert type_of_pandas(pa.field("a", pa.int64(), metadata={"ARROW:extension:name": "b"})) is None
 
 
 def test_a_pandas_index_is_no_column_and_labels_become_text() -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from prolate.errors import InputError
 from prolate.sources.dictionaries import decoded
 from prolate.sources.labels import Labels, choose, is_label
+from prolate.sources.periods import type_of_pandas
 from prolate.sources.source import Block, Columns, Source
 
 if TYPE_CHECKING:
@@ -175,9 +176,9 @@ def is_numeric(kind: pa.DataType) -> bool:
 def unusable_columns(schema: pa.Schema) -> dict[str, str]:
     """Return the columns of a schema that are not numeric, each with its type."""
     return {
-        field.name: f"of type {str(field.type)[:60]}"
+        field.name: f"of type {type_of_pandas(field) or str(field.type)[:60]}"
         for field in schema
-        if not is_numeric(field.type)
+        if type_of_pandas(field) or not is_numeric(field.type)
     }
 
 
@@ -211,11 +212,13 @@ def _type_of_values(kind: pa.DataType) -> pa.DataType:
 
 def nested_columns(schema: pa.Schema) -> dict[str, str]:
     """Return the columns of a schema that cannot be labels, each with its type."""
-    return {
-        field.name: f"of type {str(field.type)[:60]}"
-        for field in schema
-        if not is_label(field.type)
-    }
+    found = {}
+    for field in schema:
+        if kind := type_of_pandas(field):
+            found[field.name] = f"of type {kind} (convert it with pandas: column.astype(str))"
+        elif not is_label(field.type):
+            found[field.name] = f"of type {str(field.type)[:60]}"
+    return found
 
 
 def dense_blocks(

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.sources.dictionaries import decoded
+from prolate.sources.periods import is_of_pandas
 from prolate.sources.source import Columns, choose_columns
 
 __all__ = ["Labels", "choose", "encoded", "is_label", "text_of"]
@@ -237,7 +238,7 @@ def is_label(kind: Any) -> bool:
     import pyarrow as pa
 
     if isinstance(kind, pa.BaseExtensionType):
-        return is_label(kind.storage_type)
+        return not is_of_pandas(kind) and is_label(kind.storage_type)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return is_label(kind.value_type)
     odd = pa.types.is_nested(kind) or pa.types.is_union(kind) or pa.types.is_interval(kind)
