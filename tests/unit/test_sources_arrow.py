@@ -333,6 +333,17 @@ def test_a_pandas_index_is_no_column_and_labels_become_text() -> None:
     np.testing.assert_array_equal(rows_of(source), [[3, 1], [4, 2]])
 
 
+def test_a_column_of_several_levels_is_said_what_its_name_is() -> None:
+    frame = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "m"), ("a", "s")]))
+    with pytest.raises(
+        InputError, match=r"""type tuple\. That column's name is the text "\('a', 'm'\)"\.$"""
+    ):
+        open_source(frame, [("a", "m")])
+    with pytest.raises(InputError, match=r"of type tuple\.$"):
+        open_source(frame, [("a", "x")])
+    assert rows_of(open_source(frame, ["('a', 'm')"])).tolist() == [[1]]
+
+
 def test_a_pandas_frame_of_one_array_is_not_copied() -> None:
     rows = np.arange(12.0).reshape(6, 2)
     one = pd.DataFrame(rows, columns=["a", "b"], copy=False)

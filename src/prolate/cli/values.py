@@ -87,15 +87,15 @@ def read_range(text: str, whole: str | None = None) -> tuple[float, float]:
 
 
 def read_bounds(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> Any:
-    """Return one (low, high), or a dict of them by column."""
+    """Return one (low, high), or a dict of them by column; ``=0:1`` is of the empty name."""
     by_column: dict[str, tuple[float, float]] = {}
     overall: list[tuple[float, float]] = []
     for value in values:
         name, equals, ends = value.rpartition("=")
         if not equals:
             overall.append(read_range(ends, value))
-        elif not name or name in by_column:
-            raise click.BadParameter(f"{value!r} names no column, or one that has bounds already.")
+        elif name in by_column:
+            raise click.BadParameter(f"{value!r} names a column that has bounds already.")
         else:
             by_column[name] = read_range(ends, value)
     if len(overall) > 1 or (overall and by_column):

@@ -295,9 +295,11 @@ def _name(
 ) -> str:
     if isinstance(wanted, bool | np.bool_) or not isinstance(wanted, str | int | np.integer):
         allowed = "names or positions" if by_position else "names"
+        is_known = isinstance(wanted, tuple) and str(wanted) in known
+        text = f" That column's name is the text {str(wanted)!r}." if is_known else ""
         raise InputError(
             f"columns must be a list of column {allowed}; "
-            f"it holds an entry of type {type(wanted).__name__}."
+            f"it holds an entry of type {type(wanted).__name__}.{text}"
         )
     if by_position and not isinstance(wanted, str):
         position = int(wanted)

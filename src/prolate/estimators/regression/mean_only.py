@@ -34,9 +34,14 @@ def mean_only(
     mean, noise = 0.0, np.zeros(k + 1)
     if fit_intercept:
         mean, noise[k] = _mean(curator, rows, standard)
+    what, remedies = (
+        ("the feature is: its slope is zero", "More rows")
+        if k == 1
+        else (f"the {k} features are: all slopes are zero", "More rows, fewer features")
+    )
     few = (
-        f"The rows are too few for this budget to see where the {k} features are: all slopes are "
-        "zero. More rows, fewer features, a larger budget or bounds would help."
+        f"The rows are too few for this budget to see where {what}. {remedies}, a larger budget or "
+        "bounds would help."
     )
     return LinearFit(
         coef=np.zeros(k),
