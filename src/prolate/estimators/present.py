@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurement, Searcher
 from prolate.estimators.columns import View
-from prolate.estimators.shares import count_rows, present_share, whole_share
+from prolate.estimators.shares import count_rows, fewest_values, present_share, whole_share
 from prolate.queries import (
     ClippedSum,
     Count,
     CountBelow,
     Histogram,
     OneSidedSum,
+    PooledHistogram,
     Query,
     Selected,
 )
@@ -43,8 +44,9 @@ _CLEARLY = 4.0  # standard deviations of a count
 _SURELY = 3.0  # the same, of a single one
 _LEAST = 0.02  # part of the rows that is worth another measurement
 _MOSTLY = 0.6  # of the rows
-_ABSENT = 0.1  # part of a column's values without which it is taken to have none, ...
+_ABSENT = 0.1  # part of a column's values, at most, without which it is taken to have none, ...
 _SOME = 0.4  # ... if it surely has no more than this
+_FEW = 0.2  # of the rows, as a number for which parts below a tenth are counted
 
 MISSING = "Nearly all values of a column are missing: do not use its numbers."
 """The warning where a column has hardly any values."""
@@ -95,7 +97,12 @@ def present_view(curator: Searcher, rows: float, part: Floats | None) -> Searche
 
 
 def find_present(
-    curator: Searcher, rows: float, missing: Floats | None = None, noise: float = 0.0
+    curator: Searcher,
+    rows: float,
+    missing: Floats | None = None,
+    noise: float = 0.0,
+    *,
+    least: float | None = None,
 ) -> tuple[Floats | None, NDArray[np.bool_]]:
     """Return the part of each column that is there, and which columns are missing as good as all.
 
@@ -110,6 +117,9 @@ def find_present(
         Private counts of missing values; if they are not given, they are roughly counted first.
     noise : float
         Of each of these.
+    least : float, optional
+        Part of a column's values without which it is taken to have none; by default, as many as
+        a search can do with, or a tenth.
     """
     query = CountBelow(np.full(curator.dimension, np.inf))
     if missing is None:
@@ -124,13 +134,21 @@ def find_present(
         return None, clearly
     counted = curator.measure(query, share=present_share(curator, rows), label="present")
     found, noise = counted.values / rows, counted.std / rows
-    absent = (found < _ABSENT) & (found < _SOME - 2.0 * noise)
+    if least is None and np.any((found > noise) & (found < _ABSENT)):  # a few are there, or none
+        share = present_share(curator, _FEW * rows)
+        again = curator.measure(query, share=share, label="present")
+        weight = noise**2 / (noise**2 + (again.std / rows) ** 2)
+        found = found + weight * (again.values / rows - found)
+        noise *= math.sqrt(1.0 - weight)
+    if least is None:
+        least = min(_ABSENT, fewest_values(curator) / rows + _SURELY * noise)
+    absent = (found < least) & (found < _SOME - 2.0 * noise)
     clearly |= found < 1.0 - max(_CLEARLY * noise, _LEAST)
     # As far as they differ by no more than noise, columns have alike parts.
     others = found[~absent] if not absent.all() else found
     middle, apart = float(np.mean(others)), float(np.var(others))
     likely = middle + max(0.0, 1.0 - noise**2 / max(apart, 1e-300)) * (found - middle)
-    part = np.where(clearly & ~absent, np.clip(likely, _ABSENT, 1.0), 1.0)
+    part = np.where(clearly & ~absent, np.clip(likely, least, 1.0), 1.0)
     return (part if np.any(part < 1.0) else None), absent
 
 
@@ -142,6 +160,8 @@ def _part_of_values(query: Query, part: Floats) -> Floats | None:
         return part
     if isinstance(query, Histogram):
         return np.repeat(part, query.shape[1])
+    if isinstance(query, PooledHistogram):
+        return np.full(query.size, np.mean(part))
     return None
 
 
@@ -173,7 +193,7 @@ def whole_rows(curator: Curator) -> tuple[Curator, float, float]:
     if every - first < max(_SURELY * math.hypot(noise, unsure), 1.0):
         return curator, every, every
     if first < _MOSTLY * every and curator.dimension > 1:
-        _, absent = find_present(curator, every)
+        _, absent = find_present(curator, every, least=_ABSENT)
         if absent.any() and not absent.all():
             whole, noise = curator.whole(~absent), math.inf
     again, fine = counted()

@@ -23,10 +23,12 @@ __all__ = [
     "count_rows",
     "farthest_share",
     "few_share",
+    "fewest_values",
     "length_share",
     "long_share",
     "plan_shares",
     "pooled_share",
+    "present_location",
     "present_share",
     "radii_apart",
     "radius_share",
@@ -151,6 +153,17 @@ def plan_shares(curator: Searcher, rows: float) -> Shares:
         rare=left * _share(one_row / math.sqrt(d), *_RARE),
         count_error=one_row / math.sqrt(location),
     )
+
+
+def fewest_values(curator: Searcher) -> float:
+    """Return how many of a column's values are enough to search them for the largest share."""
+    changed = rows_changed(curator.neighbors) * curator.dimension
+    return math.sqrt(changed) / (curator.mu_of(_LOCATION[1] * curator.remaining) * _CROWDED)
+
+
+def present_location(curator: Searcher, share: float, part: float) -> float:
+    """Return the share for a search of columns of which a part is there, planned for whole ones."""
+    return min(share / part**2, max(share, _LOCATION[1] * curator.remaining))
 
 
 def sample_rows(curator: Searcher) -> float:

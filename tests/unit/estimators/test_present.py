@@ -179,3 +179,18 @@ def test_a_part_of_a_table_is_not_missing_again() -> None:
     found = view.measure(query, share=0.01, label="c").values.reshape(query.shape)
     assert np.all(np.abs(found[:, -1]) < 0.02 * N)
     np.testing.assert_allclose(found[:, :-1].sum(axis=1), N, rtol=0.02)
+
+
+def test_a_question_that_few_answered_costs_others_nothing() -> None:
+    """Nine values in ten are missing: counts of the others are ten times as noisy."""
+    off, errors = [], []
+    for seed in range(9):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal([10.0, 50.0], 2.0, (5000, 2))
+        rows[rng.random(5000) < 0.9, 0] = np.nan
+        made = prolate.mean(rows, budget=Budget(mu=1), seed=seed)
+        off.append(np.abs(made.estimate - np.nanmean(rows, axis=0)) / 2.0)
+        errors.append(made.sampling_std / (2.0 / np.sqrt([500.0, 5000.0])))
+        assert present.MISSING not in made.warnings
+    assert np.all(np.median(off, axis=0) < [0.1, 0.01])  # 2 before shares followed the part
+    assert np.all(np.median(errors, axis=0) < 1.4)  # 12 and 6

@@ -23,7 +23,7 @@ from prolate.estimators.search.likely_zoom import NOISIEST, NOISY, zoom_likely
 from prolate.estimators.search.magnitudes import find_magnitudes
 from prolate.estimators.search.windows import Windows
 from prolate.estimators.search.zoom import Zoom, zoom_clearly
-from prolate.estimators.shares import rows_changed
+from prolate.estimators.shares import present_location, rows_changed
 
 __all__ = ["SCALES", "WITHIN", "Interval", "locate"]
 
@@ -130,7 +130,9 @@ def locate(
     present = present_view(curator, rows, part)
     missing = part, absent if absent.any() else None
     bounded = (lower == bounds[0], upper == bounds[1])
-    noise = math.sqrt(rows_changed(curator.neighbors) * d) / curator.mu_of(share)
+    least = 1.0 if part is None else float(part.min())
+    share = present_location(curator, share, least)
+    noise = math.sqrt(rows_changed(curator.neighbors) * d) / (curator.mu_of(share) * least)
     windows: Windows
     if NOISY * rows < noise < NOISIEST * rows:
         windows = zoom_likely(

@@ -7,15 +7,15 @@ million columns need a dozen cells each; and for columns that are beyond, one ov
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.present import find_present
-from prolate.estimators.shares import pooled_share, significance
+from prolate.estimators.present import PresentView, find_present
+from prolate.estimators.shares import pooled_share, present_location, significance
 from prolate.queries import Histogram, MagnitudeGrid, PooledHistogram
 
 __all__ = ["BULK", "TINY", "Magnitudes", "find_magnitudes"]
@@ -40,6 +40,7 @@ _PRESENT = 0.8  # of the rows in groups that are seen, or there are others
 _HINT = 1.5  # standard deviations of a count where others may be
 _SOME = 0.11  # of the rows are taken to be there: more than `_reach` leaves aside
 _RARELY = 1e-3  # probability that noise alone makes a column larger than all columns show
+_MORE = 2.0  # times the share that is worth another search of columns with missing values
 _MANY = 0.4  # of the rows, whose magnitude is surely seen
 _OFTEN, _MOSTLY = 0.25, 0.5  # of the rows, and of the columns
 _BELOW, _BELOW_CELLS = 10, 1 << 19  # groups below those seen, and at most so many in all
@@ -112,6 +113,7 @@ def find_magnitudes(
     *,
     share: float,
     center: Floats | None = None,
+    least: float = 1.0,
 ) -> Magnitudes:
     """Find how far from `center` (0) the values are.
 
@@ -121,12 +123,15 @@ def find_magnitudes(
     rows : float
         Number of rows, or a private estimate of it.
     share : float
-        Share of mu**2 for the columns' histograms; at most three times that is spent.
+        Share of mu**2 for the columns' histograms; at most three times that is spent, unless
+        many values are missing: then the others are searched again, for more.
     center : float64 array of shape (d,), optional
+    least : float
+        Part of a column's values that is there at least, where the curator says as if all were.
     """
     d = curator.dimension
     origin = np.zeros(d) if center is None else center
-    common = _find_common(curator, rows, origin, share)
+    common = _find_common(curator, rows, origin, share, least)
     grid = MagnitudeGrid(origin, np.full(d, common.low), common.high - common.low + 2, _SHIFT)
     query = Histogram(grid, missing=True)
     measured = curator.measure(query, share=share, label="magnitude")
@@ -134,7 +139,13 @@ def find_magnitudes(
     counts, noise = every[:, :-1], measured.std
     part, absent = find_present(curator, rows, every[:, -1], noise)
     if part is not None:
-        counts, noise = counts / part[:, np.newaxis], noise / float(part.min())
+        least = float(part.min())
+        larger = present_location(curator, share, least)
+        if larger > _MORE * share:
+            table = PresentView(curator, rows, part)
+            found = find_magnitudes(table, rows, share=larger, center=center, least=least)
+            return replace(found, part=part, absent=absent)
+        counts, noise = counts / part[:, np.newaxis], noise / least
     doubt = significance(d * grid.cells) * noise
     seen = np.where(counts > doubt, counts, 0.0)
     nothing = ~seen.any(axis=1)
@@ -217,13 +228,15 @@ def _likely(counts: Floats, noise: float, rows: float, common: _Common) -> Bools
     return np.asarray(apart | (np.arange(counts.shape[1]) == largest[:, np.newaxis]))
 
 
-def _find_common(curator: Searcher, rows: float, origin: Floats, share: float) -> _Common:
+def _find_common(
+    curator: Searcher, rows: float, origin: Floats, share: float, least: float
+) -> _Common:
     """Return which groups of octaves all columns together show."""
     d = curator.dimension
     grid = MagnitudeGrid(origin, np.zeros(d, dtype=np.int64), _GROUPS, _SHIFT)
     measured = curator.measure(
         PooledHistogram(grid),
-        share=min(share, pooled_share(curator, rows)),
+        share=min(share, pooled_share(curator, least * rows)),
         label="magnitude of all columns",
     )
     counts, noise = measured.values / d, measured.std / d
