@@ -93,7 +93,9 @@ class Shares:
     rare : float
         For each of two histograms over rows, where columns are nearly constant.
     count_error : float
-        Noise of one cell of a location histogram, as a fraction of the rows.
+        Noise of one cell of a location histogram, as a fraction of the values of a column.
+    part : float
+        Part of its values that is there of the column of which most is missing.
     """
 
     magnitude: float
@@ -102,26 +104,36 @@ class Shares:
     scale: float
     rare: float
     count_error: float
+    part: float
 
     @property
     def crowded(self) -> bool:
-        """Whether columns are so many that counts in each show little."""
-        return self.count_error > _CROWDED
+        """Whether columns are so many that counts in each show little, of whole ones, too."""
+        return self.count_error * self.part > _CROWDED
 
     @property
     def small(self) -> bool:
-        """Whether the rows are few for this budget and this many columns."""
+        """Whether the values are few for this budget and this many columns."""
         return self.count_error > _SMALL
 
     def warnings(self, columns: int, *, found: bool) -> tuple[str, ...]:
         """Return what to say of few rows, and where not even magnitudes were `found`."""
         if not found:
             return (LOST,)
+        noisy = f"{100 * self.count_error:.0f} %"
+        if self.small and self.count_error * self.part <= _SMALL:
+            few = (
+                "So much is missing of some columns that, for this budget, the searches' counts "
+                f"are noisy by {noisy} of the values that are there: their centers and scales are "
+                "rough, and intervals may be too narrow. More rows, fewer columns, a larger budget "
+                "or bounds would help."
+            )
+            return (few,)
         if self.small:
             few = (
                 f"The rows are few for this budget and {columns} column"
                 f"{'' if columns == 1 else 's'}: the searches' counts "
-                f"are noisy by {100 * self.count_error:.0f} % of the rows, so centers and scales "
+                f"are noisy by {noisy} of the rows, so centers and scales "
                 "are rough and intervals may be too narrow. More rows, fewer columns, a larger "
                 "budget or bounds would help."
             )
@@ -138,11 +150,11 @@ def _share(noise: float, wanted: float, most: float) -> float:
     return min(max((noise / wanted) ** 2, _LEAST), most)
 
 
-def plan_shares(curator: Searcher, rows: float) -> Shares:
-    """Return the shares for searching `rows` rows."""
+def plan_shares(curator: Searcher, rows: float, part: float = 1.0) -> Shares:
+    """Return the shares for searching `rows` rows, with at least a part of each column's values."""
     d, changed = curator.dimension, rows_changed(curator.neighbors)
     left = curator.remaining
-    one_row = math.sqrt(changed * d) / (curator.mu_of(1.0) * max(rows, 1.0))
+    one_row = math.sqrt(changed * d) / (curator.mu_of(1.0) * max(rows * part, 1.0))
 
     location = left * _share(one_row, *_LOCATION)
     return Shares(
@@ -152,6 +164,7 @@ def plan_shares(curator: Searcher, rows: float) -> Shares:
         scale=left * _share(one_row, *_SCALE),
         rare=left * _share(one_row / math.sqrt(d), *_RARE),
         count_error=one_row / math.sqrt(location),
+        part=part,
     )
 
 

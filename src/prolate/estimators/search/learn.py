@@ -51,7 +51,7 @@ def learn_shape(
     shares = plan_shares(sample, few)
     interval = _interval(sample, few, shares, center, scale)
     if interval.part is not None:  # counts are noisier by as much
-        shares = plan_shares(sample, few * float(interval.part.min()))
+        shares = plan_shares(sample, few, float(interval.part.min()))
     table = present_view(curator, rows, interval.part)
     searched = table if sample is curator else present_view(sample, few, interval.part)
     if center is None and scale is None:
