@@ -8,7 +8,9 @@ answer is their average, weighted by what error is expected of each.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,7 @@ from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.clipping.tilt import clump_share, measure_tilt, tilt_share
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.clip import clipped_sum, rounding_std
-from prolate.estimators.lengths.expected import Radii
+from prolate.estimators.lengths.expected import Expected, Radii
 from prolate.estimators.lengths.interval import interval_mean, reaches
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.moments import MOMENTS, measure_variation
@@ -65,93 +67,175 @@ def clipped_mean(
     norms : MeasuredNorms, optional
         What a first look at the lengths of the rows that are searched showed.
     """
-    for_first = _FIRST if sample is curator else _FIRST_OF_SAMPLE
-    rows, part = shape.rows, sample.fraction
-    few = part * rows
     effective = effective_columns(shape.spread, scale)
     for_tilt, for_variation = tilt_share(effective) * share, MOMENTS * share
 
     # Step 3.
-    expected, for_sum = expected_lengths(
+    expected, for_sums = expected_lengths(
         curator,
         sample,
         shape,
         scale,
-        part=part,
-        for_radius=radius_share(sample, few, effective) * share,
+        part=sample.fraction,
+        for_radius=radius_share(sample, shape.rows * sample.fraction, effective) * share,
         share=share - for_tilt - for_variation,
         known=norms,
     )
-    norms = expected.norms
     if expected.clumps.any():
-        more = max(min(clump_share(expected), _MOST_TILT) * for_sum - for_tilt, 0.0)
-        for_tilt, for_sum = for_tilt + more, for_sum - more
-    known = far[1] if far[1] > expected.safe and far[0] > expected.clipped else 0.0
+        more = max(min(clump_share(expected), _MOST_TILT) * for_sums - for_tilt, 0.0)
+        for_tilt, for_sums = for_tilt + more, for_sums - more
+    hidden = far[1] if far[1] > expected.safe and far[0] > expected.clipped else 0.0
+    rows = _Rows(curator, sample, shape, scale, expected, share=for_sums, hidden=hidden)
 
-    # Step 4. Not clipped as hard as symmetric rows would allow, as long as that is not known.
-    rough = expected.off_square(shape.center_off, shape.spread, scale)
-    symmetric = expected.best_radius(lambda radius: rough * expected.cut(radius) ** 2)
-    careful = max(norms.nearest_edge(np.sqrt(symmetric * expected.safe)), known)
-
-    def around(asked: Measurer, center: Floats, radius: float, part: float, label: str) -> Answer:
-        share = min(part * for_sum, asked.remaining)
-        total, noise = clipped_sum(asked, center, scale, radius, share=share, label=label)
-        kept = (rows if asked is curator else few) * expected.mean_factor(radius)
-        return Answer(center + total / kept, noise / kept, radius)
-
-    first = around(sample, shape.center, careful, for_first, "first mean")
-    off = np.minimum(first.noise, shape.spread)
-    if sample is not curator:
-        off = np.hypot(off, shape.spread / np.sqrt(few))
+    # Step 4.
+    first = rows.first_mean()
     tilt = measure_tilt(
-        sample, first.value, shape.spread, scale, expected, share=for_tilt, rows=few, off=off
+        sample,
+        first.value,
+        shape.spread,
+        scale,
+        expected,
+        share=for_tilt,
+        rows=rows.few,
+        off=rows.off(first),
     )
-
-    # Step 5. The first mean is off by its noise, and by what clipping left of the center's.
     loss = Loss(expected, tilt, shape.spread, scale)
-    left = expected.off_square(off, shape.spread, scale) + rough * expected.cut(careful) ** 2
+
+    # Step 5.
+    left = rows.left_of_center(first)
 
     def bias_square(radius: Radii) -> Radii:
         return loss.doubt_square(radius) + left * expected.cut(radius) ** 2
 
-    radius = max(expected.best_radius(bias_square), known)
+    radius = max(expected.best_radius(bias_square), hidden)
     variation = measure_variation(
         sample,
-        few,
+        rows.few,
         first.value,
         shape.spread,
         scale,
-        noise=expected.noise * radius / expected.mean_factor(radius) / np.sqrt(part) * scale,
+        noise=expected.noise
+        * radius
+        / expected.mean_factor(radius)
+        / np.sqrt(sample.fraction)
+        * scale,
         safe=expected.safe,
         share=for_variation,
     )
     if scale.size == 1 and tilt.clear and reaches(expected, shape.spread, scale):
-        share = min((1.0 - for_first) * for_sum, curator.remaining)
+        share = rows.share_of_last
         return interval_mean(curator, first.value, shape.spread, expected, variation, share=share)
-    mean = around(curator, first.value, radius, 1.0 - for_first, "mean")
-    mean = replace(mean, value=mean.value + loss.lost(radius))
-    value, noise_std, bias = mean.value, mean.noise, expected.unit * np.sqrt(bias_square(radius))
-    if sample is curator:
-        first = replace(first, value=first.value + loss.lost(careful))
-        value, noise_std, bias = average(first, mean, expected.unit, bias_square)
-        if shape.center_noise is not None:
-            value, noise_std = with_center(value, noise_std, shape.center, shape.center_noise)
+    value, noise_std, bias = rows.last_mean(first, radius, loss, bias_square)
     allowed = allowance_of_mean(loss, bias=bias, radius=radius)
-    rounding = rounding_std(scale, max(careful, radius))
-    details = {
-        "stretch": allowed.stretch,
-        "unseen_rows": norms.unseen,
-        "radius": radius,
-        "safe_radius": expected.safe,
-        "mean_factor": expected.mean_factor(radius),
-        "clipped_fraction": norms.fraction_above(radius, rows),
-    }
     return FoundMean(
         value,
         noise_std,
-        details,
+        {
+            "stretch": allowed.stretch,
+            "unseen_rows": expected.norms.unseen,
+            "radius": radius,
+            "safe_radius": expected.safe,
+            "mean_factor": expected.mean_factor(radius),
+            "clipped_fraction": expected.norms.fraction_above(radius, shape.rows),
+        },
         variation=variation.over_spread(allowed.stretch),
-        clipping_std=np.hypot(allowed.clipping_std, rounding),
+        clipping_std=np.hypot(allowed.clipping_std, rounding_std(scale, max(first.radius, radius))),
         guessed=allowed.guessed,
-        hidden=norms.hidden or norms.apart > 0.0,
+        hidden=expected.norms.hidden or expected.norms.apart > 0.0,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """What is summed in steps 4 and 5.
+
+    Attributes
+    ----------
+    curator, sample : Measurer
+        Of all rows, and of those that are searched.
+    shape : Shape
+    scale : float64 array of shape (d,)
+    expected : Expected
+        By how long the scaled rows are.
+    share : float
+        Of mu**2, for both sums.
+    hidden : float
+        How far out rows are known to be that noise hides; 0 if there are none.
+    """
+
+    curator: Measurer
+    sample: Measurer
+    shape: Shape
+    scale: Floats
+    expected: Expected
+    share: float
+    hidden: float
+
+    @property
+    def few(self) -> float:
+        """Number of rows that are searched."""
+        return self.shape.rows * self.sample.fraction
+
+    @property
+    def _part_of_first(self) -> float:
+        return _FIRST if self.sample is self.curator else _FIRST_OF_SAMPLE
+
+    @property
+    def share_of_last(self) -> float:
+        """Share of mu**2 for the last sum."""
+        return min((1.0 - self._part_of_first) * self.share, self.curator.remaining)
+
+    @cached_property
+    def _rough(self) -> float:
+        """Squared length, along a row, of what the searched center is off by."""
+        shape = self.shape
+        return self.expected.off_square(shape.center_off, shape.spread, self.scale)
+
+    def first_mean(self) -> Answer:
+        """Return a mean that is not clipped as hard as symmetric rows would allow."""
+        expected, rough = self.expected, self._rough
+        symmetric = expected.best_radius(lambda radius: rough * expected.cut(radius) ** 2)
+        careful = expected.norms.nearest_edge(np.sqrt(symmetric * expected.safe))
+        radius = max(careful, self.hidden)
+        share = min(self._part_of_first * self.share, self.sample.remaining)
+        total, noise = clipped_sum(
+            self.sample, self.shape.center, self.scale, radius, share=share, label="first mean"
+        )
+        kept = self.few * expected.mean_factor(radius)
+        return Answer(self.shape.center + total / kept, noise / kept, radius)
+
+    def off(self, first: Answer) -> Floats:
+        """Return the standard deviations of the first mean from that of all rows."""
+        noise = np.minimum(first.noise, self.shape.spread)
+        if self.sample is self.curator:
+            return noise
+        return np.asarray(np.hypot(noise, self.shape.spread / np.sqrt(self.few)))
+
+    def left_of_center(self, first: Answer) -> float:
+        """Return the squared length, along a row, of what the first mean is off by.
+
+        By its noise, and by what clipping left of the searched center's.
+        """
+        expected = self.expected
+        off = expected.off_square(self.off(first), self.shape.spread, self.scale)
+        return off + self._rough * expected.cut(first.radius) ** 2
+
+    def last_mean(
+        self, first: Answer, radius: float, loss: Loss, bias_square: Callable[[float], float]
+    ) -> tuple[Floats, Floats, float]:
+        """Return a mean of rows clipped around the first, its noise, and the length of its bias.
+
+        What clipping likely takes is given back. Of the same rows, earlier answers count, too.
+        """
+        total, noise = clipped_sum(
+            self.curator, first.value, self.scale, radius, share=self.share_of_last, label="mean"
+        )
+        kept = self.shape.rows * self.expected.mean_factor(radius)
+        mean = Answer(first.value + total / kept + loss.lost(radius), noise / kept, radius)
+        if self.sample is not self.curator:
+            return mean.value, mean.noise, self.expected.unit * np.sqrt(bias_square(radius))
+        first = replace(first, value=first.value + loss.lost(first.radius))
+        value, noise, bias = average(first, mean, self.expected.unit, bias_square)
+        if self.shape.center_noise is not None:
+            value, noise = with_center(value, noise, self.shape.center, self.shape.center_noise)
+        return value, noise, bias
