@@ -362,3 +362,14 @@ def test_a_private_number_of_rows_does_not_spoil_a_variance() -> None:
         off.append(abs(made.estimate[0] / rows.var() - 1.0))
     print("off by", np.round(off, 3))
     assert max(off) < 0.2  # around half of the largest: 1.4
+
+
+@pytest.mark.parametrize("far", [2023.0, 1e6])
+def test_a_private_number_of_rows_does_not_spoil_a_variance_far_from_0(far: float) -> None:
+    """Bounds are those of values: bounds of squares made all squares alike, 5 to 16 times true."""
+    for seed in range(3):
+        values = far + rows("flags", 20_000, 0.3, seed)
+        release = prolate.variance(
+            values, budget=Budget(rho=0.5), neighbors="add-remove", seed=seed
+        )
+        assert release.estimate[0] == pytest.approx(values.var(), rel=0.02)

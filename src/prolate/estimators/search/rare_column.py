@@ -225,12 +225,13 @@ def rare_column_variance(
     radius = np.maximum(reach**2 - around, around)
     per_radius = radii_apart(curator.neighbors) / curator.mu_of(share) / rows
     best = int(np.argmin((per_radius * radius) ** 2 + doubt))
-    middle = around[best : best + 1]
+    middle, farthest = around[best : best + 1], reach[best : best + 1]
     query = ClippedSum(
         middle,
         np.ones(1),
         float(radius[best]),
-        upper=None if known else reach[best : best + 1] ** 2,
+        lower=None if known else column.center - farthest,  # of values, not of their squares
+        upper=None if known else column.center + farthest,
         about=column.center,
         missing=column.square - middle,
     )
