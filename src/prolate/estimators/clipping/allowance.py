@@ -69,11 +69,21 @@ def allowance_of_mean(loss: Loss, *, bias: float, radius: float) -> Allowance:
     expected, spread = loss.expected, loss.spread
     along = expected.along(spread, loss.scale)
     odd = _odd(loss, along, radius)
-    skewed = np.maximum(_ALLOWED * bias * np.maximum(along, _KNOWN * loss.tilt.shown), odd)
+    shown = _no_longer(loss.tilt.shown, along, loss.scale)
+    skewed = np.maximum(_ALLOWED * bias * np.maximum(along, _KNOWN * shown), odd)
     chance = _ALLOWED * expected.unit * math.sqrt(expected.fluctuation_square(radius))
     clipping_std = np.hypot(skewed, chance * spread / np.linalg.norm(spread))
     guessed = np.maximum(bias * along, odd)
     return Allowance(clipping_std, guessed, min(expected.stretch, MOST_STRETCH))
+
+
+def _no_longer(direction: Floats, other: Floats, scale: Floats) -> Floats:
+    """Return a direction, shortened to be no longer in scaled rows than another one.
+
+    Else a column of small numbers would be charged with all that wide columns may lose.
+    """
+    length, most = (float(np.hypot.reduce(each / scale)) for each in (direction, other))
+    return direction * (most / length) if length > most else direction
 
 
 def _odd(loss: Loss, along: Floats, radius: float) -> Floats:
