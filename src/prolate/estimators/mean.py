@@ -52,7 +52,7 @@ from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import count_rows, plan_shares
 from prolate.estimators.shrink import shrink
 from prolate.estimators.sum import mean_within
-from prolate.theory import optimal_scale
+from prolate.theory import RELATIVE, optimal_scale
 
 __all__ = ["Clip", "mean"]
 
@@ -128,7 +128,9 @@ def _mean(
     bounded = clip == "auto" and center is None and scale is None and _are_bounded(table)
     if bounded and table.dimension <= _NARROW and plan_shares(table, rows).small:
         return mean_within(table, rows=rows, error_norm=error_norm)
-    curator, shape = learn_shape(table, rows, center=center, scale=scale)
+    curator, shape = learn_shape(
+        table, rows, center=center, scale=scale, relative=error_norm == RELATIVE
+    )
     if bounded and shape.constant is not None and shape.constant.all():
         return mean_within(table, rows=rows, error_norm=error_norm)
     if clip != "auto":

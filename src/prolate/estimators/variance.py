@@ -23,7 +23,7 @@ from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import RareColumn, rare_column_variance
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import count_rows
-from prolate.theory import optimal_scale
+from prolate.theory import RELATIVE, optimal_scale
 
 __all__ = ["variance"]
 
@@ -54,7 +54,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         The p of the l_p error of the variances that is to be small.
     """
     rows = count_rows(curator)
-    table, shape = learn_shape(curator, rows)
+    table, shape = learn_shape(curator, rows, relative=error_norm == RELATIVE)
     if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
         return _of_rare_column(table, shape, shape.rare)
 

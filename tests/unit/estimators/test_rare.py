@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from prolate.estimators.search.rare import RareValues, hidden_steps, likely_steps, own_spread
+import prolate
+from prolate import Budget
+from prolate.estimators.search.rare import (
+    RareValues,
+    hidden_steps,
+    likely_steps,
+    own_spread,
+    with_usual_steps,
+)
 
 SEEN = 8
 STEP = np.geomspace(1.0, 1e-4, 40)
@@ -104,3 +114,26 @@ def test_spreads_of_values_on_one_side_stay():
     assert known == pytest.approx(rows.std(axis=0), rel=0.05)
     found = own_spread(rows.mean(axis=0), noise, np.ones(12), np.ones(12), both_sides=square)
     np.testing.assert_array_equal(found, known)
+
+
+def test_usual_steps_are_not_those_of_the_largest_values() -> None:
+    step, own = np.array([1.0, 4.0, 1000.0, 700.0, 0.0]), np.array([1, 1, 1, 0, 0]) > 0
+    values = RareValues(step, own, np.zeros(5), spread=70.0, mixed=True, common=700.0)
+    found, spread = with_usual_steps(values)
+    np.testing.assert_allclose(found.step, [1.0, 4.0, 1000.0, 4.0, 0.0])
+    assert spread == pytest.approx(0.4)
+    for known in (np.zeros(5) > 0.0, step > 0.0):  # nothing to go by; nothing to be told
+        same = replace(values, own=known)
+        assert with_usual_steps(same) == (same, 70.0)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.003])
+def test_noise_of_a_nearly_constant_column_is_not_that_of_large_numbers(part: float) -> None:
+    """In relative errors. By their average spread it would be .006."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        flag = rng.random((20_000, 1)) < part
+        rows = np.hstack([flag, 10.0 ** np.arange(-3.0, 4) * rng.normal(2.0, 1.0, (20_000, 7))])
+        release = prolate.mean(rows, budget=Budget(rho=0.5), error_norm="relative", seed=seed)
+        assert release.noise_std[0] < 0.002
+        assert abs(release.estimate[0] - flag.mean()) < 0.004

@@ -35,6 +35,7 @@ def learn_shape(
     *,
     center: Floats | None = None,
     scale: Floats | None = None,
+    relative: bool = False,
 ) -> tuple[Searcher, Shape]:
     """Return what is to be summed, as if no values were missing, and what it is like.
 
@@ -45,6 +46,8 @@ def learn_shape(
         Their number, or a private estimate of it.
     center, scale : float64 arrays of shape (d,), optional
         Public centers and scales; what is given is not searched.
+    relative : bool
+        Whether errors count relative to the columns' spreads.
     """
     sample = curator.sampled(sample_rows(curator), rows)
     few = rows * sample.fraction
@@ -55,7 +58,7 @@ def learn_shape(
     table = present_view(curator, rows, interval.part)
     searched = table if sample is curator else present_view(sample, few, interval.part)
     if center is None and scale is None:
-        shape = search_columns(table, rows, searched, shares, interval)
+        shape = search_columns(table, rows, searched, shares, interval, relative=relative)
     else:
         shape = _with_given(rows, searched, shares, interval, center, scale)
     if interval.absent is not None:

@@ -36,6 +36,7 @@ __all__ = [
     "likely_steps",
     "own_spread",
     "rare_values",
+    "with_usual_steps",
 ]
 
 Floats = NDArray[np.float64]
@@ -122,6 +123,21 @@ def joined(interval: Interval, rare: RareValues) -> tuple[Interval, RareValues]:
     joins = ~interval.narrow & (interval.half < _NOTHING * usual)
     step = np.where(joins, rare.common or usual, rare.step)
     return replace(interval, narrow=interval.narrow | joins), replace(rare, step=step)
+
+
+def with_usual_steps(rare: RareValues) -> tuple[RareValues, float]:
+    """Return it with usual steps of columns that show none, and the spread that goes with these.
+
+    For errors relative to spreads: by the steps of all rare values together, which are mostly those
+    of large numbers, a flag beside amounts would have as much noise as these.
+    """
+    others = (rare.step > 0.0) & ~rare.own
+    if not (rare.own & (rare.step > 0.0)).any() or not others.any():
+        return rare, rare.spread
+    usual = float(np.median(rare.step[rare.own & (rare.step > 0.0)]))
+    less = min(usual / rare.common, 1.0) if rare.common > 0.0 else 1.0
+    step = np.where(others, less * rare.step, rare.step)
+    return replace(rare, step=step), less * rare.spread
 
 
 def common_side(curator: Searcher, sample: Searcher, interval: Interval) -> Floats | None:

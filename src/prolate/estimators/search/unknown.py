@@ -28,6 +28,7 @@ from prolate.estimators.search.rare import (
     joined,
     own_spread,
     rare_values,
+    with_usual_steps,
 )
 from prolate.estimators.search.rare_column import RareColumn, gap_of_one, rare_column
 from prolate.estimators.search.shape import Shape
@@ -45,7 +46,7 @@ _FARTHER = 2.0  # times its spread so far: around a center inside of that, which
 _RARE = 0.12  # part of the first mean of columns of rare values
 _MOSTLY = 0.5  # of the columns
 _LARGEST = 0.5  # spread of values that are 0 or one, over one
-_FLOOR = 0.1  # least spread of a nearly constant column, over the other columns' average
+_FLOOR = 0.1  # least spread of a nearly constant column, over what others usually have
 _ALONE = (
     "Each column showed a single value. Noise would hide other values in up to about {:.2g} % of "
     "the rows, and intervals do not allow for them. More rows, a larger budget or bounds would "
@@ -54,9 +55,19 @@ _ALONE = (
 
 
 def search_columns(
-    curator: Searcher, all_rows: float, sample: Searcher, shares: Shares, interval: Interval
+    curator: Searcher,
+    all_rows: float,
+    sample: Searcher,
+    shares: Shares,
+    interval: Interval,
+    *,
+    relative: bool,
 ) -> Shape:
-    """Find centers and spreads inside the columns' intervals."""
+    """Find centers and spreads inside the columns' intervals.
+
+    Of a nearly constant column, by how spread the others are on average; or, where errors count
+    `relative` to the spreads, usually.
+    """
     if interval.narrow.size == 1:
         return _search_one(curator, all_rows, sample, shares, interval)
     rows, narrow = all_rows * sample.fraction, interval.narrow
@@ -66,12 +77,21 @@ def search_columns(
         if np.mean(narrow) > _MOSTLY:
             interval, rare = joined(interval, rare)
             narrow = interval.narrow
+    common = rare.spread
+    if relative:
+        rare, common = with_usual_steps(rare)
     step, center = rare.step.copy(), interval.center.copy()
-    spread = np.full(narrow.size, rare.spread)
+    spread = np.full(narrow.size, common)
     center_noise, roughness = None, 0.0
     if not narrow.all():
         center, spread, own, center_noise, roughness = _search_wide(
-            sample, rows, interval, shares, common=rare.spread, reach=float(step.max())
+            sample,
+            rows,
+            interval,
+            shares,
+            common=common,
+            reach=float(step.max()),
+            relative=relative,
         )
         known = (own > 0.0) & (step > 0.0)
         step = np.where(known, own, step)
@@ -157,6 +177,7 @@ def _search_wide(
     *,
     common: float,
     reach: float,
+    relative: bool = False,
 ) -> tuple[Floats, Floats, Floats, Floats | None, float]:
     """Return centers, spreads, how far rare values are, the centers' noise, and how rough it is.
 
@@ -193,7 +214,8 @@ def _search_wide(
             break
     wide = ~narrow
     center_noise = None if mostly or shares.crowded else np.where(narrow, np.inf, noise)
-    least = max(common, _FLOOR * float(np.sum(seen[wide])) / narrow.size)
+    usual = float(np.median(seen[wide]) if relative else np.sum(seen[wide]) / narrow.size)
+    least = max(common, _FLOOR * usual)
     spread = np.where(wide, spread, np.maximum(seen, least))
     return center, spread, own, center_noise, roughness
 
