@@ -218,3 +218,17 @@ def test_counts_of_events_state_what_their_farthest_take(monkeypatch: pytest.Mon
     assert off() < 1.2
     monkeypatch.setattr(sides, "_SIZES", sides._HIDDEN)  # a planted fault
     assert off() > 1.2
+
+
+def test_values_at_two_places_are_not_all_taken_to_be_beyond_the_interval() -> None:
+    """Lengths are counted in cells that are large far out; sides in finer ones."""
+    allowed = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        places = np.where(rng.random(50_000) < 0.7, -74.0, -118.2)
+        rows = (places + rng.normal(0.0, 0.3, 50_000))[:, np.newaxis]
+        release = prolate.mean(rows, budget=Budget(rho=0.2), seed=seed)
+        assert abs(release.estimate[0] - rows.mean()) < 0.005 * rows.std()
+        allowed.append(release.clipping_std[0] / rows.std())
+    print("allowed for, in standard deviations", np.round(allowed, 3))
+    assert max(allowed) < 0.02  # .17 by lengths alone

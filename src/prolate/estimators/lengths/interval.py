@@ -42,8 +42,8 @@ class Clipped:
         beyond.
     left, right : float
         How far from the center the interval goes, in spreads.
-    fraction : float
-        Part of the rows that likely are clipped.
+    fraction, most : float
+        Part of the rows that likely are clipped, and at most.
     """
 
     value: Floats
@@ -53,6 +53,7 @@ class Clipped:
     left: float
     right: float
     fraction: float
+    most: float
 
 
 def clipped_to_interval(
@@ -103,6 +104,7 @@ def clipped_to_interval(
         left,
         right,
         float(low.beyond[a] + high.beyond[b]),
+        float(low.most[a] + high.most[b]),
     )
 
 
@@ -137,7 +139,8 @@ def interval_mean(
         curator, center, spread, low, high, rows=rows, missing=center, share=share
     )
     norms, reach = expected.norms, max(found.left, found.right)
-    unseen = _unseen(Beyond.of(norms, rows), reach, float(found.noise_std[0] / spread[0]))
+    noise = float(found.noise_std[0] / spread[0])
+    unseen = _unseen(Beyond.of(norms, rows), reach, noise, most=found.most)
     stretch = expected.stretch
     details = {
         "stretch": stretch,
@@ -161,7 +164,13 @@ def reaches(expected: Expected, spread: Floats, scale: Floats) -> bool:
     return expected.safe <= _WITHIN * float(spread[0] / scale[0])
 
 
-def _unseen(beyond: Beyond, reach: float, noise: float) -> float:
-    """Return what rows may take that the counts do not show, as a deviation, in spreads."""
+def _unseen(beyond: Beyond, reach: float, noise: float, *, most: float) -> float:
+    """Return what rows may take that the counts do not show, as a deviation, in spreads.
+
+    Lengths are counted in cells that are large far out: if values gather in one, it may seem that
+    many are beyond the reach. At `most` so many are, by the cells of both sides.
+    """
     typical = beyond.norms.typical  # one spread
-    return lost_part(beyond, reach * typical, noise * typical, typical, part=_ALLOWED) / typical
+    seem = beyond.fraction(reach * typical)
+    part = _ALLOWED * min(most / seem, 1.0) if seem > 0.0 else _ALLOWED
+    return lost_part(beyond, reach * typical, noise * typical, typical, part=part) / typical

@@ -192,6 +192,7 @@ def _answer(edges: Floats, models: _Models, weight: Floats, side: _Side, rows: f
         guessed=(likely * part) @ models.guessed,
         lost_square=lost_square,
         doubt_square=doubt_square,
+        most=np.ones(reach.size),
     )
 
 

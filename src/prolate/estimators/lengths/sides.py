@@ -36,6 +36,7 @@ _GATHERED = 2.0  # ... and where in a cell values gather is unknown
 _CELLS = 2, 4  # that are taken together where values of rare rows gather
 _NOT_GIVEN = 2.0  # of what is not given back: it is on one side
 _HIDDEN = 0.3  # times the noise of a count: rows that are hidden by it, ...
+_AT_MOST = 2.0  # standard deviations of a count
 _SIZES, _ONE_SIZE = 0.7, 0.9  # ... where some gather closer by; part of them that are no such
 
 
@@ -59,6 +60,8 @@ class SideTail:
         What those may take off a mean that are farther out than is likely.
     lost_square, doubt_square : float64 arrays of shape (m,)
         What is likely lost of the mean squared distance, and its variance.
+    most : float64 array of shape (m,)
+        Part of the rows that are farther out at most, as far as noise lets tell.
     """
 
     reach: Floats
@@ -70,6 +73,7 @@ class SideTail:
     guessed: Floats
     lost_square: Floats
     doubt_square: Floats
+    most: Floats
 
 
 def measure_sides(
@@ -152,6 +156,9 @@ def fit_tail(
     chance = np.interp(at, REACH, reach**2 / rows * (farther @ known.square))
     not_given = np.interp(at, REACH, reach * (farther @ (endless.lost - known.lost)))
     middles, inside = 0.5 * (edges[:start] + edges[1 : start + 1]), np.maximum(counts[:start], 0.0)
+    farthest = np.cumsum(counts[::-1])[::-1] + _AT_MOST * noise * np.sqrt(
+        np.arange(counts.size, 0, -1)
+    )
     square = reach**2 * (farther @ (1.0 + 2.0 * known.lost[:, 0] + known.square[:, 0]))
     return SideTail(
         reach=edges[start:],
@@ -163,4 +170,5 @@ def fit_tail(
         guessed=hidden * noise / rows * edges[start:] + _NOT_GIVEN * not_given + np.sqrt(left_out),
         lost_square=lost_square,
         doubt_square=doubt_square,
+        most=np.maximum(farthest[start:], 0.0) / rows,
     )
