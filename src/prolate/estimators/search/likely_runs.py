@@ -9,6 +9,7 @@ are likely a priori all columns tell together, by expectation maximization.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,7 @@ _BEFORE = 3.0  # as if so many columns had nearly all there
 _NOISY = 0.1  # noise of a count, over the rows, from which on few cells are not told from one
 _ROUNDS, _TINY = 100, 1e-3
 _TOGETHER = 2048  # columns, of which so many tell what is common
+_AT_ONCE = 1 << 18  # likelihoods, which a cache holds
 _LEAST = 1e-300  # probability
 
 
@@ -80,17 +82,23 @@ def likely_runs(
     """
     d, cells = counts.shape
     kinds = _Kinds.of(cells)
+    step = max(1, _AT_ONCE // kinds.at.size)
 
-    def fits_of(some: slice) -> _Fits:
-        return _Fits.of(counts[some], noise[some], rows, evidence[some], kinds)
+    def fits_of(columns: slice) -> Iterator[_Fits]:
+        some = counts[columns], noise[columns], evidence[columns]
+        for first in range(0, some[1].size, step):
+            block = (part[first : first + step] for part in some)
+            yield _Fits.of(*block, rows=rows, kinds=kinds)
 
-    some = fits_of(slice(None, None, -(-d // _TOGETHER)))
-    common = _common(some.of_kind, _BEFORE * kinds.nearly_all / kinds.nearly_all.sum())
-    blocks = [slice(first, first + _TOGETHER) for first in range(0, d, _TOGETHER)]
-    found = [
-        _find(some if d <= _TOGETHER else fits_of(block), common, noise[block] / rows, astray)
-        for block in blocks
-    ]
+    some: Iterable[_Fits]
+    every: Iterable[_Fits] = fits_of(slice(None))
+    if d <= _TOGETHER:
+        some = every = list(every)
+    else:
+        some = fits_of(slice(None, None, -(-d // _TOGETHER)))
+    of_kind = np.concatenate([fits.of_kind for fits in some])
+    common = _common(of_kind, _BEFORE * kinds.nearly_all / kinds.nearly_all.sum())
+    found = [_find(fits, common, fits.noise / rows, astray) for fits in every]
     return LikelyRuns(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
@@ -135,18 +143,21 @@ class _Fits:
 
     Attributes
     ----------
+    noise : float64 array of shape (d,)
+        Of the columns' counts.
     likelihood : float64 array of shape (d, places)
     of_kind : float64 array of shape (d, kinds)
         Sums of it.
     """
 
     kinds: _Kinds
+    noise: Floats
     likelihood: Floats
     of_kind: Floats
 
     @classmethod
     def of(
-        cls, counts: Floats, noise: Floats, rows: float, evidence: Floats, kinds: _Kinds
+        cls, counts: Floats, noise: Floats, evidence: Floats, *, rows: float, kinds: _Kinds
     ) -> _Fits:
         d, cells = counts.shape
         steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
@@ -164,7 +175,7 @@ class _Fits:
         fit -= fit.max(axis=1, keepdims=True)
         likelihood = np.exp(fit, out=fit)
         starts = np.flatnonzero(kinds.at == 0)
-        return cls(kinds, likelihood, np.add.reduceat(likelihood, starts, axis=1))
+        return cls(kinds, noise, likelihood, np.add.reduceat(likelihood, starts, axis=1))
 
 
 def _find(
