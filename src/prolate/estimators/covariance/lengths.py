@@ -132,6 +132,7 @@ class Lengths:
         part = self.variances / self.variances.sum()
         low, high = float(part.min()), float(part.max())
         nodes = np.linspace(low, high, _NODES) if high > 1.01 * low else np.array([high])
+        nodes = np.unique(part) if part.size < nodes.size else nodes
         a, k, nu = self.shapes.T
         square = float(np.sum(part**2))
         rows = []
@@ -286,13 +287,13 @@ def _cells(edges: Floats, a: Floats, k: Floats, nu: Floats, *, raw: bool = False
     """Return the parts of a F(k, nu) between edges, (m, edges + 1); its mean is a, or `raw`."""
     from scipy.special import betainc, gammainc
 
+    finite = np.isfinite(nu)
     a, k, nu = (np.asarray(part)[:, np.newaxis] for part in (a, k, nu))
-    finite = np.where(np.isfinite(nu), nu, 1.0)
-    if not raw:
-        a = np.where(np.isfinite(nu), a * (finite - 2.0) / finite, a)
-    x = k * edges / a
-    normal = gammainc(0.5 * k, 0.5 * x)
-    tailed = betainc(0.5 * k, 0.5 * finite, x / (x + finite))
-    below = np.where(np.isfinite(nu), tailed, normal)
+    below = np.empty((finite.size, edges.size))
+    normal = ~finite
+    below[normal] = gammainc(0.5 * k[normal], 0.5 * (k[normal] * edges / a[normal]))
+    a, k, nu = a[finite], k[finite], nu[finite]
+    x = k * edges / (a if raw else a * (nu - 2.0) / nu)
+    below[finite] = betainc(0.5 * k, 0.5 * nu, x / (x + nu))
     ends = np.zeros((below.shape[0], 1))
     return np.asarray(np.diff(np.hstack([ends, below, ends + 1.0]), axis=1))

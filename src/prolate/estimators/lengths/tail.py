@@ -63,7 +63,8 @@ def find_tail(norms: MeasuredNorms, size: Floats, clipped: float, rows: float) -
     """
     part = min(clipped / rows, 0.5)
     normal = _normal_rows(size)
-    length = np.sort(np.linalg.norm(normal, axis=1))
+    unsorted = np.sqrt(np.einsum("ij,ij->i", normal, normal))
+    length = np.sort(unsorted)
     thin = _NORMAL_TAIL * float(size.max())
     known = max(part, 10.0 / length.size)
     radius = float(np.quantile(length, 1.0 - known)) + thin * math.log(known / part)
@@ -84,8 +85,8 @@ def find_tail(norms: MeasuredNorms, size: Floats, clipped: float, rows: float) -
     if norms.above[cell] > clipped + _MANY * norms.above_noise[cell]:
         safe = float(norms.edges[safe_cell(norms, clipped)])  # the tail begins far beyond most rows
         radius, excess = max(radius, safe), max(excess, safe)
-    far_rows = normal[np.linalg.norm(normal, axis=1) >= np.quantile(length, 0.99)]
-    direction = np.abs(far_rows).mean(axis=0) / np.linalg.norm(far_rows, axis=1).mean()
+    far = unsorted >= np.quantile(length, 0.99)
+    direction = np.abs(normal[far]).mean(axis=0) / unsorted[far].mean()
     return Tail(radius, part * excess * direction, _stretch(norms, length, radius, part, excess))
 
 
