@@ -267,8 +267,7 @@ def print_table(
 ) -> None:
     """Print a table, the columns `left` aligned to the left; on a terminal, a long one in part."""
     if not out.file.isatty():
-        for line in aligned(header, rows, left):
-            out.print(line, soft_wrap=True)
+        print(*aligned(header, rows, left), sep="\n", file=out.file)
         return
     from rich import box
     from rich.table import Table

@@ -68,15 +68,18 @@ def shown_as_matrix(release: Release) -> bool:
 
 
 def cells(
-    release: Release, level: float, *, intervals: bool = True
+    release: Release, level: float, *, intervals: bool = True, most: int | None = None
 ) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows of the printed table, as text; what is stated only."""
+    """Return the header and the rows of the printed table, as text; what is stated only.
+
+    Of more rows than `most`, those in the middle are left out, as by `middle_out`.
+    """
     if shown_as_matrix(release):
         return _matrix_cells(release)
     parts = stated(release)
     intervals = intervals and release.has_intervals
     header = ["column", *value_header(release, parts, level, intervals=intervals)]
-    return header, lines(release, parts, level, intervals=intervals)
+    return header, lines(release, parts, level, intervals=intervals, most=most)
 
 
 def value_header(
@@ -90,16 +93,23 @@ def value_header(
 
 
 def lines(
-    release: Release, parts: Sequence[str], level: float, *, intervals: bool
+    release: Release,
+    parts: Sequence[str],
+    level: float,
+    *,
+    intervals: bool,
+    most: int | None = None,
 ) -> list[list[str]]:
     """Return the rows of a table as text: names and numbers."""
     second = release.second_label
+    places = list(np.ndindex(release.estimate.shape))
+    head, tail = _ends(len(places), most)
     rows = []
-    for record in release.table(level):
+    for record in release._records(places[:head] + places[tail:], level):
         names = [printable(record["column"])]
         names += [] if second is None else [label_of(record[second])]
         rows.append([*names, *numbers(record, parts, intervals=intervals)])
-    return rows
+    return [*rows[:head], *_left_out(tail - head, rows), *rows[head:]]
 
 
 def stated(*releases: Release) -> list[str]:
@@ -165,11 +175,20 @@ def _matrix_cells(release: Release) -> tuple[list[str], list[list[str]]]:
 
 def middle_out(rows: list[list[str]], limit: int) -> list[list[str]]:
     """Return at most `limit` rows and one that says how many were left out between them."""
-    if len(rows) <= limit:
-        return rows
-    head, tail = (limit + 1) // 2, limit // 2
-    hidden = [f"... {len(rows) - limit:,} more ..."] + [""] * (len(rows[0]) - 1)
-    return [*rows[:head], hidden, *rows[len(rows) - tail :]]
+    head, tail = _ends(len(rows), limit)
+    return [*rows[:head], *_left_out(tail - head, rows), *rows[tail:]]
+
+
+def _ends(count: int, limit: int | None) -> tuple[int, int]:
+    """Return where the first rows that are shown end, and where the last ones begin."""
+    if limit is None or count <= limit:
+        return count, count
+    return (limit + 1) // 2, count - limit // 2
+
+
+def _left_out(count: int, rows: list[list[str]]) -> list[list[str]]:
+    """Return a row that says how many are left out, if any are."""
+    return [[f"... {count:,} more ...", *[""] * (len(rows[0]) - 1)]] if count else []
 
 
 def aligned(header: list[str], rows: list[list[str]], left: tuple[int, ...] = (0,)) -> list[str]:
@@ -187,11 +206,11 @@ def aligned(header: list[str], rows: list[list[str]], left: tuple[int, ...] = (0
 
 def text(release: Release, level: float = 0.95) -> str:
     """Return the release as a plain-text table."""
-    header, rows = cells(release, level)
+    header, rows = cells(release, level, most=_SHOWN_ROWS)
     lines = [headline(release)]
     if not release.private:
         lines.append(NOT_PRIVATE)
-    lines += aligned(header, middle_out(rows, _SHOWN_ROWS))
+    lines += aligned(header, rows)
     lines += [f"warning: {printable(warning)}" for warning in release.warnings]
     return "\n".join(lines)
 
