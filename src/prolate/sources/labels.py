@@ -36,6 +36,7 @@ _COMMA = re.compile(rb"([+-]?\d+),(0*|\d+[eE]\+\d{2,3})")  # 7,0 and 1,2e+17: wh
 _TIME = re.compile(  # 2020-03-01T01:30:00.000Z
     rb"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?:(:\d\d)(?:\.(\d*?)0*)?)?(?:Z|\+00:?00)?"
 )
+_INTEGERS = 2.0**63  # floats below are whole numbers of 64 bits
 _UNITS = "s", "ms", "us", "ns"
 _WRITTEN = {("uuid", "UUID"), ("pandas", "Period"), ("pandas", "Interval")}  # what str() is for
 
@@ -109,7 +110,9 @@ def spelled(values: Any) -> tuple[list[bytes | None], NDArray[np.int64]]:
     import pyarrow as pa
 
     distinct = _plain(values).dictionary_encode(null_encoding="encode")
-    texts = [_stripped(text) for text in _texts(distinct.dictionary)]
+    texts = _texts(distinct.dictionary)
+    if not pa.types.is_integer(distinct.dictionary.type):
+        texts = [_stripped(text) for text in texts]
     return texts, distinct.indices.cast(pa.int64()).to_numpy()
 
 
@@ -286,6 +289,11 @@ def _plain(values: Any) -> Any:
         return _plain(decoded(values))
     if pa.types.is_floating(kind):
         plain = values.to_numpy(zero_copy_only=False) + np.zeros(1, kind.to_pandas_dtype())
+        missing = np.isnan(plain)
+        numbers = plain.astype(np.float64)
+        if np.all(missing | ((np.rint(numbers) == numbers) & (np.abs(numbers) < _INTEGERS))):
+            with np.errstate(invalid="ignore"):
+                return pa.array(numbers.astype(np.int64), mask=missing)  # quick to write as text
         return pa.array(plain, from_pandas=True)  # without -0, NaN as null
     if pa.types.is_decimal(kind) and kind.bit_width < 128:
         # As many digits as there can be: nobody checks that values have no more than they should.
