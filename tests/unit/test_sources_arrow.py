@@ -18,7 +18,7 @@ from pyarrow import feather
 
 from prolate.errors import InputError
 from prolate.sources import Source, open_source
-from prolate.sources.arrow import fill
+from prolate.sources.arrow import BatchSource, fill
 from prolate.sources.periods import type_of_pandas
 
 NAN = np.nan
@@ -402,3 +402,38 @@ def test_nullable_columns_of_pandas_are_no_second_copy(kind) -> None:
     expected = np.stack([numbers, 1 - numbers], axis=1).astype(float)
     expected[3, 0] = NAN
     np.testing.assert_array_equal(rows_of(source), expected)
+
+
+class Counted(BatchSource):
+    """Batches that are counted as they are read."""
+
+    def __init__(self, rows: int, read: int = 0) -> None:
+        super().__init__(("a",), rows, 1 << 16)
+        self.read = read
+
+    def _batches(self):
+        for start in range(0, self.n_rows, 1 << 20):
+            self.read += 1
+            size = min(1 << 20, self.n_rows - start)
+            yield pa.record_batch([pa.array(np.ones(size))], ["a"])
+
+
+def total(source: Source) -> int:
+    return int(source.collect(lambda block: np.array([block.sum()], dtype=np.int64), 1)[0])
+
+
+def test_small_tables_that_must_be_decoded_are_held_from_the_second_pass_on() -> None:
+    source = Counted(1 << 20)
+    assert [total(source) for _ in range(4)] == [1 << 20] * 4
+    assert source.read == 2
+    large = Counted((1 << 24) + 1)
+    assert [total(large) for _ in range(3)] == [(1 << 24) + 1] * 3
+    assert large.read == 3 * 17
+
+
+def test_a_pass_that_ends_early_is_none() -> None:
+    source = Counted(1 << 20)
+    assert total(source) == 1 << 20
+    next(source._lasting())
+    assert total(source) == total(source) == 1 << 20
+    assert source.read == 3

@@ -40,6 +40,8 @@ __all__ = [
 class BatchSource(Source):
     """A source whose rows come as Arrow record batches of any size."""
 
+    decodes = True
+
     @abstractmethod
     def _batches(self) -> Iterator[pa.RecordBatch]:
         """Yield batches that have, at least, the selected columns."""

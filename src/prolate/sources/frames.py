@@ -69,6 +69,7 @@ class PandasSource(Source):
         positions = [where[name] for name in chosen]
         self._array = None if marks or len(set(dtypes)) != 1 else _array(frame)
         self._index = None if positions == list(range(len(names))) else np.array(positions)
+        self.decodes = self._array is None
         self._columns = []
         if self._array is None:
             self._columns += [_column(frame, where[name]) for name in values]

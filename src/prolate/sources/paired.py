@@ -72,6 +72,7 @@ class PairedSource(Source):
         self._features, self._target = features, target
         self.labels = features.labels
         self.flags = features.flags | ({name} if target.flags else set())
+        self.decodes = features.decodes or target.decodes
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of float64, in the memory layout of the features."""
@@ -93,6 +94,7 @@ class ReorderedSource(Source):
         self.rows_per_block = source.rows_per_block
         self._source, self._index = source, list(places)
         self.labels, self.flags = source.labels, source.flags
+        self.decodes = source.decodes
 
     def blocks(self) -> Iterator[Block]:
         """Yield reordered copies of the blocks."""

@@ -151,6 +151,7 @@ class PersonRows(_Labeled):
         Secret bits for each row. Memory while choosing: some 40 bytes a row; then one.
     """
 
+    decodes = True
     _kept: NDArray[np.bool_] | None = None
 
     def __init__(self, source: Source, most: int, bits: NumberedBits) -> None:

@@ -23,6 +23,7 @@ __all__ = ["Block", "Columns", "Source", "choose_columns", "listed", "position_n
 
 Columns = str | int | Iterable[str | int]
 
+_HELD = 1 << 24  # cells of tables that are held in memory: 128 MB
 _TO_TYPE = 40  # names of columns that an error lists to be typed
 _TIMES = tuple(f"of type {word}" for word in ("date", "time", "duration", "period"))
 
@@ -55,6 +56,9 @@ class Source(ABC):
         Rows of every block but the last: even, at least two, and the same for every
         kind of source, so that a query over neighboring rows of a block sees the same
         pairs wherever the rows are kept.
+    decodes : bool
+        Whether each pass makes the blocks anew, which takes longer than most queries. Small
+        tables are then held in memory from the second pass on.
     ordered : bool
         Whether rows have places that no other row decides, so that rows may be paired.
     labels : tuple of Labels
@@ -63,6 +67,7 @@ class Source(ABC):
         Columns whose type says that they hold 0, 1 or nothing, or means of these.
     """
 
+    decodes = False
     ordered = True
     labels: tuple[Labels, ...] = ()
     flags: frozenset[str] = frozenset()
@@ -70,6 +75,8 @@ class Source(ABC):
     columns: tuple[str, ...]
     n_rows: int | None
     rows_per_block: int
+    _held: list[Block] | None = None
+    _cells: int | None = None  # of the last whole pass
 
     def __init__(self, columns: tuple[str, ...], n_rows: int | None, block_bytes: int) -> None:
         self.columns = columns
@@ -117,7 +124,23 @@ class Source(ABC):
         add = query.add_block if isinstance(query, BlockAdder) else _adder(query)
         cells = None if self.n_rows is None else self.n_rows * len(self.columns)
         effort = getattr(query, "effort", 1)
-        return add_up(self.blocks(), add, size, progress, cells=cells, effort=effort)
+        blocks = self._lasting() if self.decodes else self.blocks()
+        return add_up(blocks, add, size, progress, cells=cells, effort=effort)
+
+    def _lasting(self) -> Iterator[Block]:
+        """Yield the blocks; hold them, if a pass was made before and they are few."""
+        if self._held is not None:
+            yield from self._held
+            return
+        blocks, cells = [], 0
+        hold = self._cells is not None and self._cells <= _HELD
+        for block in self.blocks():
+            cells += block.size
+            if hold:
+                blocks.append(block)
+            yield block
+        self._cells = cells
+        self._held = blocks if hold else None
 
     def counted(self, progress: Callable[[int], None] | None = None) -> int | None:
         """Return the number of rows, where it can be had without their values.
