@@ -30,10 +30,11 @@ def numbers(cells: pa.Array) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    try:
-        return cells.cast(pa.float64())  # quick, and all or nothing
-    except pa.ArrowInvalid:
-        pass
+    for kind in (pa.float64(), pa.bool_()):
+        try:
+            return cells.cast(kind).cast(pa.float64())  # quick, and all or nothing
+        except pa.ArrowInvalid:
+            continue
     cells = pc.ascii_trim_whitespace(cells)
     lower = pc.ascii_lower(cells)
     known = pc.or_(
