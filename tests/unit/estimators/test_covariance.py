@@ -11,6 +11,7 @@ import prolate
 from prolate import Budget, InputError, Release, rivals
 from prolate.curator import Curator
 from prolate.estimators.covariance import moment as own
+from prolate.estimators.covariance.covariance import _hidden
 from prolate.estimators.covariance.lengths import Lengths, learn_lengths
 from prolate.estimators.covariance.moment import Moment, combine
 from prolate.estimators.covariance.spectrum import shrunk_spectrum
@@ -443,3 +444,13 @@ def test_sampling_errors_are_those_of_longer_tails(shape, monkeypatch) -> None:
     assert covered() > 0.9
     monkeypatch.setattr(Lengths, "unlike", 0.0)  # the same test fails for this fault
     assert covered() < 0.88
+
+
+def test_columns_whose_correlations_noise_hides_are_named() -> None:
+    noise = np.full((4, 4), 0.01)
+    assert _hidden("abcd", noise) == ()
+    noise[1] = noise[:, 1] = 0.4
+    [said] = _hidden("abcd", noise)
+    assert "'b'" in said
+    assert "'a'" not in said
+    assert _hidden("a", np.ones((1, 1))) == ()

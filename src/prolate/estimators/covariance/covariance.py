@@ -19,6 +19,7 @@ eigenvalues that are drawn together as far as they are noise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -42,6 +43,7 @@ from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.present import whole_rows
 from prolate.estimators.search.learn import learn_shape
 from prolate.queries import ClippedSum
+from prolate.sources.source import listed
 
 __all__ = ["covariance"]
 
@@ -56,6 +58,7 @@ _HEAVY = (
     "rows may dominate the variances, and correlations are those of the other rows. Quantiles are "
     "more reliable."
 )
+_HIDDEN = 0.2  # noise of a column's correlations, in the median of the other columns
 _UNSURE = 2.5  # allowance for clipping, over the other errors together
 _DROWNED = 0.5  # spread of the identity's eigenvalues by noise that leaves only variances
 _ROUGH = 0.2  # the same, wanted of a rough round, ...
@@ -100,7 +103,10 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     matrix = matrix_of(table, found)
     if lengths.unlike > 0.0:
         matrix = with_squares(matrix, found.mean, lengths)
-    errors = matrix.correlations() if correlation else matrix.covariances()
+    correlations = matrix.correlations()
+    errors = correlations if correlation else matrix.covariances()
+    if edge <= _DROWNED:
+        warnings = (*warnings, *_hidden(curator.columns, correlations.noise))
     if lengths.far or np.any(
         np.diag(errors.clipping > _UNSURE * np.hypot(errors.noise, errors.sampling))
     ):
@@ -120,6 +126,18 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
             "stretch": matrix.stretch[0],
         },
     )
+
+
+def _hidden(names: Sequence[str], noise: Floats) -> tuple[str, ...]:
+    """Return what to say of columns whose correlations with most others noise hides."""
+    if len(names) == 1:
+        return ()
+    others = noise[~np.eye(len(names), dtype=np.bool_)].reshape(len(names), -1)
+    columns = np.flatnonzero(np.median(others, axis=1) > _HIDDEN)
+    if not columns.size:
+        return ()
+    which = listed([names[j] for j in columns.tolist()], 3)
+    return (f"Noise hides most correlations of {which}: their noise_std is above {_HIDDEN:g}.",)
 
 
 def _few(edge: float) -> str:
