@@ -91,6 +91,7 @@ QUERIES = {
     "tiny radius": ClippedSum(C, S, 1e-100),
     "huge radius": ClippedSum(C, S, 1e100),
     "squares": ClippedSum(S**2, S**2, 1.5, about=C),
+    "squares inside": ClippedSum(S**2, S**2, 1.5, lower=C - S, upper=C + S, about=C),
     "inside": ClippedSum(C, S, 1.5, lower=C - S, upper=C + S),
     "missing": ClippedSum(C, S, 1.5, missing=np.array([1e9, -2.0, 0.0])),
     "tilted": ClippedSum(C, S, 1.5, tilt=(0.6, 1.1)),
