@@ -24,6 +24,7 @@ import numpy as np
 
 import prolate
 from prolate.estimators import shares
+from prolate.sources import spark as on_spark
 from prolate.sources import spark_files
 
 BUDGET = prolate.Budget(rho=0.5)
@@ -121,6 +122,7 @@ def main() -> None:
         spark = session(asked.where)
         frame = spark.read.parquet(str(path))
         if asked.kill:
+            on_spark._FEW = 0  # so few rows would be stored, and read twice only
             names = frame.columns  # Spark cannot hand over columns with dots in their names
             schema = frame.toDF(*(f"c{j}" for j in range(len(names)))).schema
             dying = Dying(asked.folder, asked.kill)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import traceback
 from itertools import chain
@@ -134,6 +135,45 @@ def test_a_tree_of_sums(ordered: Any, path: Path, monkeypatch: pytest.MonkeyPatc
     for source in sources(ordered, path, columns):
         total = source.collect(Wide(size), size)
         np.testing.assert_array_equal(total, np.arange(size) * ROWS)
+
+
+@pytest.mark.parametrize("unit", [None, "who"])
+def test_the_plan_of_a_few_rows_runs_twice_at_most(
+    spark: Any, tmp_path: Path, unit: str | None
+) -> None:
+    log, many = str(tmp_path / "partitions"), 30
+
+    def noted(batches: Any) -> Any:
+        with Path(log).open("ab") as file:
+            file.write(b".")
+        for batch in batches:
+            x = batch.column(0).to_numpy()
+            yield pa.RecordBatch.from_pydict({"x": x * 1.0, "who": x // 2})
+
+    plan = spark.range(0, 3000, 1, many).mapInArrow(noted, "x double, who long")
+    before = spark.sparkContext._jsc.getPersistentRDDs().size()
+    source = open_source(plan, ["x"], labels=[unit] if unit else [])
+    source = source.persons() if unit else source
+    rows = 1500 if unit else 3000
+    half = 749 if unit else 1500  # persons' means are .5, 2.5, ...
+    for _ in range(4):
+        below = source.collect(CountBelow(np.array([1498.0 if unit else 1499.5])), 1)
+        assert below.tolist() == [half]
+    wide = source.collect(Wide(300), 300)
+    np.testing.assert_array_equal(wide, np.arange(300) * rows)
+    assert Path(log).stat().st_size <= (1 if unit else 2) * many
+    # Nothing of it stays behind.
+    del source
+    gc.collect()
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
+
+
+def test_many_rows_are_not_stored(ordered: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_spark, "_FEW", 5 * ROWS - 1)
+    source = open_source(ordered)
+    for _ in range(3):
+        assert source.collect(Count(5), 1).tolist() == [ROWS]
+    assert not source._is_stored
 
 
 class Wide:
@@ -329,6 +369,13 @@ def test_the_command_reads_on_spark(spark: Any, path: Path, capfd: Any) -> None:
     assert main([*line, "--spark"]) == 0
     found, kept = (prolate.Release.from_json(text) for text in (capfd.readouterr().out, here))
     assert releases.bits(found) == releases.bits(kept)
+
+
+def test_rows_of_files_with_text_are_counted(spark: Any, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"city": ["a", "b"], "x": [1, 2]}), tmp_path / "a.parquet")
+    for neighbors in ("replace", "add-remove"):
+        given = {"budget": prolate.Budget(mu=50), "neighbors": neighbors}
+        assert round(prolate.count(tmp_path, engine="spark", **given).estimate[0]) == 2
 
 
 def test_engines_and_kinds(spark: Any, tmp_path: Path) -> None:

@@ -18,6 +18,16 @@ _SUPPORTED = (
     "NumPy arrays; pandas, polars, pyarrow, DuckDB and Ibis tables (anything with "
     "__arrow_c_stream__); scipy.sparse; paths of Parquet, CSV and Arrow files"
 )
+_DATASET = " Pass the paths of its files, or its .scanner().to_reader()."
+_INSTEAD = {
+    "LazyFrame": " Call .collect() on it first.",
+    "DuckDBPyConnection": " Pass a query of it, such as connection.sql('from visits').",
+    "FileSystemDataset": _DATASET,
+    "InMemoryDataset": _DATASET,
+    "UnionDataset": _DATASET,
+    "Scanner": " Pass its .to_reader().",
+}
+"""What to pass in the place of what is no table yet."""
 
 
 def open_source(
@@ -110,9 +120,9 @@ def _plain(
         return ArraySource(as_array(data), columns, block_bytes, labels)
     if hasattr(data, "__array__"):
         return ArraySource(as_array(data), columns, block_bytes, labels)
-    lazy = " Call .collect() on it first." if type(data).__name__ == "LazyFrame" else ""
+    kind = type(data).__name__
     raise InputError(
-        f"Data of type {type(data).__name__} is not supported.{lazy} Prolate reads {_SUPPORTED}."
+        f"Data of type {kind} is not supported.{_INSTEAD.get(kind, '')} Prolate reads {_SUPPORTED}."
     )
 
 
@@ -127,13 +137,13 @@ def _spark(
     if engine not in (None, "spark"):
         raise InputError(f"engine must be 'spark' or None; got {engine!r}.")
     if ("pyspark", "DataFrame") in kinds and hasattr(data, "isStreaming"):
-        from prolate.sources.spark import frame_source
+        from prolate.sources.spark_frames import frame_source
 
         return frame_source(data, columns, block_bytes, labels)
     paths = as_paths(data)
     if paths and labels:
         raise InputError(
-            "With unit, Spark reads data frames and no paths; pass spark.read.parquet(path)."
+            "With unit or by, Spark reads data frames and no paths; pass spark.read.parquet(path)."
         )
     if paths:
         from prolate.sources.spark_files import fragment_source

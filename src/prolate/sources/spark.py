@@ -13,10 +13,8 @@ give on one machine, and it stays in the storage of the cluster.
 
 from __future__ import annotations
 
-import os
-import sys
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import accumulate
@@ -28,8 +26,7 @@ from numpy.typing import NDArray
 from prolate.errors import InputError
 from prolate.noise import NumberedBits
 from prolate.sources.kept import Leading, Thinning
-from prolate.sources.labels import Labels, choose
-from prolate.sources.source import Block, Columns, Source
+from prolate.sources.source import Block, Source
 from prolate.sources.spark_tasks import (
     KEPT_SCHEMA,
     SUM_SCHEMA,
@@ -37,6 +34,7 @@ from prolate.sources.spark_tasks import (
     Keeping,
     KeptReader,
     Merging,
+    Packing,
     Reader,
     RowReader,
     one_spelling,
@@ -45,9 +43,10 @@ from prolate.sources.spark_tasks import (
     unpack,
 )
 
-__all__ = ["SparkSource", "frame_source", "spark_session"]
+__all__ = ["SparkSource"]
 
-_CELLS = 1 << 22  # of a sample, for one task
+_CELLS = 1 << 22  # of stored rows, for one task
+_FEW = 1 << 24  # cells of a data frame that are stored: 128 MB in all
 _FAN = 64  # vectors that are added up in one place
 _TO_DRIVER = 1 << 26  # bytes of vectors that the driver adds up by itself
 _SMALL = 256  # integers of a vector that may come back from every partition
@@ -89,8 +88,15 @@ class SparkSource(Source):
     ) -> None:
         super().__init__(columns, None if rows is None else sum(rows.values()), block_bytes)
         self.ordered = ordered
-        self._frame, self._reader, self._rows = frame, reader, rows
-        self._tasks: int | None = None  # so many are enough, if there are more partitions
+        self._frame, self._reader = frame, reader
+        self._rows = rows  # of `_frame`; None until there was a pass over it
+
+    @classmethod
+    def stored(cls, packed: Any, columns: tuple[str, ...], rows_per_block: int) -> SparkSource:
+        """Return the rows of a data frame of packed ones, which go to the cluster's storage."""
+        source = cls(packed, KeptReader(len(columns)), columns, 8 * len(columns) * rows_per_block)
+        source._keep(packed)
+        return source
 
     def blocks(self) -> Iterator[Block]:
         """Refuse: rows do not leave the cluster.
@@ -118,23 +124,49 @@ class SparkSource(Source):
         InputError
             If the job fails, or the data frame has not the rows that it had before.
         """
+        if self.n_rows is None and size > _SMALL:
+            self.collect(_nothing, 0)
+        self._store_few()
         if self._rows is None and size > _SMALL:
             self.collect(_nothing, 0)
-        frame = self._frame if self._tasks is None else self._frame.coalesce(self._tasks)
+        frame, tasks = self._frame, len(self._rows or ())
+        if self._is_stored and self._rows is not None:
+            enough = max(1, -(-(self.n_rows or 0) * len(self.columns) // _CELLS))
+            if enough < tasks:
+                frame, tasks = frame.coalesce(enough), enough
         vectors = frame.mapInArrow(Adding(self._reader, query, size), SUM_SCHEMA)
         if self._rows is not None:
-            vectors = _tree(vectors, len(self._rows), size)
+            vectors = _tree(vectors, tasks, size)
         total, rows = unpack(_run(vectors), size)
-        if self._rows is None:
-            self._rows, self.n_rows = rows, sum(rows.values())
+        if self.n_rows is None:
+            self.n_rows = sum(rows.values())
         elif sum(rows.values()) != self.n_rows:
             raise InputError(
                 "The Spark data frame has not the rows that it had before; all measurements must "
                 "be of the same rows. Write it to files, or call its persist() first."
             )
+        if self._rows is None:
+            self._rows = rows
         if progress is not None:
             progress(sum(rows.values()))
         return total
+
+    @property
+    def _is_stored(self) -> bool:
+        return isinstance(self._reader, KeptReader)
+
+    def _store_few(self) -> None:
+        """Put the rows of a data frame into the cluster's storage, if they are known to be few."""
+        width = len(self.columns)
+        if isinstance(self._reader, RowReader) and 0 < (self.n_rows or 0) * width <= _FEW:
+            packed = self._frame.mapInArrow(Packing(self._reader), KEPT_SCHEMA)
+            self._reader, self._rows = KeptReader(width), None
+            self._keep(packed)
+
+    def _keep(self, packed: Any) -> None:
+        """Read a data frame of packed rows from now on; it is stored as long as it is needed."""
+        self._frame = packed.persist()
+        weakref.finalize(self, _forget, self._frame).atexit = False
 
     def thinned(
         self, keep: Thinning | Leading, progress: Callable[[int], None] | None = None
@@ -143,12 +175,9 @@ class SparkSource(Source):
         if self._rows is None:
             self.collect(_nothing, 0)
         starts = _starts(self._rows or {})
-        kept = self._frame.mapInArrow(Keeping(self._reader, keep, starts), KEPT_SCHEMA).persist()
-        width = len(self.columns)
-        sample = SparkSource(kept, KeptReader(width), self.columns, 8 * width * self.rows_per_block)
-        weakref.finalize(sample, _forget, kept).atexit = False
+        kept = self._frame.mapInArrow(Keeping(self._reader, keep, starts), KEPT_SCHEMA)
+        sample = SparkSource.stored(kept, self.columns, self.rows_per_block)
         sample.collect(_nothing, 0, progress)
-        sample._tasks = -(-(sample.n_rows or 1) * width // _CELLS)
         return sample
 
     def persons(self, most: int | None = None, bits: NumberedBits | None = None) -> Source:
@@ -174,8 +203,10 @@ class SparkSource(Source):
         grouped = frame.groupBy(f"c{width}")
         schema = ", ".join(f"c{j} double" for j in range(len(columns)))
         means = grouped.applyInArrow(lambda rows: person_mean(width, rows), schema)
-        source = SparkSource(means, RowReader(len(columns), 1 << 14), columns, 1)
-        source.rows_per_block, source.flags = self.rows_per_block, self.flags
+        packing = Packing(RowReader(len(columns), self.rows_per_block))
+        packed = means.mapInArrow(packing, KEPT_SCHEMA)
+        source = SparkSource.stored(packed, columns, self.rows_per_block)
+        source.flags = self.flags
         return source
 
     def leading(self, count: int, progress: Callable[[int], None] | None = None) -> Source:
@@ -251,101 +282,3 @@ def _silence() -> Iterator[None]:
 def _forget(kept: Any) -> None:
     with suppress(Exception):  # the session may have ended
         kept.unpersist()
-
-
-def frame_source(
-    frame: Any, columns: Columns | None, block_bytes: int, labels: Sequence[str | int] = ()
-) -> SparkSource:
-    """Open a Spark data frame.
-
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-        Classic or through Spark Connect.
-    columns : str or iterable of str, optional
-        Which columns, in which order.
-    block_bytes : int
-        Size of a block.
-    labels : sequence of str
-        The column that says whose a row is, if there is one.
-
-    Raises
-    ------
-    InputError
-        If it is a stream, or a selected column is not numeric.
-    """
-    from pyspark.sql.types import (
-        BinaryType,
-        BooleanType,
-        CharType,
-        DatetimeType,
-        DayTimeIntervalType,
-        NullType,
-        NumericType,
-        StringType,
-        VarcharType,
-    )
-
-    if frame.isStreaming:
-        raise InputError(
-            "A streaming data frame has no end; write its rows to a table and pass that."
-        )
-    fields = frame.schema.fields
-    numbers = NumericType | BooleanType | NullType
-    words = StringType | CharType | VarcharType | BinaryType | DatetimeType | DayTimeIntervalType
-    names = [field.name for field in fields]
-    unusable, nested = (
-        {
-            field.name: f"of type {field.dataType.simpleString()[:60]}"
-            for field in fields
-            if not isinstance(field.dataType, allowed)
-        }
-        for allowed in (numbers, numbers | words)
-    )
-    chosen, marks = choose(
-        columns, labels, names, unusable=unusable, nested=nested, where="the Spark DataFrame"
-    )
-    # Spark takes dots and the case of names for what it likes, so columns are numbered.
-    numbered = frame.toDF(*(f"column{j}" for j in range(len(names))))
-    where = [f"column{names.index(name)}" for name in (*chosen, *marks)]
-    parts = [numbered[old].alias(f"c{j}") for j, old in enumerate(where)]
-    width = max(1, len(chosen))
-    reader = RowReader(width, max(1, block_bytes // (8 * width)))
-    source = SparkSource(numbered.select(*parts), reader, (*chosen, *marks), block_bytes)
-    source.labels = tuple(Labels() for _ in marks)
-    kinds = {field.name: field.dataType for field in fields}
-    source.flags = frozenset(name for name in chosen if isinstance(kinds[name], BooleanType))
-    return source
-
-
-def spark_session() -> Any:
-    """Return the session in use, or start one, as Spark's own settings say.
-
-    Raises
-    ------
-    InputError
-        If there is no pyspark, or Spark does not start.
-    """
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise InputError(
-            "Spark needs pyspark; install it with: pip install 'prolate[spark]'."
-        ) from None
-    try:
-        return SparkSession.getActiveSession() or _start(SparkSession.builder.appName("prolate"))
-    except Exception as error:  # noqa: BLE001 - of many kinds
-        raise InputError(
-            f"Spark did not start ({type(error).__name__}). It needs Java 17 or newer, or, for "
-            "Spark Connect, the server that SPARK_REMOTE names."
-        ) from None
-
-
-def _start(builder: Any) -> Any:
-    if not os.environ.get("SPARK_REMOTE"):
-        if "SPARK_ENV_LOADED" not in os.environ:  # not by spark-submit: most likely local
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        # What Spark logs of a failed task may quote values of rows.
-        builder = builder.config("spark.log.level", "FATAL")
-        builder = builder.config("spark.ui.showConsoleProgress", "false")
-    return builder.getOrCreate()

@@ -20,7 +20,8 @@ from prolate.sources.files import FileSource, ParquetDataFile, parquet_batches
 from prolate.sources.partitions import with_keys
 from prolate.sources.paths import FileStamp, Paths
 from prolate.sources.source import Block, Columns
-from prolate.sources.spark import SparkSource, spark_session
+from prolate.sources.spark import SparkSource
+from prolate.sources.spark_session import spark_session
 
 if TYPE_CHECKING:
     import pyarrow as pa

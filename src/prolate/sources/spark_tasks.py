@@ -36,6 +36,7 @@ __all__ = [
     "Keeping",
     "KeptReader",
     "Merging",
+    "Packing",
     "Reader",
     "RowReader",
     "person_mean",
@@ -78,7 +79,7 @@ class RowReader:
 
 @dataclass(frozen=True)
 class KeptReader:
-    """Rows that `Keeping` has kept."""
+    """Rows that `Keeping` or `Packing` has stored."""
 
     width: int
 
@@ -200,9 +201,7 @@ class Keeping:
     starts: dict[int, int]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that stay, as binary blocks of float64."""
-        import pyarrow as pa
-
+        """Yield the rows that stay, packed."""
         with _public_words():
             done = self.starts.get(_task(), 0)
             end = self.keep.count if isinstance(self.keep, Leading) else math.inf
@@ -210,10 +209,30 @@ class Keeping:
                 chosen = block[self.keep(done, block.shape[0])]
                 done += block.shape[0]
                 if chosen.shape[0] > 0:
-                    raw = np.ascontiguousarray(chosen, dtype="<f8").tobytes()
-                    yield pa.RecordBatch.from_pydict({"rows": pa.array([raw], pa.binary())})
+                    yield _packed(chosen)
                 if done >= end:
                     break
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Pack all rows of a partition for passes to come."""
+
+    reader: Reader
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows, packed."""
+        with _public_words():
+            for block in self.reader(batches):
+                yield _packed(block)
+
+
+def _packed(rows: Block) -> pa.RecordBatch:
+    """Return rows as a record of float64 in binary."""
+    import pyarrow as pa
+
+    raw = np.ascontiguousarray(rows, dtype="<f8").tobytes()
+    return pa.RecordBatch.from_pydict({"rows": pa.array([raw], pa.binary())})
 
 
 def _task() -> int:

@@ -1,0 +1,79 @@
+"""Spark data frames as sources of rows: their columns, and what can be told of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from prolate.errors import InputError
+from prolate.sources.labels import Labels, choose
+from prolate.sources.source import Columns
+from prolate.sources.spark import SparkSource
+from prolate.sources.spark_tasks import RowReader
+
+__all__ = ["frame_source"]
+
+
+def frame_source(
+    frame: Any, columns: Columns | None, block_bytes: int, labels: Sequence[str | int] = ()
+) -> SparkSource:
+    """Open a Spark data frame.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        Classic or through Spark Connect.
+    columns : str or iterable of str, optional
+        Which columns, in which order.
+    block_bytes : int
+        Size of a block.
+    labels : sequence of str
+        The column that says whose a row is, if there is one.
+
+    Raises
+    ------
+    InputError
+        If it is a stream, or a selected column is not numeric.
+    """
+    from pyspark.sql.types import (
+        BinaryType,
+        BooleanType,
+        CharType,
+        DatetimeType,
+        DayTimeIntervalType,
+        NullType,
+        NumericType,
+        StringType,
+        VarcharType,
+    )
+
+    if frame.isStreaming:
+        raise InputError(
+            "A streaming data frame has no end; write its rows to a table and pass that."
+        )
+    fields = frame.schema.fields
+    numbers = NumericType | BooleanType | NullType
+    words = StringType | CharType | VarcharType | BinaryType | DatetimeType | DayTimeIntervalType
+    names = [field.name for field in fields]
+    unusable, nested = (
+        {
+            field.name: f"of type {field.dataType.simpleString()[:60]}"
+            for field in fields
+            if not isinstance(field.dataType, allowed)
+        }
+        for allowed in (numbers, numbers | words)
+    )
+    chosen, marks = choose(
+        columns, labels, names, unusable=unusable, nested=nested, where="the Spark DataFrame"
+    )
+    # Spark takes dots and the case of names for what it likes, so columns are numbered.
+    numbered = frame.toDF(*(f"column{j}" for j in range(len(names))))
+    where = [f"column{names.index(name)}" for name in (*chosen, *marks)]
+    parts = [numbered[old].alias(f"c{j}") for j, old in enumerate(where)]
+    width = max(1, len(chosen))
+    reader = RowReader(width, max(1, block_bytes // (8 * width)))
+    source = SparkSource(numbered.select(*parts), reader, (*chosen, *marks), block_bytes)
+    source.labels = tuple(Labels() for _ in marks)
+    kinds = {field.name: field.dataType for field in fields}
+    source.flags = frozenset(name for name in chosen if isinstance(kinds[name], BooleanType))
+    return source
