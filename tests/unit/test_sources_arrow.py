@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
@@ -168,6 +169,30 @@ def test_polars() -> None:
     np.testing.assert_array_equal(rows_of(open_source(frame, ["b", "a"])), [[1, 1], [0, NAN]])
     with pytest.raises(InputError, match=r"LazyFrame is not supported\. Call \.collect\(\)"):
         open_source(frame.lazy())
+
+
+def test_what_is_no_table_yet_is_told_how_to_be_one() -> None:
+    dataset = pads.dataset(pa.table({"a": [1, 2]}))
+    for data, remedy in [
+        (dataset, r"\.scanner\(\)\.to_reader\(\)"),
+        (dataset.scanner(), r"Pass its \.to_reader\(\)"),
+        (duckdb.connect(), r"connection\.sql\("),
+    ]:
+        with pytest.raises(InputError, match=remedy):
+            open_source(data)
+    assert rows_of(open_source(dataset.scanner().to_reader())).tolist() == [[1], [2]]
+
+
+def test_the_index_of_a_frame_is_no_column() -> None:
+    frame = pd.DataFrame({"who": [7, 8], "year": [1, 1], "x": [1.0, 2.0]}).set_index(
+        ["who", "year"]
+    )
+    for asked in ({"labels": ["who"]}, {"columns": ["x", "year"]}, {"columns": "year"}):
+        with pytest.raises(InputError, match=r"is the index .* pass frame\.reset_index\(\)"):
+            open_source(frame, **asked)
+    assert rows_of(open_source(frame, ["x"])).tolist() == [[1.0], [2.0]]
+    frame["year"] = 5  # a column of that name comes first
+    assert rows_of(open_source(frame, "year")).tolist() == [[5.0], [5.0]]
 
 
 @pytest.mark.parametrize("column", [pl.Series([1]), pa.chunked_array([[1]]), pd.Series([1])])

@@ -113,17 +113,16 @@ def count(
 
 def _rows(data: object, engine: Engine | None) -> object:
     """Return the data, or one column to count rows in if some columns are not numeric."""
-    if engine is not None:
-        return data
     try:
         open_source(data)
     except InputError:
         names = _names(data)
         for name in names:
             try:
-                return open_source(data, [name])
+                open_source(data, [name])
             except InputError:
                 continue
+            return open_source(data, [name], engine=engine)
         if names:  # rows of labels are rows
             return open_source(data, (), labels=names[:1])
         raise

@@ -190,7 +190,7 @@ def _open_file(path: str) -> DataFile:
 
 
 class FileSource(BatchSource):
-    """Rows of one or more data files with the same columns.
+    """Rows of one or more data files that have the same columns, or those that are asked for.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class FileSource(BatchSource):
         Files, globs, or directories (the data files directly in them, and in folders such as
         ``year=2024``).
     columns : str or iterable of str, optional
-        Which columns, in which order.
+        Which columns, in which order. Every file must have these, and may have any others.
     block_bytes : int
         Size of a block; reading takes a few times as much.
     labels : sequence of str
@@ -207,8 +207,9 @@ class FileSource(BatchSource):
     Raises
     ------
     InputError
-        If a file does not exist, cannot be read, or has other columns than the first
-        one; or if a selected column is not numeric.
+        If a file does not exist, cannot be read, or lacks a selected column (without
+        `columns`, if it has other columns than the first one); or if a selected column is
+        not numeric.
     """
 
     def __init__(
@@ -223,13 +224,15 @@ class FileSource(BatchSource):
         self._stamps: list[FileStamp] = []
         values: tuple[str, ...] = ()
         marks: tuple[str, ...] = ()
+        are_named = columns is not None
         parts = find_parts(paths)
         for path, keys in zip((part.path for part in parts), keys_of(parts), strict=True):
             self._stamps.append(FileStamp.of(path))
             file = _open_file(path)
             file.add_keys(keys)
             if self._files:
-                _check_same(self._files[0], file)
+                if not are_named:
+                    _check_same(self._files[0], file)
                 columns, labels = values, marks
             values, marks = choose(
                 columns,
@@ -286,9 +289,12 @@ def _check_same(first: DataFile, file: DataFile) -> None:
             for what, names in (("lacks", missing), ("has", extra))
             if names
         ]
+        lacked = {*missing, *first.unusable, *file.unusable}
+        common = [name for name in first.names if name not in lacked]
+        remedy = f", or choose from those of all: columns=[{listed(common, 40)}]" if common else ""
         raise InputError(
             f"{file.path} has other columns than {first.path}: it {' and '.join(differences)}. "
-            "Files read together must have the same columns."
+            f"Files read together must have the same columns{remedy}."
         )
 
 

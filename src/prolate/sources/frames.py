@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from prolate.errors import InputError
 from prolate.sources.arrays import plain
 from prolate.sources.arrow import fill, is_numeric
 from prolate.sources.labels import Labels, choose, is_label
@@ -38,7 +39,7 @@ class PandasSource(Source):
     Raises
     ------
     InputError
-        If two columns have the same name, or a selected column is not numeric.
+        If two columns have the same name, or a selected column is not numeric or the index.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class PandasSource(Source):
                 arrow = getattr(dtype, "pyarrow_dtype", None)
                 if dtype.kind == "c" or (arrow is not None and not is_label(arrow)):
                     nested[name] = kind
+        _check_index(frame, names, columns, labels)
         values, marks = choose(
             columns, labels, names, unusable=unusable, nested=nested, where="the DataFrame"
         )
@@ -96,6 +98,21 @@ class PandasSource(Source):
             else:
                 fill(block[:, j], _part(column, here))
         return block
+
+
+def _check_index(
+    frame: Any, names: Sequence[str], columns: Columns | None, labels: Sequence[str | int]
+) -> None:
+    """Raise `InputError` if a column that is asked for is the index, which is not read."""
+    asked = [columns] if isinstance(columns, str) else columns
+    asked = [*asked, *labels] if isinstance(asked, list | tuple) else labels
+    levels = [name for name in frame.index.names if name is not None and str(name) not in names]
+    for name in levels:
+        if name in asked:
+            raise InputError(
+                f"{str(name)!r} is the index of the DataFrame, not a column; pass "
+                "frame.reset_index()."
+            )
 
 
 def _array(frame: Any) -> Any:
