@@ -22,7 +22,7 @@ from prolate import Budget, LinearRegression, Release
 from prolate.errors import InputError, LedgerError, ReleaseError
 from prolate.ledger import Ledger
 from prolate.noise import NumberedBits, SeededBits
-from prolate.sources import Source, open_source
+from prolate.sources import Source, open_source, persons
 from prolate.sources.labels import Labels, text_of
 
 B = Budget(mu=50)
@@ -388,6 +388,36 @@ def test_rows_of_a_person_are_chosen_at_random() -> None:
         assert len(kept) == 4
     assert counts[4] == counts[5] == 2000
     assert np.all(np.abs(counts[:4] - 1000) < 5.3 * np.sqrt(500))
+
+
+@pytest.mark.parametrize("labels", [["who"], ["who", "ward"]])
+@pytest.mark.parametrize("passes", [1, 2])
+def test_rows_are_chosen_in_one_pass_and_held(
+    monkeypatch: pytest.MonkeyPatch, labels: list[str], passes: int
+) -> None:
+    """To number labels takes longer than all else; not all rows are held if they are many."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"who": rng.integers(0, 300, 5000), "ward": rng.integers(0, 3, 5000)})
+    rows["x"] = rng.normal(size=5000)
+    source = open_source(rows, ["x"], labels=labels, block_bytes=4096)
+    expected = rows_of(source.persons(2, BITS))
+    assert len(expected) == 600
+    monkeypatch.setattr(persons, "HELD", 5000 if passes == 1 else 4999)
+    read = 0
+    blocks = type(source).blocks
+
+    def counted(self: Any) -> Any:
+        nonlocal read
+        read += 1
+        return blocks(self)
+
+    monkeypatch.setattr(type(source), "blocks", counted)
+    few = source.persons(2, BITS)
+    for _ in range(4):
+        assert few.collect(lambda block: np.array([len(block)]), 1).tolist() == [600]
+    assert rows_of(few) == expected
+    # Four passes over what is held; `blocks` itself reads what was not held at once.
+    assert read == (1 if passes == 1 else 2)
 
 
 def test_rows_are_as_many_as_there_are_and_stay_the_same() -> None:

@@ -38,7 +38,11 @@ def check_source(source: Source) -> None:
     from prolate.sources.spark import SparkSource
 
     if isinstance(source, SparkSource):
-        raise InputError("On Spark there are no groups; filter the data frame for each of them.")
+        raise InputError(
+            "On Spark there are no groups. Filter the data frame for each of them, by public "
+            "keys, and release with neighbors='add-remove': with 'replace', each would show how "
+            "many rows its group has."
+        )
 
 
 def release_groups(

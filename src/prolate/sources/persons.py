@@ -26,17 +26,19 @@ row has a place of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.noise import NumberedBits
-from prolate.sources.source import Block, Source
+from prolate.sources.source import HELD, Block, Source
 
 __all__ = ["PersonMeans", "PersonRows"]
 
 Integers = NDArray[np.int64]
+Part = tuple[Block, Integers, Integers]
+"""Numbers of some rows, each row's person, and its group."""
 
 
 class _Homes:
@@ -71,7 +73,7 @@ class _Labeled(Source):
         self.flags = source.flags
         self.rows_per_block = source.rows_per_block
 
-    def _parts(self) -> Iterator[tuple[Block, Integers, Integers]]:
+    def _parts(self) -> Iterator[Part]:
         """Yield blocks of numbers with each row's person and group."""
         for block in self._source.blocks():
             persons = block[:, self._width].astype(np.int64)
@@ -148,7 +150,8 @@ class PersonRows(_Labeled):
     most : int
         The largest number of rows of a person.
     bits : NumberedBits
-        Secret bits for each row. Memory while choosing: some 40 bytes a row; then one.
+        Secret bits for each row. Memory while choosing: some 40 bytes a row; then one. All rows,
+        if they are few, are held in memory meanwhile, and those that are kept from then on.
     """
 
     decodes = True
@@ -160,23 +163,46 @@ class PersonRows(_Labeled):
 
     def blocks(self) -> Iterator[Block]:
         """Yield the rows that are kept."""
-        if self._kept is None:
-            self._kept = self._choose()
-        start = 0
-        for values, whose, groups in self._parts():
-            kept = np.flatnonzero(self._kept[start : start + whose.size])
-            start += whose.size
-            if kept.size:
-                rows = values[kept]
-                yield np.column_stack([rows, groups[kept]]) if self._grouped else rows
+        kept = self._choice()
+        yield from self._thin(self._parts(), kept) if self._held is None else self._held
 
-    def _choose(self) -> NDArray[np.bool_]:
-        parts = [whose for _, whose, _ in self._parts()]
-        whose = np.concatenate([np.zeros(0, np.int64), *parts])
+    def _lasting(self) -> Iterator[Block]:
+        self._choice()
+        return super()._lasting()
+
+    def _thin(self, parts: Iterable[Part], kept: NDArray[np.bool_]) -> Iterator[Block]:
+        """Yield the rows of parts that are kept."""
+        start = 0
+        for values, whose, groups in parts:
+            here = np.flatnonzero(kept[start : start + whose.size])
+            start += whose.size
+            if here.size:
+                rows = values[here]
+                yield np.column_stack([rows, groups[here]]) if self._grouped else rows
+
+    def _choice(self) -> NDArray[np.bool_]:
+        """Return which rows are kept, chosen in one pass: labels take longer than all else."""
+        if self._kept is not None:
+            return self._kept
+        found: list[Integers] = []
+        parts: list[Part] | None = []
+        cells = 0
+        for part in self._parts():
+            found.append(part[1])
+            cells += part[0].size
+            if parts is not None:
+                parts.append(part)
+                parts = parts if cells <= HELD else None
+        whose = np.concatenate([np.zeros(0, np.int64), *found])
         chance = self._bits.of(0, 4 * whose.size).view(np.uint64)
         places = np.lexsort((chance, whose))
         begins = np.flatnonzero(np.diff(whose[places], prepend=-1))
         rank = np.arange(places.size) - np.repeat(begins, np.diff(begins, append=places.size))
         kept = np.zeros(whose.size, dtype=np.bool_)
         kept[places[rank < self._most]] = True
+        if parts is not None:
+            self._held = list(self._thin(parts, kept))
+        else:
+            self._cells = int(kept.sum()) * len(self.columns)  # held in the next pass, if few
+        self._kept = kept
         return kept

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from prolate.sources.kept import Thinning
     from prolate.sources.labels import Labels
 
-__all__ = ["Block", "Columns", "Source", "choose_columns", "listed", "position_names"]
+__all__ = ["HELD", "Block", "Columns", "Source", "choose_columns", "listed", "position_names"]
 
 Columns = str | int | Iterable[str | int]
 
-_HELD = 1 << 24  # cells of tables that are held in memory: 128 MB
+HELD = 1 << 24
+"""Cells of tables that are held in memory: 128 MB."""
 _TO_TYPE = 40  # names of columns that an error lists to be typed
 _TIMES = tuple(f"of type {word}" for word in ("date", "time", "duration", "period"))
 
@@ -133,7 +134,7 @@ class Source(ABC):
             yield from self._held
             return
         blocks, cells = [], 0
-        hold = self._cells is not None and self._cells <= _HELD
+        hold = self._cells is not None and self._cells <= HELD
         for block in self.blocks():
             cells += block.size
             if hold:
