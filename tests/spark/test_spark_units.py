@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 
 import prolate
 from prolate import Budget, LinearRegression
-from prolate.errors import InputError
+from prolate.errors import InputError, LedgerError
 from prolate.sources import open_source
 
 pytestmark = [
@@ -141,13 +143,62 @@ def test_releases_are_those_of_here(spark: Any) -> None:
     assert prolate.count(frame, unit="number", budget=Budget(mu=1)).estimate[0] == 300
 
 
+GROUPS: dict[str, Callable[..., Any]] = {
+    "mean": lambda data, **given: prolate.mean(data, columns=["y", "x"], **given),
+    "count": prolate.count,
+    "regress": lambda data, **given: prolate.regress(data, "y", features="number", **given),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_groups_have_the_bits_that_they_have_here(spark: Any, name: str) -> None:
+    rows = ROWS.assign(**{"wa.rd": np.where(ROWS["y"] % 3 == 0, "n", " s")})
+    rows.loc[:9, "wa.rd"] = None
+    given: dict[str, Any] = {"by": "wa.rd", "keys": ["s", "n", "none"], "seed": 1}
+    given |= {"budget": Budget(epsilon=2, delta=1e-6)}
+    there, here = (GROUPS[name](data, **given) for data in (spark.createDataFrame(rows), rows))
+    assert tuple(there.groups) == tuple(here.groups) == ("s", "n", "none")
+    for key, release in here.groups.items():
+        np.testing.assert_array_equal(there[key].estimate, release.estimate)
+        assert there[key].n == release.n
+        assert there[key].receipt == release.receipt
+
+
+def test_a_group_is_one_label_however_it_is_written(spark: Any) -> None:
+    labels = [("7", 1), (" 7.00", 2), ("+7", 4), ("7.5", 8), (None, 16)]
+    frame = spark.createDataFrame(labels, "who string, x int").repartition(3)
+    given: dict[str, Any] = {"by": "who", "budget": Budget(mu=50), "bounds": (0, 16)}
+    found = prolate.sum(frame, columns="x", keys=[7, "7.5", "None"], **given)
+    sums = [round(release.estimate[0]) for release in found.groups.values()]
+    np.testing.assert_allclose(sums, [7, 8, 0], atol=4)
+    assert found.to_frame()["group"].tolist() == ["7", "7.5", "None"]
+
+
+def test_groups_are_charged_before_a_row_is_read(spark: Any, tmp_path: Path) -> None:
+    book = prolate.Ledger.create(tmp_path / "a.ledger", limit=Budget(mu=1))
+    given: dict[str, Any] = {"by": "who", "keys": ["a"], "ledger": book}
+    bad = spark.createDataFrame([("a", "b")], "who string, x string").selectExpr(
+        "who", "cast(x as double) x"
+    )
+    with pytest.raises(LedgerError):
+        prolate.mean(bad, budget=Budget(mu=2), **given)
+    assert book.spent is None
+    with pytest.raises(InputError, match="The Spark job failed"):
+        prolate.mean(bad, budget=Budget(mu=0.5), **given)
+    assert book.spent == Budget(mu=0.5)
+
+
 def test_what_spark_does_not_do_is_said(spark: Any, tmp_path: Any) -> None:
     frame = spark.createDataFrame(ROWS)
     given: dict[str, Any] = {"columns": ["y"], "budget": Budget(mu=20)}
     with pytest.raises(InputError, match="contribution='rows'"):
         prolate.mean(frame, unit="number", contribution="rows", max_rows=2, **given)
-    with pytest.raises(InputError, match="no groups"):
-        prolate.mean(frame, by="number", keys=[1], **given)
+    with pytest.raises(InputError, match="Give the groups"):
+        prolate.count(frame, by="number", budget=Budget(epsilon=1, delta=1e-6))
+    with pytest.raises(InputError, match="by goes without unit"):
+        prolate.mean(frame, by="number", keys=[1], unit="pa.tient", **given)
+    with pytest.raises(InputError, match="by is one column"):
+        prolate.count(frame, by=["number", "x"], keys=[(1, 1)], budget=Budget(mu=1))
     ROWS.to_parquet(tmp_path / "a.parquet")
     with pytest.raises(InputError, match=r"spark\.read\.parquet"):
         prolate.mean(tmp_path / "a.parquet", engine="spark", unit="number", **given)

@@ -1,7 +1,7 @@
 """Releases for each group of rows, or of persons: the same statistic, measured in each.
 
 Why the groups together cost what one of them does is proved in `prolate.api.terms`. Rows are read
-once, and those of all groups are held in memory.
+once, and those of all groups are held in memory; on Spark each group's are read where they are.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from prolate.sources.threads import thread_count
 
 if TYPE_CHECKING:
     from prolate.api.job import Job
+    from prolate.sources.spark import SparkSource
 
 __all__ = ["GROUPS", "check_source", "release_groups"]
 
@@ -33,15 +34,34 @@ GROUPS = "groups"
 """What progress is called where it counts groups."""
 
 
-def check_source(source: Source) -> None:
-    """Raise `InputError` where rows cannot be put into groups."""
+def check_source(source: Source, by: int, keys: Sequence[Key] | None) -> None:
+    """Raise `InputError` where rows cannot be put into groups.
+
+    Parameters
+    ----------
+    source : Source
+        Its columns of labels are those of persons, if there are any, and then of groups.
+    by : int
+        How many are those of groups.
+    keys : sequence or None
+    """
     from prolate.sources.spark import SparkSource
 
-    if isinstance(source, SparkSource):
+    if not isinstance(source, SparkSource):
+        return
+    if keys is None:
         raise InputError(
-            "On Spark there are no groups. Filter the data frame for each of them, by public "
-            "keys, and release with neighbors='add-remove': with 'replace', each would show how "
-            "many rows its group has."
+            "On Spark, groups are not found: labels stay there. Give the groups, if they are "
+            "public: keys=['north', 'south']."
+        )
+    if by > 1:
+        raise InputError(
+            "On Spark, by is one column; make one of several, for example with concat_ws."
+        )
+    if len(source.labels) > by:
+        raise InputError(
+            "On Spark, by goes without unit: persons have no first row there, which says whose "
+            "group they are in."
         )
 
 
@@ -96,7 +116,7 @@ def release_groups(
     terms.charging(ledger, terms.price, label, aside)()
 
     report = progress or _quiet
-    rows = _Split(source, names, report)
+    rows = _split(source, names, report)
     numbers = rows.numbers(keys)
     marks: dict[str, object] = {"by": by} if delta is None else {"by": by, "keys_delta": delta}
     found: dict[Key, Release] = {}
@@ -162,6 +182,31 @@ def _seed(seed: int | None, place: int, which: int) -> int | None:
     if seed is None:
         return None
     return int(np.random.SeedSequence([seed, place, which]).generate_state(1, np.uint64)[0])
+
+
+def _split(source: Source, names: tuple[str, ...], report: Progress) -> _Split | _SparkSplit:
+    from prolate.sources.spark import SparkSource
+
+    if isinstance(source, SparkSource):
+        return _SparkSplit(source)
+    return _Split(source, names, report)
+
+
+class _SparkSplit:
+    """The rows of a Spark data frame, group by group, where they are."""
+
+    def __init__(self, source: SparkSource) -> None:
+        self._source = source
+        self._keys: Sequence[Key] = ()
+
+    def numbers(self, keys: Sequence[Key] | None) -> dict[Key, int]:
+        """Return numbers of the groups, whose keys are public."""
+        self._keys = keys or ()
+        return {key: number for number, key in enumerate(self._keys)}
+
+    def group(self, number: int) -> Source:
+        """Return the rows of one group, which stay on Spark."""
+        return self._source.group(self._keys[number])
 
 
 class _Split:

@@ -151,7 +151,7 @@ class Job:
         labels = [*([] if unit is None else [unit]), *groups]
         source = open_source(data, columns, engine=engine, labels=labels)
         if groups:
-            check_source(source)
+            check_source(source, len(groups), public)
         marks = source.columns[len(source.columns) - len(labels) :]
         if len(groups) > 1:
             source = WithJoinedLabels(source, len(groups))

@@ -148,7 +148,8 @@ def mean(
         of its own; the budget is for all of them together (`prolate.api.terms`). With `unit`, a
         person is in the group of their first row, and their rows in other groups do not count;
         with ``contribution="rows"``, each row counts in its own group. The rows of all groups
-        are held in memory.
+        are held in memory. Of a Spark data frame, whose rows stay there, it is one column, with
+        `keys` and without `unit`.
     keys : sequence of str or int, optional
         The groups, which must be public; rows of other groups are left out. With several
         columns in `by`, give tuples, ``[("north", "f"), ...]``, or

@@ -143,7 +143,8 @@ def _spark(
     paths = as_paths(data)
     if paths and labels:
         raise InputError(
-            "With unit or by, Spark reads data frames and no paths; pass spark.read.parquet(path)."
+            "With unit or by, Spark reads data frames and no paths: pass spark.read.parquet(path), "
+            "or read the files without Spark."
         )
     if paths:
         from prolate.sources.spark_files import fragment_source

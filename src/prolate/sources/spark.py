@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from prolate.errors import InputError
 from prolate.noise import NumberedBits
 from prolate.sources.kept import Leading, Thinning
+from prolate.sources.labels import text_of
 from prolate.sources.source import Block, Source
 from prolate.sources.spark_tasks import (
     KEPT_SCHEMA,
@@ -188,8 +189,6 @@ class SparkSource(Source):
         InputError
             If rows of each person are wanted instead.
         """
-        from pyspark.sql.types import BinaryType, StructField, StructType
-
         if most is not None:
             raise InputError(
                 "On Spark, each person counts with their mean; contribution='rows' is for rows "
@@ -197,10 +196,7 @@ class SparkSource(Source):
             )
         width = len(self.columns) - 1
         columns = self.columns[:-1] or ("persons",)
-        mark = StructField(f"c{width}", BinaryType())
-        spelling = StructType([*self._frame.schema.fields[:width], mark])
-        frame = self._frame.mapInArrow(partial(one_spelling, width), spelling)
-        grouped = frame.groupBy(f"c{width}")
+        grouped = self._spelled().groupBy(f"c{width}")
         schema = ", ".join(f"c{j} double" for j in range(len(columns)))
         means = grouped.applyInArrow(lambda rows: person_mean(width, rows), schema)
         packing = Packing(RowReader(len(columns), self.rows_per_block))
@@ -208,6 +204,29 @@ class SparkSource(Source):
         source = SparkSource.stored(packed, columns, self.rows_per_block)
         source.flags = self.flags
         return source
+
+    def group(self, key: object) -> SparkSource:
+        """Return the rows that have a label in their last column, without it."""
+        from pyspark.sql.functions import col, lit
+
+        width = len(self.columns) - 1
+        mark = col(f"c{width}")
+        rows = self._spelled().filter(mark == lit(text_of(key).encode()))
+        # Where there is nothing but the groups, they are what is counted.
+        rows = rows.drop(f"c{width}") if width else rows.select(lit(0.0).alias("c0"))
+        columns = self.columns[:-1] or ("rows",)
+        source = SparkSource(rows, RowReader(len(columns), self.rows_per_block), columns, 1)
+        source.rows_per_block, source.flags = self.rows_per_block, self.flags
+        return source
+
+    def _spelled(self) -> Any:
+        """Return the data frame with the labels of its last column in their shortest spelling."""
+        from pyspark.sql.types import BinaryType, StructField, StructType
+
+        width = len(self.columns) - 1
+        mark = StructField(f"c{width}", BinaryType())
+        spelling = StructType([*self._frame.schema.fields[:width], mark])
+        return self._frame.mapInArrow(partial(one_spelling, width), spelling)
 
     def leading(self, count: int, progress: Callable[[int], None] | None = None) -> Source:
         """Return the first `count` rows; they stay in the storage of the cluster.
