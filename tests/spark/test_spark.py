@@ -168,6 +168,26 @@ def test_the_plan_of_a_few_rows_runs_twice_at_most(
     assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
 
 
+def test_small_shuffles_are_stored_in_few_partitions(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+    before = [spark.conf.get(key) for key in (name, "spark.sql.shuffle.partitions")]
+    spark.conf.set("spark.sql.shuffle.partitions", "40")
+    try:
+        frame = spark.range(0, 300, 1, 2).selectExpr("id % 100 as who", "id * 1.5 as x")
+        grouped = frame.groupBy("who").avg("x").toDF("who", "x")
+        persons = open_source(frame, ["x"], labels=["who"]).persons()
+        for source in (open_source(grouped, ["x"]), persons):
+            for _ in range(3):
+                assert source.collect(Count(1), 1).tolist() == [100]
+            assert source._is_stored
+            assert len(source._rows) < 5
+        assert spark.conf.get(name) == before[0]
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", before[1])
+
+
 def test_many_rows_are_not_stored(ordered: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_spark, "_FEW", 5 * ROWS - 1)
     source = open_source(ordered)

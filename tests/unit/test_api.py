@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import prolate
 from prolate import Budget, BudgetError, InputError, Ledger, LedgerError, Release
+from prolate.api.count import _names
 from prolate.estimators.clipping import allowance
 from prolate.terminal import print_release
 
@@ -513,3 +515,22 @@ def test_columns_that_others_drown_are_named(make: Callable[..., Release]) -> No
         assert not any("hides" in warning for warning in made.warnings)
     drowned = make(table, budget=budget, seed=1)
     assert any("of 'smoker'. The error norm 'relative'" in w for w in drowned.warnings)
+
+
+def test_names_of_columns_are_found_where_any_attribute_is_a_column() -> None:
+    """Through Spark Connect, frame.column_names is a column, and cannot be listed."""
+
+    class Column:
+        def __iter__(self) -> Any:
+            raise TypeError("Column is not iterable.")
+
+    class Frame:
+        columns = ("city", 7, "x")
+
+        def __getattr__(self, name: str) -> Any:
+            return Column()
+
+    assert _names(Frame()) == ["city", "x"]
+    rows = {"a": ["x"], "b": ["y"]}
+    for data in (pd.DataFrame(rows), pa.table(rows), pl.DataFrame(rows)):
+        assert _names(data) == ["a", "b"]

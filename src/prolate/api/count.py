@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -135,11 +135,11 @@ def _names(data: object) -> list[str]:
         from prolate.sources.files import first_file
 
         return list(first_file(cast("Paths", data)).names)
-    for found in (
-        getattr(data, "column_names", None),
-        getattr(data, "columns", None),
-        getattr(getattr(data, "schema", None), "names", None),
-    ):
-        if found is not None:
+    schema = getattr(data, "schema", None)
+    for holder, name in ((data, "column_names"), (data, "columns"), (schema, "names")):
+        found: Any = getattr(holder, name, None)
+        room = type(found).__module__.partition(".")[0]
+        # Spark Connect takes any attribute for a column, which cannot be listed.
+        if isinstance(found, list | tuple) or room == "pandas":
             return [name for name in found if isinstance(name, str)]
     return []

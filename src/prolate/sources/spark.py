@@ -51,6 +51,7 @@ _FEW = 1 << 24  # cells of a data frame that are stored: 128 MB in all
 _FAN = 64  # vectors that are added up in one place
 _TO_DRIVER = 1 << 26  # bytes of vectors that the driver adds up by itself
 _SMALL = 256  # integers of a vector that may come back from every partition
+_JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 _FAILED = (
     "The Spark job failed. Spark's own log says why; it may quote values of rows, so its message "
     "is not shown here."
@@ -166,7 +167,8 @@ class SparkSource(Source):
 
     def _keep(self, packed: Any) -> None:
         """Read a data frame of packed rows from now on; it is stored as long as it is needed."""
-        self._frame = packed.persist()
+        with _few_partitions(packed):
+            self._frame = packed.persist()
         weakref.finalize(self, _forget, self._frame).atexit = False
 
     def thinned(
@@ -296,6 +298,25 @@ def _silence() -> Iterator[None]:
     finally:
         for logger, disabled in zip(loggers, before, strict=True):
             logger.disabled = disabled
+
+
+@contextmanager
+def _few_partitions(frame: Any) -> Iterator[None]:
+    """Let Spark join small partitions of what it stores, as it does of what it does not.
+
+    By default a stored shuffle has 200, however little is in them.
+    """
+    before = None
+    with suppress(Exception):  # some clusters let nobody say such things
+        conf = frame.sparkSession.conf
+        before = conf.get(_JOINED)
+        conf.set(_JOINED, "true")
+    try:
+        yield
+    finally:
+        if before is not None:
+            with suppress(Exception):
+                conf.set(_JOINED, before)
 
 
 def _forget(kept: Any) -> None:
