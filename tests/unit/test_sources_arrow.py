@@ -191,6 +191,8 @@ def test_the_index_of_a_frame_is_no_column() -> None:
         with pytest.raises(InputError, match=r"is the index .* pass frame\.reset_index\(\)"):
             open_source(frame, **asked)
     assert rows_of(open_source(frame, ["x"])).tolist() == [[1.0], [2.0]]
+    with pytest.raises(InputError, match="an entry of type ndarray"):
+        open_source(frame, ["x", np.arange(2)])
     frame["year"] = 5  # a column of that name comes first
     assert rows_of(open_source(frame, "year")).tolist() == [[5.0], [5.0]]
 

@@ -106,6 +106,7 @@ def _check_index(
     """Raise `InputError` if a column that is asked for is the index, which is not read."""
     asked = [columns] if isinstance(columns, str) else columns
     asked = [*asked, *labels] if isinstance(asked, list | tuple) else labels
+    asked = [name for name in asked if isinstance(name, str | int)]
     levels = [name for name in frame.index.names if name is not None and str(name) not in names]
     for name in levels:
         if name in asked:
