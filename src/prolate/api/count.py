@@ -119,10 +119,11 @@ def _rows(data: object, engine: Engine | None) -> object:
         names = _names(data)
         for name in names:
             try:
-                open_source(data, [name])
+                source = open_source(data, [name])
             except InputError:
                 continue
-            return open_source(data, [name], engine=engine)
+            # A stream that can be read once has been.
+            return source if engine is None else open_source(data, [name], engine=engine)
         if names:  # rows of labels are rows
             return open_source(data, (), labels=names[:1])
         raise
