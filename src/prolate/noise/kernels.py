@@ -28,7 +28,7 @@ _HERE = Path(__file__).parent
 CHOICE, VARIATE = 31, 32
 """Bits of a control word for step 1 and, below them, for step 2; the lowest is the sign."""
 
-_COST = 4  # values that are read in the time that a sample takes
+_COST = 100  # values of a sum, in the time that NumPy takes longer to draw one
 _FIRST = 8  # leading bits of the choice that say where to begin to look for K
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.sources.labels import Labels, choose, encoded
 from prolate.sources.source import Block, Columns, Source, position_names
@@ -102,6 +103,7 @@ class ArraySource(Source):
 
         larger._array = chosen_rows(plain(array), keep)
         larger.n_rows = larger._array.shape[0]
+        WORK.foresee(larger._array.size, array.size)
         if progress is not None:
             progress(array.shape[0])
         return larger

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.compiled import WORK
 from prolate.noise import NumberedBits
 from prolate.parallel import in_threads
 from prolate.sources.source import Block, Source
@@ -97,6 +98,7 @@ class KeptRows(Source):
                 break
         if self._blocks:
             self._blocks[-1] = self._blocks[-1][:used]
+        WORK.foresee(self.n_rows * len(source.columns))
 
     def _append(self, block: Block, chosen: NDArray[np.intp], used: int) -> int:
         """Copy rows behind the `used` ones of the last block; return how many are used then."""
