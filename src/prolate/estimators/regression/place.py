@@ -1,13 +1,18 @@
 """Where a column's values are and how far they spread, from as few counts as can tell.
 
-For budgets that leave only coarse counts. A first histogram finds how large the values are
-(`find_magnitudes`). Then histograms of equal cells are matched against normal curves of every
-place and width, all of them together: the answer is the mean of the posterior, wide where
-the counts say little. Only columns whose width is not yet seen are asked again.
+For budgets that leave only coarse counts. A first histogram finds how large the values are.
+Then histograms of equal cells are matched against normal curves of every place and width, and
+against pairs of values, as flags have, all of them together: the answer is the mean of the
+posterior, wide where the counts say little. Only columns whose width is not yet seen are asked
+again, in narrower windows.
+
+A single value that most have leads into ever narrower ones. That others are apart from it shows
+in the counts beyond these windows, little in each, but in all of them (`_apart`).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,10 +34,14 @@ _SURE = 0.8  # posterior probability that most values are no larger
 _CELLS = 12  # of a histogram
 _PLACES = 49  # candidates in a window
 _WIDTHS = 2.0 ** np.arange(-7.0, 0.01, 0.5)  # over half the window
+_UPPER, _BLUR = (0.5, 0.25, 0.75), 0.2  # parts with the upper of two values; blur, over the width
+_RARER = 1.4  # by its logarithm, each kind of pair than a normal curve
 _MISFIT = 0.03  # of the rows, by which a cell may differ from a normal curve's
 _SEEN = 0.75  # cells per standard deviation, that show a width
 _UNSEEN = 4.0  # times the width of a column, if it is never seen how narrow it is
 _NARROWEST, _REACH = 0.1, 3.0  # half of the next window: of this one; deviations
+_APART, _SURELY_APART = 3.0, 4.0  # standard deviations of values apart, in the end and at once
+_LEAST_APART = 0.1  # of the rows
 _TINY = 1e-130
 
 
@@ -45,11 +54,14 @@ class Place:
     center, spread : float64 arrays of shape (d,)
     doubt : float64 array of shape (d,)
         Standard deviation of the error in `center`, over `spread`.
+    narrow : bool array of shape (d,)
+        Whether all values that were seen are as good as equal.
     """
 
     center: Floats
     spread: Floats
     doubt: Floats
+    narrow: NDArray[np.bool_]
 
 
 def place(
@@ -67,29 +79,41 @@ def place(
     view : SomeColumns
     rows : float
     magnitude_share, share : float
-        Shares of mu**2: of the first histogram and of each of the others.
+        Shares of mu**2: of the first histogram and of each of the others, if of all columns.
     levels : int
         How many of the others, at most.
     """
     d = view.dimension
     center, half = _window(view, rows, magnitude_share)
     spread, doubt = half / 2.0, half
-    seen: list[tuple[LinearGrid, Floats, Floats]] = []
-    asked = np.ones(d, dtype=np.bool_)
+    seen: list[_Look] = []
     settled = np.zeros(d, dtype=np.bool_)
     for level in range(levels):
+        asked = ~settled
         if not asked.any():
             break
         grid = LinearGrid(center - half, half * (2.0 / _CELLS), _CELLS)
-        seen.append((grid, *_ask(view, rows, grid, asked, share, level)))
+        seen.append(_Look(grid, half, *_ask(view, rows, grid, asked, share, level)))
         center, spread, doubt = _match(seen, center, half)
-        settled |= asked & (spread > _SEEN * grid.width)
-        asked &= ~settled
+        apart = _apart(seen, _SURELY_APART)
+        settled |= asked & ((spread > _SEEN * grid.width) | (apart > 0.0))
         near = _REACH * np.maximum(spread, doubt)
-        half = np.where(asked, np.clip(near, _NARROWEST * half, half), half)
-    wide = np.hypot(spread, doubt)
+        half = np.where(settled, half, np.clip(near, _NARROWEST * half, half))
+    apart = _apart(seen, _APART)
+    settled |= apart > 0.0
+    wide = np.hypot(np.maximum(spread, apart), doubt)
     wide = np.clip(np.where(settled, wide, _UNSEEN * wide), SMALLEST, LARGEST)
-    return Place(center, wide, np.minimum(doubt / wide, 1.0))
+    return Place(center, wide, np.minimum(doubt / wide, 1.0), ~settled)
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """A histogram of every column: half its width, each cell's part of the rows, and its noise."""
+
+    grid: LinearGrid
+    half: Floats
+    parts: Floats
+    noise: Floats
 
 
 def _window(view: Searcher, rows: float, share: float) -> tuple[Floats, Floats]:
@@ -141,33 +165,34 @@ def _ask(
     """Return each cell's part of the rows, and its noise: infinite where nothing was asked."""
     some = SomeColumns(view.curator, view.index[asked])
     query = Histogram(LinearGrid(grid.low[asked], grid.width[asked], grid.cells))
-    measured = some.measure(query, share=share, label=f"place {level + 1}")
+    part = share * some.dimension / view.dimension  # for the same noise
+    measured = some.measure(query, share=part, label=f"place {level + 1}")
     parts, noise = np.zeros((view.dimension, grid.size)), np.full(view.dimension, np.inf)
     parts[asked] = measured.values.reshape(-1, grid.size) / rows
     noise[asked] = measured.std / rows
     return parts, noise
 
 
-def _match(
-    seen: list[tuple[LinearGrid, Floats, Floats]], center: Floats, half: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _match(seen: list[_Look], center: Floats, half: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the posterior's center, spread, and doubt of the center."""
-    from scipy.special import ndtr
-
     d = center.size
     places = np.linspace(-1.0, 1.0, _PLACES)
     # As likely in every octave, of places and widths.
     whole = np.abs((center / half)[:, np.newaxis] + places)[:, np.newaxis, :]
-    fit = -np.log(whole + _WIDTHS[:, np.newaxis])
-    for grid, parts, noise in seen:
-        low = (grid.low - center) / half
-        edges = low[:, np.newaxis] + (grid.width / half)[:, np.newaxis] * np.arange(grid.cells + 1)
-        for number, width in enumerate(_WIDTHS):
-            below = ndtr((edges[:, np.newaxis, :] - places[:, np.newaxis]) / width)
-            ends = np.zeros((d, _PLACES, 1))
-            curve = np.diff(np.concatenate([ends, below, ends + 1.0], axis=2), axis=2)
-            match = np.einsum("dpc,dc->dp", curve, parts) - 0.5 * np.sum(curve**2, axis=2)
-            fit[:, number] += match / (noise**2 + _MISFIT**2)[:, np.newaxis]
+    likely = -np.log(whole + _WIDTHS[:, np.newaxis])
+    fits = np.stack([likely] + [likely - _RARER] * len(_UPPER))
+    for look in seen:
+        low, width = (look.grid.low - center) / half, look.grid.width / half
+        edges = low[:, np.newaxis] + width[:, np.newaxis] * np.arange(look.grid.cells + 1)
+        away = edges[:, np.newaxis, :] - places[:, np.newaxis]
+        for number, deviation in enumerate(_WIDTHS):
+            for fit, below in zip(fits, _below(away / deviation), strict=True):
+                ends = np.zeros((d, _PLACES, 1))
+                curve = np.diff(np.concatenate([ends, below, ends + 1.0], axis=2), axis=2)
+                match = np.einsum("dpc,dc->dp", curve, look.parts)
+                match -= 0.5 * np.sum(curve**2, axis=2)
+                fit[:, number] += match / (look.noise**2 + _MISFIT**2)[:, np.newaxis]
+    fit = np.logaddexp.reduce(fits, axis=0)
     fit -= fit.max(axis=(1, 2), keepdims=True)
     posterior = np.exp(fit)
     posterior /= posterior.sum(axis=(1, 2), keepdims=True)
@@ -175,3 +200,38 @@ def _match(
     middle = where @ places
     doubt = np.sqrt(np.maximum(where @ places**2 - middle**2, 0.0))
     return center + half * middle, half * np.exp(how @ np.log(_WIDTHS)), half * doubt
+
+
+def _below(away: Floats) -> list[Floats]:
+    """Return which part of the rows is so far above the mean at most, in deviations.
+
+    Of a normal curve, and of pairs of values.
+    """
+    from scipy.special import ndtr
+
+    found = [ndtr(away)]
+    for part in _UPPER:
+        up, down = math.sqrt((1.0 - part) / part), -math.sqrt(part / (1.0 - part))
+        upper, lower = ndtr((away - up) / _BLUR), ndtr((away - down) / _BLUR)
+        found.append(part * upper + (1.0 - part) * lower)
+    return found
+
+
+def _apart(seen: list[_Look], sure: float) -> Floats:
+    """Return how much columns deviate, by the values that all narrow windows leave out; 0: none.
+
+    Of the windows from which on the counts beyond are surest, so many standard deviations at
+    least: that one and the one before say how far these values are, to within a factor.
+    """
+    beyond = np.array([look.parts[:, 0] + look.parts[:, -1] for look in seen])
+    weight = np.array([0.5 / look.noise**2 for look in seen])
+    together = np.cumsum((weight * beyond)[::-1], axis=0)[::-1]
+    weights = np.maximum(np.cumsum(weight[::-1], axis=0)[::-1], _TINY)
+    part, sureness = together / weights, together / np.sqrt(weights)
+    sureness[0] = 0.0  # the first window should hold all values
+    first, columns = np.argmax(sureness, axis=0), np.arange(beyond.shape[1])
+    part = np.maximum(part[first, columns], 0.0)
+    halves = np.array([look.half for look in seen])
+    far = np.sqrt(halves[first, columns] * halves[first - 1, columns])
+    is_sure = (sureness[first, columns] > sure) & (part > _LEAST_APART)
+    return np.where(is_sure, np.sqrt(part) * far, 0.0)

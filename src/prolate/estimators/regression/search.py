@@ -18,7 +18,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.regression.place import place
 from prolate.estimators.regression.standard import Standard
-from prolate.estimators.regression.standardize import standardize
+from prolate.estimators.regression.standardize import refine, standardize
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import rows_changed
 
@@ -38,14 +38,15 @@ _LEAST = 0.0004
 _SAMPLE, _TINY_SHARE = 200_000, 0.002
 _MOST_CELLS = 1 << 24
 _AROUND = 0.3  # of a feature's root mean square from 0, at most, if it is around 0
-_ROUGH = 0.09  # noise of the target's counts that leaves no budget to refine them
+# Noise of the target's counts, as parts of the rows, from which on they are coarse, and that leaves
+# no budget to refine what they say; and of the features' counts.
+_COARSE, _ROUGH = 0.05, 0.09
 _ROUGH_FEATURES = 0.1
-_LEVELS = 3
 _HOPELESS = 0.32  # noise of the features' counts that hides where they are
 
 _MAGNITUDE, _PLACE = (0.18, 0.25), (0.12, 0.15)
 _MAGNITUDES, _PLACES = (0.18, 0.12), (0.15, 0.1)
-_ZOOMS = 4
+_ZOOMS = 8  # at most: years need four, numbers of a million deviations seven
 _OFF = 0.3  # how far the target's mean may be from its center, in its deviations
 
 
@@ -107,7 +108,7 @@ def _find_target(sample: Curator, rows: float, column: int) -> tuple[Floats, Flo
     """Return the target's center and scale, and how far its mean may be from the center."""
     target = SomeColumns(sample, np.array([column]))
     share, noise = _share(sample, rows, 1, _TARGET)
-    if noise <= _ROUGH:
+    if noise <= _COARSE:
         middle, spread = standardize(target, rows, share=share, target=True)
         return middle, spread, _OFF
     here = place(
@@ -117,6 +118,9 @@ def _find_target(sample: Curator, rows: float, column: int) -> tuple[Floats, Flo
         share=_coarse(sample, rows, 1, _PLACE),
         levels=_ZOOMS,
     )
+    if noise <= _ROUGH:
+        middle, spread = refine(target, rows, here.center, here.spread, share=share)
+        return middle, spread, _OFF
     return here.center, here.spread, max(float(here.doubt[0]), _OFF)
 
 
@@ -133,7 +137,7 @@ def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats
             rows,
             magnitude_share=left * _coarse(sample, rows, k, _MAGNITUDES),
             share=left * _coarse(sample, rows, k, _PLACES),
-            levels=_LEVELS,
+            levels=_ZOOMS,
         )
         centers, spreads = there.center, there.spread
     else:
