@@ -89,7 +89,7 @@ def regression(
         line = mean_only(curator, rows, found.standard, fit_intercept=fit_intercept)
     else:
         line = _fit(curator, rows, found, found.norms, alpha, fit_intercept, counted=rows != every)
-    return replace(line, rows=every)
+    return replace(line, rows=every, warnings=(*found.warnings, *line.warnings))
 
 
 @dataclass(frozen=True, eq=False)

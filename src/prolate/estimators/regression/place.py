@@ -220,18 +220,19 @@ def _below(away: Floats) -> list[Floats]:
 def _apart(seen: list[_Look], sure: float) -> Floats:
     """Return how much columns deviate, by the values that all narrow windows leave out; 0: none.
 
-    Of the windows from which on the counts beyond are surest, so many standard deviations at
-    least: that one and the one before say how far these values are, to within a factor.
+    These values are beyond one window, not beyond the one before. Of all that are possible the
+    likeliest is taken, if the counts beyond it are above 0 by so many standard deviations.
     """
     beyond = np.array([look.parts[:, 0] + look.parts[:, -1] for look in seen])
     weight = np.array([0.5 / look.noise**2 for look in seen])
-    together = np.cumsum((weight * beyond)[::-1], axis=0)[::-1]
-    weights = np.maximum(np.cumsum(weight[::-1], axis=0)[::-1], _TINY)
-    part, sureness = together / weights, together / np.sqrt(weights)
-    sureness[0] = 0.0  # the first window should hold all values
-    first, columns = np.argmax(sureness, axis=0), np.arange(beyond.shape[1])
-    part = np.maximum(part[first, columns], 0.0)
-    halves = np.array([look.half for look in seen])
-    far = np.sqrt(halves[first, columns] * halves[first - 1, columns])
-    is_sure = (sureness[first, columns] > sure) & (part > _LEAST_APART)
-    return np.where(is_sure, np.sqrt(part) * far, 0.0)
+    half = np.log2([look.half for look in seen])
+    if len(seen) < 2:
+        return np.zeros(beyond.shape[1])
+    total = np.cumsum((weight * beyond)[::-1], axis=0)[-2::-1]  # from the second window on
+    weights = np.maximum(np.cumsum(weight[::-1], axis=0)[-2::-1], _TINY)
+    part, sureness = np.maximum(total / weights, 0.0), total / np.sqrt(weights)
+    far = 0.5 * (half[:-1] + half[1:])
+    likely = 0.5 * np.maximum(sureness, 0.0) ** 2 - np.abs(far) / _USUAL
+    best = np.argmax(likely, axis=0), np.arange(beyond.shape[1])
+    found = (sureness[best] > sure) & (part[best] > _LEAST_APART)
+    return np.where(found, np.sqrt(part[best]) * 2.0 ** far[best], 0.0)

@@ -22,10 +22,15 @@ from prolate.estimators.regression.standardize import refine, standardize
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import rows_changed
 
-__all__ = ["Found", "search"]
+__all__ = ["HIDDEN", "Found", "search"]
 
 Floats = NDArray[np.float64]
 
+HIDDEN = (
+    "Only a single value was seen of the target: noise hides any others, and how far they are. "
+    "Predictions and intervals leave them out; do not use them unless the target is known to be as "
+    "good as constant. More rows, a larger budget or bounds would help."
+)
 # Shares of the searches: enough for counts as fine as the first number (a fraction of the
 # rows), if that costs no more than the second; else as fine as the third, at most the fourth.
 _TARGET = (0.004, 0.03, 0.1, 0.1)
@@ -61,11 +66,13 @@ class Found:
         How long the standardized features are; None where they cannot be seen.
     sample : Curator
         Of the rows that were searched: all, or a random sample.
+    warnings : tuple of str
     """
 
     standard: Standard
     norms: MeasuredNorms | None
     sample: Curator
+    warnings: tuple[str, ...] = ()
 
 
 def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
@@ -77,11 +84,13 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     k = curator.dimension - 1
     sample = curator.sampled(_sample_size(curator), all_rows)
     rows = all_rows * sample.fraction
-    middle, spread, off = _find_target(sample, rows, k)
+    target = _find_target(sample, rows, k)
+    middle, spread = target.center, target.spread
+    warnings = () if target.seen else (HIDDEN,)
     found = _find_features(sample, rows, k)
     if found is None:
         center, scale = np.append(np.zeros(k), middle), np.append(np.full(k, LARGEST), spread)
-        return Found(Standard(center, scale, off, fit_intercept), None, sample)
+        return Found(Standard(center, scale, target.off, fit_intercept), None, sample, warnings)
     center, scale = np.append(found[0], middle), np.append(found[1], spread)
     size = np.minimum(np.hypot(scale, center), LARGEST)
     around = bool(np.all(np.abs(center[:-1]) < _AROUND * size[:-1]))
@@ -98,19 +107,29 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     )
     counts, noise = norms.counts / sample.fraction, norms.noise / sample.fraction
     return Found(
-        Standard(center, scale, off, constant),
+        Standard(center, scale, target.off, constant),
         replace(norms, counts=counts, noise=noise),
         sample,
+        warnings,
     )
 
 
-def _find_target(sample: Curator, rows: float, column: int) -> tuple[Floats, Floats, float]:
-    """Return the target's center and scale, and how far its mean may be from the center."""
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """Its center and spread, how far its mean may be from the center, and whether it is spread."""
+
+    center: Floats
+    spread: Floats
+    off: float
+    seen: bool
+
+
+def _find_target(sample: Curator, rows: float, column: int) -> _Target:
     target = SomeColumns(sample, np.array([column]))
     share, noise = _share(sample, rows, 1, _TARGET)
     if noise <= _COARSE:
-        middle, spread = standardize(target, rows, share=share, target=True)
-        return middle, spread, _OFF
+        middle, spread, seen = standardize(target, rows, share=share, target=True)
+        return _Target(middle, spread, _OFF, bool(seen[0]))
     here = place(
         target,
         rows,
@@ -120,8 +139,9 @@ def _find_target(sample: Curator, rows: float, column: int) -> tuple[Floats, Flo
     )
     if noise <= _ROUGH:
         middle, spread = refine(target, rows, here.center, here.spread, share=share)
-        return middle, spread, _OFF
-    return here.center, here.spread, max(float(here.doubt[0]), _OFF)
+        return _Target(middle, spread, _OFF, not here.narrow[0])
+    off = max(float(here.doubt[0]), _OFF)
+    return _Target(here.center, here.spread, off, not here.narrow[0])
 
 
 def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats] | None:
@@ -141,7 +161,7 @@ def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats
         )
         centers, spreads = there.center, there.spread
     else:
-        centers, spreads = standardize(features, rows, share=share)
+        centers, spreads, _ = standardize(features, rows, share=share)
     return (centers, spreads) if np.any(spreads < LARGEST) else None
 
 

@@ -57,8 +57,8 @@ _RADIUS = 3.0  # of the squares' norm, over that of normal rows
 
 def standardize(
     view: Searcher, rows: float, *, share: float, target: bool = False
-) -> tuple[Floats, Floats]:
-    """Return the mean and the standard deviation of every column, roughly.
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return the mean and the standard deviation of every column, roughly, and which were seen.
 
     Parameters
     ----------
@@ -81,7 +81,8 @@ def standardize(
     )
     spread = _deviation(view, rows, interval, share=share, target=target)
     if target:
-        spread = np.where(spread > 0.0, spread, interval.half / SCALES)
+        seen = spread > 0.0
+        spread = np.where(seen, spread, interval.half / SCALES)
         spread = np.clip(spread, SMALLEST, LARGEST)
     else:
         spread = _with_rare_values(view, rows, interval, spread)
@@ -89,7 +90,7 @@ def standardize(
         seen = spread < LARGEST
         spread, _ = with_floor(view, rows, interval.center, spread, wide=seen)
         share = min(share, _LEFT * view.remaining)  # long rows may have cost something
-    return refine(view, rows, interval.center, spread, share=share, narrow=interval.narrow)
+    return *refine(view, rows, interval.center, spread, share=share, narrow=interval.narrow), seen
 
 
 def refine(
