@@ -31,11 +31,14 @@ Floats = NDArray[np.float64]
 _GROUPS = 54  # a magnitude's bit pattern >> 54 is its group of four octaves
 _USUAL = 4.0  # octaves from one at which a magnitude is e times less likely
 _SURE = 0.8  # posterior probability that most values are no larger
-_CELLS = 12  # of a histogram
+_ZOOMS = 8  # histograms, at most: years need four, a place a million deviations away seven
+_CELLS = 12  # of each
+_WIDER = 12.0 / 11.0  # the first window, so that no round number is at an edge of its cells
 _PLACES = 49  # candidates in a window
 _WIDTHS = 2.0 ** np.arange(-7.0, 0.01, 0.5)  # over half the window
-_UPPER, _BLUR = (0.5, 0.25, 0.75), 0.2  # parts with the upper of two values; blur, over the width
-_RARER = 1.4  # by its logarithm, each kind of pair than a normal curve
+_UPPER = (0.5, 0.25, 0.75)  # parts of the rows that have the upper of two values
+_BLUR = 0.7  # deviations over which either of these is spread evenly
+_RARER = 2.5  # by its logarithm, each kind of pair than a normal curve
 _MISFIT = 0.03  # of the rows, by which a cell may differ from a normal curve's
 _SEEN = 0.75  # cells per standard deviation, that show a width
 _UNSEEN = 4.0  # times the width of a column, if it is never seen how narrow it is
@@ -70,7 +73,7 @@ def place(
     *,
     magnitude_share: float,
     share: float,
-    levels: int,
+    most: float,
 ) -> Place:
     """Find places and widths.
 
@@ -80,23 +83,26 @@ def place(
     rows : float
     magnitude_share, share : float
         Shares of mu**2: of the first histogram and of each of the others, if of all columns.
-    levels : int
-        How many of the others, at most.
+    most : float
+        Share of all the others together, at most.
     """
     d = view.dimension
     center, half = _window(view, rows, magnitude_share)
-    spread, doubt = half / 2.0, half
+    spread, doubt = half / 2.0, half.copy()
     seen: list[_Look] = []
     settled = np.zeros(d, dtype=np.bool_)
-    for level in range(levels):
-        asked = ~settled
-        if not asked.any():
+    for level in range(_ZOOMS):
+        open_ = np.flatnonzero(~settled)
+        part = share * open_.size / d  # for the same noise
+        if not 0.0 < part <= most:
             break
+        most -= part
         grid = LinearGrid(center - half, half * (2.0 / _CELLS), _CELLS)
-        seen.append(_Look(grid, half, *_ask(view, rows, grid, asked, share, level)))
-        center, spread, doubt = _match(seen, center, half)
-        apart = _apart(seen, _SURELY_APART)
-        settled |= asked & ((spread > _SEEN * grid.width) | (apart > 0.0))
+        seen.append(_Look(grid, half, *_ask(view, rows, grid, open_, part, level)))
+        here = [look.of(open_) for look in seen]
+        center[open_], spread[open_], doubt[open_] = _match(here, center[open_], half[open_])
+        resolved = spread[open_] > _SEEN * grid.width[open_]
+        settled[open_] = resolved | (_apart(here, _SURELY_APART) > 0.0)
         near = _REACH * np.maximum(spread, doubt)
         half = np.where(settled, half, np.clip(near, _NARROWEST * half, half))
     apart = _apart(seen, _APART)
@@ -115,6 +121,11 @@ class _Look:
     parts: Floats
     noise: Floats
 
+    def of(self, index: NDArray[np.intp]) -> _Look:
+        """Return that of some columns."""
+        grid = LinearGrid(self.grid.low[index], self.grid.width[index], self.grid.cells)
+        return _Look(grid, self.half[index], self.parts[index], self.noise[index])
+
 
 def _window(view: Searcher, rows: float, share: float) -> tuple[Floats, Floats]:
     """Return the middle and half the width of where values may be."""
@@ -124,7 +135,8 @@ def _window(view: Searcher, rows: float, share: float) -> tuple[Floats, Floats]:
         top = np.clip(_magnitudes(view, rows, share), _TINY, 1.0 / _TINY)
         lower, upper = np.clip(-top, lower, upper), np.clip(top, lower, upper)
     center = 0.5 * lower + 0.5 * upper
-    return center, np.maximum(0.5 * upper - 0.5 * lower, np.maximum(_TINY, 1e-12 * np.abs(center)))
+    half = _WIDER * (0.5 * upper - 0.5 * lower)
+    return center, np.maximum(half, np.maximum(_TINY, 1e-12 * np.abs(center)))
 
 
 def _magnitudes(view: Searcher, rows: float, share: float) -> Floats:
@@ -158,15 +170,14 @@ def _ask(
     view: SomeColumns,
     rows: float,
     grid: LinearGrid,
-    asked: NDArray[np.bool_],
+    asked: NDArray[np.intp],
     share: float,
     level: int,
 ) -> tuple[Floats, Floats]:
     """Return each cell's part of the rows, and its noise: infinite where nothing was asked."""
     some = SomeColumns(view.curator, view.index[asked])
     query = Histogram(LinearGrid(grid.low[asked], grid.width[asked], grid.cells))
-    part = share * some.dimension / view.dimension  # for the same noise
-    measured = some.measure(query, share=part, label=f"place {level + 1}")
+    measured = some.measure(query, share=share, label=f"place {level + 1}")
     parts, noise = np.zeros((view.dimension, grid.size)), np.full(view.dimension, np.inf)
     parts[asked] = measured.values.reshape(-1, grid.size) / rows
     noise[asked] = measured.std / rows
@@ -212,7 +223,7 @@ def _below(away: Floats) -> list[Floats]:
     found = [ndtr(away)]
     for part in _UPPER:
         up, down = math.sqrt((1.0 - part) / part), -math.sqrt(part / (1.0 - part))
-        upper, lower = ndtr((away - up) / _BLUR), ndtr((away - down) / _BLUR)
+        upper, lower = (np.clip((away - at) / _BLUR + 0.5, 0.0, 1.0) for at in (up, down))
         found.append(part * upper + (1.0 - part) * lower)
     return found
 

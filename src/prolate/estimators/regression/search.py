@@ -51,7 +51,7 @@ _HOPELESS = 0.32  # noise of the features' counts that hides where they are
 
 _MAGNITUDE, _PLACE = (0.18, 0.25), (0.12, 0.15)
 _MAGNITUDES, _PLACES = (0.18, 0.12), (0.15, 0.1)
-_ZOOMS = 8  # at most: years need four, numbers of a million deviations seven
+_PLACES_MOST, _PLACE_MOST = 0.45, 0.6  # all together
 _OFF = 0.3  # how far the target's mean may be from its center, in its deviations
 
 
@@ -135,7 +135,7 @@ def _find_target(sample: Curator, rows: float, column: int) -> _Target:
         rows,
         magnitude_share=_coarse(sample, rows, 1, _MAGNITUDE),
         share=_coarse(sample, rows, 1, _PLACE),
-        levels=_ZOOMS,
+        most=_PLACE_MOST,
     )
     if noise <= _ROUGH:
         middle, spread = refine(target, rows, here.center, here.spread, share=share)
@@ -157,7 +157,7 @@ def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats
             rows,
             magnitude_share=left * _coarse(sample, rows, k, _MAGNITUDES),
             share=left * _coarse(sample, rows, k, _PLACES),
-            levels=_ZOOMS,
+            most=left * _PLACES_MOST,
         )
         centers, spreads = there.center, there.spread
     else:
