@@ -22,6 +22,8 @@ Integers = NDArray[np.int64]
 _SURELY = 3.0  # standard deviations of a rank before it is taken to be elsewhere
 _CLEARLY = 5.0  # standard deviations of noise before rows are taken to share a value
 _NOTHING = 1e-30  # so near 0 are no other numbers that many rows share
+_LOPSIDED = 2.0  # times as wide as the other side, which then is not seen in an interval
+_WHOLE = 1.03  # so that an interval of 95 % (1.96 standard deviations) reaches what is seen at two
 _ALIKE = 3.0  # times as many rows in a cell as they would be if they did not
 
 
@@ -158,7 +160,8 @@ class RankSearch:
         """Return how far apart values are around each quantile, per rank; infinite where unseen.
 
         The mean of both sides, each over twice `rank_std`, of shape (K,), where an interval
-        ends, or over that once where no more rows are seen.
+        ends, or over that once where no more rows are seen. Where one side is much wider, as
+        beside a gap, it is that one.
         """
         last, cell = self._looks[-1], self._crossing()
         edge, k = last.edge.copy(), np.flatnonzero(found.alike)
@@ -167,7 +170,11 @@ class RankSearch:
         result = np.full(rank_std.size, np.inf)
         for reach in (rank_std, 2.0 * rank_std):
             with np.errstate(over="ignore", invalid="ignore"):
-                width = (_reached(looks, reach) / 2 - _reached(looks, -reach) / 2) / reach
+                up, down = (_reached(looks, side * reach) for side in (1.0, -1.0))
+                less, more = np.sort([up - found.value, found.value - down], axis=0)
+                width = (
+                    np.where(more > _LOPSIDED * less, _WHOLE * more, more / 2 + less / 2) / reach
+                )
             result = np.where(np.isfinite(width), width, result)
         return result
 
