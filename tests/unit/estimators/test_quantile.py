@@ -70,16 +70,17 @@ def test_missing_values_do_not_count() -> None:
     assert np.allclose(made.estimate.ravel(), [37.2, 50.0, 62.8], atol=1.0)
 
 
-def test_intervals_beside_a_gap_reach_over_it() -> None:
-    """A median of -1 or 1, of which noise decides, and one near zeros that two in five rows are."""
-    rng = np.random.default_rng(0)
-    ones = np.where(np.arange(1000) < 490, 1.0, -1.0)
-    zeros = np.where(np.arange(600) < 240, 0.0, 30.0 * rng.exponential(size=600))
-    for column, least in ((ones, 15), (zeros, 16)):
-        median = np.median(column)
-        held = 0
-        for seed in range(20):
-            release = prolate.quantile(column[:, np.newaxis], 0.5, budget=BUDGET, seed=seed)
-            low, high = release.interval(0.95).reshape(2)
-            held += low <= median <= high
-        assert held >= least
+@pytest.mark.parametrize("kind", ["two values", "zeros"])
+def test_intervals_beside_a_gap_reach_over_it(kind: str) -> None:
+    """They held in 25 and 24 of these 40 runs, as the mean of both sides does not reach."""
+    if kind == "zeros":
+        column = 30.0 * np.random.default_rng(0).exponential(size=300)
+        column[:120] = 0.0
+    else:
+        column = np.where(np.arange(500) < 260, 1.0, -1.0)
+    held = 0
+    for seed in range(40):
+        made = prolate.quantile(column[:, np.newaxis], 0.5, budget=BUDGET, seed=seed)
+        low, high = made.interval(0.95).reshape(2)
+        held += low <= np.median(column) <= high
+    assert held >= 36
