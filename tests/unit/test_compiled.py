@@ -15,6 +15,7 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import prolate
 from prolate import Budget
@@ -202,8 +203,32 @@ def test_a_process_that_cannot_be_started_stops_nobody(name, monkeypatch) -> Non
 
 
 def test_every_loop_is_compiled_ahead() -> None:
-    calls = [call.func for call in ahead.loops()]  # type: ignore[attr-defined]
-    assert {call.__name__ for call in calls} == {*kernels.__all__, "rounded_gaussian"}
+    names = {call.func.__name__ for call in ahead.loops()}  # type: ignore[attr-defined]
+    entries = {"_selected" if name == "selected" else name for name in sparse.__all__} - {"tally"}
+    assert names == {*kernels.__all__, *entries, "rounded_gaussian"}
+
+
+def test_nothing_is_left_to_compile_for_sparse_rows() -> None:
+    loops = sparse._compiled()
+    if loops is None:
+        pytest.skip("numba is not installed")
+
+    def compiled() -> dict[str, int]:
+        return {
+            name: len(loop.signatures)
+            for name, loop in vars(loops).items()
+            if hasattr(loop, "signatures")
+        }
+
+    for call in ahead.loops()[-6:]:
+        call()
+    before = compiled()
+    for kind in (np.float64, np.float32):
+        rows = sp.random(2000, 50, 0.02, format="csr", rng=0).astype(kind)
+        for make in (prolate.mean, prolate.variance, prolate.covariance):
+            make(rows, budget=Budget(rho=0.5), seed=1)
+        prolate.mean(rows, budget=Budget(rho=0.5), error_norm=1, bounds=(0, 1), seed=1)
+    assert compiled() == before
 
 
 @pytest.mark.parametrize("busy", [False, True])

@@ -1,4 +1,4 @@
-"""The loops over dense rows compiled ahead of the first large release, for every process."""
+"""The loops over rows compiled ahead of the first large release, for every process."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import time
+from typing import Any
 
 import numpy as np
 
 from prolate.compiled import WORK
 from prolate.noise import SystemBits, rounded_gaussian
-from prolate.queries import kernels
+from prolate.queries import kernels, sparse
+from prolate.sources.sparse_rows import Entries, SparseRows
 
 __all__ = ["compile_loops", "loops"]
 
@@ -32,7 +34,7 @@ def loops() -> list[Callable[[], object]]:
     found += _of_lines(doubles) + _of_rows(doubles)
     for rows in (singles, np.asfortranarray(doubles), np.asfortranarray(singles)):
         found += _of_lines(rows)
-    return found
+    return found + _of_entries()
 
 
 def _of_lines(rows: kernels.Rows) -> list[Callable[[], object]]:
@@ -69,6 +71,38 @@ def _of_rows(rows: kernels.Floats) -> list[Callable[[], object]]:
         partial(kernels.turn, rows, zeros, np.eye(d)),
         partial(kernels.products, rows, zeros, ones),
     ]
+
+
+def _of_entries() -> list[Callable[[], object]]:
+    """Return calls for entries whose numbers have 32 bits, as SciPy makes them."""
+    ones, sums = np.ones(2), np.zeros(2, dtype=np.int64)
+    both: Any = np.arange(2, dtype=np.int32)
+    entries = Entries(both, both[:1], both[:1])
+    rows = SparseRows(
+        count=1,
+        entries=lambda: entries,
+        pair_column=np.zeros(1, dtype=np.int64),
+        pair_value=ones[:1],
+        pair_count=np.ones(1, dtype=np.int64),
+        rest=ones,
+        rest_count=np.arange(2),
+    )
+    nowhere, zeros = np.full(2, np.nan), np.zeros(2)
+    clip = (0.5, 0.0, 0.0)  # shorter than the row, whose steps are then rounded
+    return [
+        partial(sparse.clipped_sum, rows, lambda values, _: 3.0 * values, *clip, sums),
+        partial(sparse.farthest_cells, rows, zeros, ones, ones[:1]),
+        partial(sparse.norm_cells, rows, nowhere, zeros, ones, ones[:1]),
+        partial(sparse.norms, rows, nowhere, zeros, ones),
+        partial(sparse.farthest, rows, zeros, ones),
+        partial(_selected, rows),
+    ]
+
+
+def _selected(rows: SparseRows) -> None:
+    some = sparse.selected(rows, np.zeros(1, dtype=np.int64))
+    if some is not None:
+        some.entries()
 
 
 def compile_loops(*, aside: bool = False) -> int:
