@@ -47,6 +47,10 @@ _ROUGH = 0.1  # of the rows that a curve is taken to tell: no tail is quite such
 _ROUNDS = 3  # of fitting how many rows follow a curve
 _MISFIT = 4.0  # standard deviations by which a count may be above the nearest curve, ...
 _NEAR, _MISFIT_NEAR = 8, 3.0  # ... and in the first cells, where rows gather at the start
+_MAYBE, _SURELY = 3.5, 6.0  # of them: as noise alone has now and then, and never has
+_AGAIN = 5.0  # of them, if counts that may be noise were counted again
+_CELLS = 3  # next to each other, at most, that hold rows which are together far out
+_NEXT = 1  # cells by which a later start tells about the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +88,9 @@ class LikelyCurves:
     lumpy : bool
         Whether rows gather at some distances: no curve fits from where enough rows are counted,
         or hardly any are in the cell before.
+    doubtful : bool
+        Whether rows that are together far out, or make the tail start much farther out, may well
+        be noise.
     """
 
     start: int
@@ -93,6 +100,7 @@ class LikelyCurves:
     weight: Floats
     some: Floats
     lumpy: bool
+    doubtful: bool
 
 
 @lru_cache(maxsize=1)
@@ -124,6 +132,7 @@ def likely_curves(
     *,
     apart: float = np.inf,
     together: tuple[int, ...] = (),
+    again: bool = False,
 ) -> LikelyCurves:
     """Return which curves a tail follows, by noisy counts between edges and beyond them.
 
@@ -134,6 +143,9 @@ def likely_curves(
 
     If no curve fits from any start on that enough rows are beyond, so many cells are taken
     `together` from the last of these on, before a start is tried that fewer are beyond.
+
+    What looked like rows far out was counted `again`: then it must stand out by more, but those
+    of some cells next to each other count together.
     """
     above = np.cumsum(counts[::-1])[::-1]
     falling = np.minimum.accumulate(above)
@@ -144,6 +156,7 @@ def likely_curves(
     tries = [(start, 1) for start in range(first, last + 1)]
     tries += [(last, size) for size in together]
     tries += [(start, 1) for start in range(last + 1, edges.size)]
+    early = edges.size
     for start, size in tries:
         reach, groups = float(edges[start]), np.arange(start, edges.size, size)
         seen = np.add.reduceat(counts, groups)
@@ -157,7 +170,11 @@ def likely_curves(
         off = (counts[start:] - nearest) / np.sqrt(noise**2 + nearest)
         gathers = counts[start - 1] < _GAP * above[start] and (start == first or together)
         near = off[1:_NEAR].max(initial=0.0) if gathers else 0.0
-        if off.size == 1 or (off.max() < _MISFIT and near < _MISFIT_NEAR):
+        together_off = _most_above(counts[start:], nearest, noise)
+        if off.max() < _SURELY and near < _MISFIT_NEAR:
+            early = min(early, start)
+        fits = together_off < _AGAIN if again else off.max() < _MISFIT
+        if off.size == 1 or (fits and near < _MISFIT_NEAR):
             break
     lumpy = start > first or size > 1 or gather
     unlikely = square + np.sum(np.log(variance), axis=1)
@@ -166,7 +183,26 @@ def likely_curves(
     likelier = 0.5 * (none - unlikely) + any_rows(many, unsure, rows)
     some = 1.0 / (1.0 + np.exp(-np.clip(likelier, -500.0, 500.0)))
     return LikelyCurves(
-        start, reach, many / rows, unsure / rows, weight / weight.sum(), some, lumpy
+        start,
+        reach,
+        many / rows,
+        unsure / rows,
+        weight / weight.sum(),
+        some,
+        lumpy,
+        doubtful=start > early + _NEXT or together_off > _MAYBE,
+    )
+
+
+def _most_above(counts: Floats, likely: Floats, noise: float) -> float:
+    """Return by how many standard deviations some cells together are above what is likely.
+
+    The most, of cells next to each other.
+    """
+    more, many = np.cumsum(np.append(0.0, counts - likely)), np.cumsum(np.append(0.0, likely))
+    return max(
+        float(np.max((more[k:] - more[:-k]) / np.sqrt(k * noise**2 + many[k:] - many[:-k])))
+        for k in range(1, min(_CELLS, counts.size) + 1)
     )
 
 

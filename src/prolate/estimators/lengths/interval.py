@@ -23,11 +23,14 @@ from prolate.estimators.moments import Variation
 from prolate.estimators.shares import radii_apart, sides_share
 from prolate.queries import ClippedSum
 
-__all__ = ["Clipped", "clipped_to_interval", "interval_mean", "reaches"]
+__all__ = ["FAR", "Clipped", "IntervalPlan", "clipped_to_interval", "interval_mean", "reaches"]
 
 Floats = NDArray[np.float64]
 
 _WITHIN = 120.0  # spreads: of values that are surely farther out, these edges see too little
+FAR = 14.0
+"""Spreads, or usual distances: noise that makes an interval longer is dear."""
+
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
 
 
@@ -56,6 +59,47 @@ class Clipped:
     most: float
 
 
+@dataclass(frozen=True)
+class IntervalPlan:
+    """The interval of least noise and doubt, in spreads from the center.
+
+    Attributes
+    ----------
+    ends : tuple of two int
+        Which distances of both sides it ends at.
+    left, right, around, radius : float
+        These; and what the sum is of distances from, and their largest.
+    """
+
+    ends: tuple[int, int]
+    left: float
+    right: float
+    around: float
+    radius: float
+
+    @classmethod
+    def of(
+        cls,
+        curator: Measurer,
+        low: SideTail,
+        high: SideTail,
+        *,
+        rows: float,
+        share: float,
+        around: float | None = None,
+    ) -> IntervalPlan:
+        """Return that for a share, around somewhere, or around the interval's middle."""
+        doubt = low.doubt[:, np.newaxis] + high.doubt
+        below, above = low.reach[:, np.newaxis], high.reach
+        middle = 0.5 * (above - below) if around is None else np.full_like(doubt, around)
+        radius = np.maximum(above - middle, below + middle)
+        per_radius = radii_apart(curator.neighbors) / curator.mu_of(share) / rows
+        error = (per_radius * radius) ** 2 + doubt
+        a, b = (int(k) for k in np.unravel_index(int(np.argmin(error)), error.shape))
+        left, right = float(low.reach[a]), float(high.reach[b])
+        return cls((a, b), left, right, float(middle[a, b]), float(radius[a, b]))
+
+
 def clipped_to_interval(
     curator: Measurer,
     center: Floats,
@@ -76,16 +120,11 @@ def clipped_to_interval(
     the number of rows is private, or was `counted`, a distance of the mean from there would be off
     by as much as that number is: then the sum is of distances from about the mean.
     """
-    doubt = low.doubt[:, np.newaxis] + high.doubt
-    below, above = low.reach[:, np.newaxis], high.reach
     known = curator.neighbors == "replace" and not counted
-    around = 0.5 * (above - below) if known else np.zeros_like(doubt) + (missing - center) / spread
-    radius = np.maximum(above - around, below + around)
-    per_radius = radii_apart(curator.neighbors) / curator.mu_of(share) / rows
-    error = (per_radius * radius) ** 2 + doubt
-    a, b = np.unravel_index(int(np.argmin(error)), error.shape)
-    left, right, reach = float(low.reach[a]), float(high.reach[b]), float(radius[a, b])
-    middle = center + around[a, b] * spread
+    off = None if known else float((missing - center)[0] / spread[0])
+    planned = IntervalPlan.of(curator, low, high, rows=rows, share=share, around=off)
+    (a, b), left, right, reach = planned.ends, planned.left, planned.right, planned.radius
+    middle = center + planned.around * spread
     query = ClippedSum(
         middle,
         spread,
@@ -99,7 +138,7 @@ def clipped_to_interval(
     return Clipped(
         value,
         query.unit * measured.noise / rows,
-        np.hypot(np.sqrt(doubt[a, b]) * spread, rounding_std(spread, reach)),
+        np.hypot(np.sqrt(low.doubt[a] + high.doubt[b]) * spread, rounding_std(spread, reach)),
         np.hypot(low.guessed[a], high.guessed[b]) * spread,
         left,
         right,
@@ -132,9 +171,14 @@ def interval_mean(
     share : float
     """
     rows = expected.rows
-    for_sides = sides_share(curator, rows, share) * share
-    low, high = measure_sides(curator, center, spread, rows, share=for_sides)
-    share = min(share - for_sides, curator.remaining)
+    for_sides, left = sides_share(curator, rows, share) * share, curator.remaining
+
+    def far(low: SideTail, high: SideTail) -> bool:
+        planned = IntervalPlan.of(curator, low, high, rows=rows, share=share - for_sides)
+        return max(planned.left, planned.right) > FAR
+
+    low, high = measure_sides(curator, center, spread, rows, share=for_sides, far=far)
+    share = min(share - (left - curator.remaining), curator.remaining)
     found = clipped_to_interval(
         curator, center, spread, low, high, rows=rows, missing=center, share=share
     )

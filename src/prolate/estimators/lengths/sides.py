@@ -8,16 +8,23 @@ which is given back, and a doubt.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer
-from prolate.estimators.lengths.curves import REACH, curves, curves_without, likely_curves, survival
+from prolate.curator import Measurement, Measurer
+from prolate.estimators.lengths.curves import (
+    REACH,
+    curves,
+    curves_without,
+    likely_curves,
+    survival,
+)
 from prolate.queries import EdgesGrid, Histogram
 
-__all__ = ["EDGES", "USUAL", "SideTail", "fit_tail", "measure_sides"]
+__all__ = ["EDGES", "USUAL", "SideTail", "counted_again", "fit_tail", "measure_sides"]
 
 Floats = NDArray[np.float64]
 
@@ -36,6 +43,7 @@ _GATHERED = 2.0  # ... and where in a cell values gather is unknown
 _CELLS = 2, 4  # that are taken together where values of rare rows gather
 _NOT_GIVEN = 2.0  # of what is not given back: it is on one side
 _HIDDEN = 0.3  # times the noise of a count: rows that are hidden by it, ...
+_TWICE, _AGAIN = 2.0, 0.5  # the share of a second count, over that of the first; of what is left
 _AT_MOST = 2.0  # standard deviations of a count
 _SIZES, _ONE_SIZE = 0.7, 0.9  # ... where some gather closer by; part of them that are no such
 
@@ -62,6 +70,9 @@ class SideTail:
         What is likely lost of the mean squared distance, and its variance.
     most : float64 array of shape (m,)
         Part of the rows that are farther out at most, as far as noise lets tell.
+    doubtful : bool
+        Whether rows that are together far out, or make the tail start much farther out, may well
+        be noise.
     """
 
     reach: Floats
@@ -74,12 +85,22 @@ class SideTail:
     lost_square: Floats
     doubt_square: Floats
     most: Floats
+    doubtful: bool = False
 
 
 def measure_sides(
-    curator: Measurer, center: Floats, spread: Floats, rows: float, *, share: float
+    curator: Measurer,
+    center: Floats,
+    spread: Floats,
+    rows: float,
+    *,
+    share: float,
+    far: Callable[[SideTail, SideTail], bool] | None = None,
 ) -> tuple[SideTail, SideTail]:
     """Return the tails of both sides of a single column, below its center and above it.
+
+    Where rows that are together far out may well be noise, all are counted again, for twice the
+    share; and where tails are `far`.
 
     Parameters
     ----------
@@ -90,13 +111,38 @@ def measure_sides(
         How many the curator has.
     share : float
         Of mu**2, for a histogram of distances from the center.
+    far : callable, optional
+        Returns whether noise that makes tails seem so heavy would be dear.
     """
     both = np.concatenate([-EDGES[:0:-1], EDGES])
     grid = EdgesGrid(center[:, np.newaxis] + spread[:, np.newaxis] * both)
+
+    def tails(counts: Floats, noise: float, *, again: bool) -> tuple[SideTail, SideTail]:
+        below, above = counts[: EDGES.size][::-1], counts[EDGES.size :]
+        low, high = (
+            fit_tail(EDGES, each, noise, rows, apart=rows, again=again) for each in (below, above)
+        )
+        return low, high
+
     sides = curator.measure(Histogram(grid), share=share, label="sides")
-    below, above = sides.values[: EDGES.size][::-1], sides.values[EDGES.size :]
-    low, high = (fit_tail(EDGES, each, sides.std, rows, apart=rows) for each in (below, above))
+    low, high = tails(sides.values, sides.std, again=False)
+    if low.doubtful or high.doubtful or (far is not None and far(low, high)):
+        low, high = tails(*counted_again(curator, grid, sides, share=share), again=True)
     return low, high
+
+
+def counted_again(
+    curator: Measurer, grid: EdgesGrid, sides: Measurement, *, share: float
+) -> tuple[Floats, float]:
+    """Return counts that were measured again, and their noise: averages of both counts.
+
+    For twice the first one's share.
+    """
+    share = min(_TWICE * share, _AGAIN * curator.remaining)
+    again = curator.measure(Histogram(grid), share=share, label="sides")
+    first = again.std**2 / (sides.std**2 + again.std**2)
+    counts = first * sides.values + (1.0 - first) * again.values
+    return counts, float(np.hypot(first * sides.std, (1.0 - first) * again.std))
 
 
 def fit_tail(
@@ -107,6 +153,7 @@ def fit_tail(
     *,
     apart: float,
     rare: bool = False,
+    again: bool = False,
 ) -> SideTail:
     """Return one side's tail, by noisy counts of the rows between `edges` and beyond them.
 
@@ -115,7 +162,7 @@ def fit_tail(
     taken together, and tails end where all but one of their values likely do.
     """
     cells = _CELLS if rare else ()
-    found = likely_curves(edges, counts, noise, rows, apart=apart, together=cells)
+    found = likely_curves(edges, counts, noise, rows, apart=apart, together=cells, again=again)
     start, reach, part = found.start, found.reach, found.part
     some = found.some if rare else np.ones_like(part)
     weight = found.weight * some
@@ -171,4 +218,5 @@ def fit_tail(
         lost_square=lost_square,
         doubt_square=doubt_square,
         most=np.maximum(farthest[start:], 0.0) / rows,
+        doubtful=found.doubtful,
     )

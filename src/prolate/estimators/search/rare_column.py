@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.estimate import FoundMean
-from prolate.estimators.lengths.interval import Clipped, clipped_to_interval
+from prolate.estimators.lengths.interval import FAR, Clipped, IntervalPlan, clipped_to_interval
 from prolate.estimators.lengths.likely_shapes import STEPS, few_values
-from prolate.estimators.lengths.sides import SideTail, fit_tail
+from prolate.estimators.lengths.sides import SideTail, counted_again, fit_tail
 from prolate.estimators.search.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.search.locate import Interval
 from prolate.estimators.shares import (
@@ -125,11 +125,23 @@ def rare_column(
         tails = few_values(edges, counts, noise, rows, scales=scales, apart=apart, known=known)
     else:
         ends, inside = np.append(0.0, edges), np.zeros(1)
-        low, high = (
-            fit_tail(ends, np.append(inside, each), noise, rows, apart=apart, rare=True)
-            for each in counts
-        )
-        tails = low, high
+
+        def fitted(values: Floats, noise: float, *, again: bool) -> tuple[SideTail, SideTail]:
+            sides = values[: edges.size][::-1], values[edges.size + 1 :]
+            low, high = (
+                fit_tail(
+                    ends, np.append(inside, each), noise, rows, apart=apart, rare=True, again=again
+                )
+                for each in sides
+            )
+            return low, high
+
+        tails = fitted(sides.values, noise, again=False)
+        planned = IntervalPlan.of(curator, *tails, rows=rows, share=curator.remaining)
+        both = np.cumsum(counts[0] + counts[1])
+        usual = float(edges[int(np.argmax(both >= 0.5 * both[-1]))])
+        if max(planned.left, planned.right) > FAR * usual:
+            tails = fitted(*counted_again(curator, grid, sides, share=share), again=True)
     bulk, rooms = bulk_reach(interval), (np.inf, np.inf)
     if curator.bounds is not None:
         lower, upper = curator.bounds
