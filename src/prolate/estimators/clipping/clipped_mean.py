@@ -20,7 +20,12 @@ from prolate.estimators.clipping.allowance import allowance_of_mean
 from prolate.estimators.clipping.averages import Answer, average, with_center
 from prolate.estimators.clipping.first_look import expected_lengths
 from prolate.estimators.clipping.loss import Loss
-from prolate.estimators.clipping.tilt import clump_share, measure_tilt, tilt_share
+from prolate.estimators.clipping.tilt import (
+    clump_share,
+    if_symmetric,
+    measure_tilt,
+    tilt_share,
+)
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.clip import clipped_sum, rounding_std
 from prolate.estimators.lengths.expected import Expected, Radii
@@ -36,6 +41,8 @@ __all__ = ["clipped_mean"]
 Floats = NDArray[np.float64]
 
 _MOST_TILT = 0.2  # part of a sum's budget that tells to which side clumps are
+_MORE_TILT = 1.0, 1.5, 2.2, 3.3, 5.0, 7.5, 11.0, 16.0  # times its usual share
+_HARDEST = 0.9  # least mean factor
 _FIRST = 0.12  # part of the first mean, ...
 _FIRST_OF_SAMPLE = 0.02  # ... or of a sample's
 
@@ -89,6 +96,7 @@ def clipped_mean(
 
     # Step 4.
     first = rows.first_mean()
+    for_tilt = rows.share_of_tilt(first, for_tilt)
     tilt = measure_tilt(
         sample,
         first.value,
@@ -219,6 +227,32 @@ class _Rows:
         expected = self.expected
         off = expected.off_square(self.off(first), self.shape.spread, self.scale)
         return off + self._rough * expected.cut(first.radius) ** 2
+
+    def share_of_tilt(self, first: Answer, least: float) -> float:
+        """Return a share of mu**2 for the tilt, `least` or more.
+
+        Symmetric rows may be clipped harder, the more precisely it is known that they are. Where
+        few columns rule or lengths vary little, that gains nothing. And if rows are skewed, which
+        is as likely, a larger share is lost: so the mean of both cases' errors is to be least, of
+        their logarithms.
+        """
+        expected, spread, scale = self.expected, self.shape.spread, self.scale
+        left, off = self.left_of_center(first), self.off(first)
+        tried = expected.norms.edges[: expected.cell + 1]
+        tried = tried[expected.mean_factor(tried) > _HARDEST]
+        noise = expected.noise_square * (tried / expected.mean_factor(tried)) ** 2
+        fixed = expected.fluctuation_square(tried) + left * expected.cut(tried) ** 2
+
+        def error(share: float) -> float:
+            tilt = if_symmetric(
+                self.sample, spread, scale, expected, share=share, rows=self.few, off=off
+            )
+            kept = 1.0 - (share - least) / self.share_of_last
+            bias = Loss(expected, tilt, spread, scale).doubt_square(tried)
+            return float(np.min(noise / kept + fixed + bias)) / kept
+
+        shares = [least * times for times in _MORE_TILT if least * times <= _MOST_TILT * self.share]
+        return min(shares, key=error) if len(shares) > 1 and tried.size else least
 
     def last_mean(
         self, first: Answer, radius: float, loss: Loss, bias_square: Callable[[float], float]

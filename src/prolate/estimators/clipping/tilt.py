@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.expected import Expected, kept_parts
+from prolate.estimators.shares import radii_apart
 from prolate.theory import effective_columns
 
-__all__ = ["Tilt", "clump_share", "measure_tilt", "tilt_share"]
+__all__ = ["Tilt", "clump_share", "if_symmetric", "measure_tilt", "tilt_share"]
 
 Floats = NDArray[np.float64]
 
@@ -91,6 +92,59 @@ def clump_share(expected: Expected) -> float:
     return (_TELL * expected.clipped / max(rows, 1.0)) ** 2
 
 
+def if_symmetric(
+    curator: Measurer,
+    spread: Floats,
+    scale: Floats,
+    expected: Expected,
+    *,
+    share: float,
+    rows: float,
+    off: Floats,
+) -> Tilt:
+    """Return what a tilt measured for a share of mu**2 would say of symmetric rows."""
+    between, radius = _where(expected)
+    per_radius = radii_apart(curator.neighbors) / curator.mu_of(share)
+    noise = per_radius * radius * scale / (expected.unit * rows)
+    explained, doubt = _explained(expected, between, radius, noise, spread, scale, rows, off)
+    row = np.full(spread.size, math.sqrt(explained / spread.size))
+    return Tilt(
+        between=between,
+        square=_DOUBT * doubt,
+        clear=False,
+        shown=np.zeros(spread.size),
+        row=row,
+        row_noise=math.sqrt(explained),
+        own=noise,
+        radius=radius,
+    )
+
+
+def _where(expected: Expected) -> tuple[tuple[float, float], float]:
+    """Return norms between which the weight rises, and what tilted rows are clipped to."""
+    low, high = expected.norms.middle(expected.rows)
+    high = min(high, _FARTHEST * expected.safe)  # noise may put it anywhere
+    return (min(low, high / _APART), high), min(expected.safe, _BEYOND * high)
+
+
+def _explained(
+    expected: Expected,
+    between: tuple[float, float],
+    radius: float,
+    noise: Floats,
+    spread: Floats,
+    scale: Floats,
+    rows: float,
+    off: Floats,
+) -> tuple[float, float]:
+    """Return the square that symmetric rows make, and how far off that may be."""
+    effective = effective_columns(spread, scale)
+    moved = float(np.sum((off / expected.unit * _moved(expected, between, effective)) ** 2))
+    sampled = _sampled(expected, between, radius) / rows
+    doubt = float(np.sqrt(2.0 * np.sum(noise**4))) + moved * float(np.sqrt(2.0 / effective))
+    return float(np.sum(noise**2)) + sampled + moved, doubt
+
+
 def measure_tilt(
     curator: Measurer,
     center: Floats,
@@ -117,10 +171,7 @@ def measure_tilt(
     off : float64 array of shape (d,)
         Standard deviation of each column's center.
     """
-    low, high = expected.norms.middle(expected.rows)
-    high = min(high, _FARTHEST * expected.safe)  # noise may put it anywhere
-    between = min(low, high / _APART), high
-    radius = min(expected.safe, _BEYOND * high)
+    between, radius = _where(expected)
     total, noise = clipped_sum(
         curator, center, scale, radius, share=share, label="tilt", tilt=between
     )
@@ -128,9 +179,7 @@ def measure_tilt(
     total, noise = total / unit, noise / unit
     sampled = _sampled(expected, between, radius) / rows
     effective = effective_columns(spread, scale)
-    moved = float(np.sum((off / expected.unit * _moved(expected, between, effective)) ** 2))
-    explained = float(np.sum(noise**2)) + sampled + moved
-    doubt = float(np.sqrt(2.0 * np.sum(noise**4))) + moved * float(np.sqrt(2.0 / effective))
+    explained, doubt = _explained(expected, between, radius, noise, spread, scale, rows, off)
     surplus = float(np.sum(total**2)) - explained
     clear = max(_CAUTION * (surplus - doubt), 0.0)
     likely = max(surplus, 0.0) + _DOUBT * doubt
