@@ -48,7 +48,7 @@ _ROUNDS = 3  # of fitting how many rows follow a curve
 _MISFIT = 4.0  # standard deviations by which a count may be above the nearest curve, ...
 _NEAR, _MISFIT_NEAR = 8, 3.0  # ... and in the first cells, where rows gather at the start
 _MAYBE, _SURELY = 3.5, 6.0  # of them: as noise alone has now and then, and never has
-_AGAIN = 5.0  # of them, if counts that may be noise were counted again
+_AGAIN = 4.5  # of them, if counts that may be noise were counted again
 _CELLS = 3  # next to each other, at most, that hold rows which are together far out
 _NEXT = 1  # cells by which a later start tells about the same
 

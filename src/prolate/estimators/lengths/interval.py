@@ -31,6 +31,7 @@ _WITHIN = 120.0  # spreads: of values that are surely farther out, these edges s
 FAR = 14.0
 """Spreads, or usual distances: noise that makes an interval longer is dear."""
 
+_CLUMPS = 6.0  # of them, beyond which lengths showed rows that are together
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
 
 
@@ -173,9 +174,12 @@ def interval_mean(
     rows = expected.rows
     for_sides, left = sides_share(curator, rows, share) * share, curator.remaining
 
+    beyond = expected.norms.edges > _CLUMPS * expected.norms.typical
+
     def far(low: SideTail, high: SideTail) -> bool:
         planned = IntervalPlan.of(curator, low, high, rows=rows, share=share - for_sides)
-        return max(planned.left, planned.right) > FAR
+        clumps = bool(np.any(expected.clumps[1:] & beyond))
+        return clumps or max(planned.left, planned.right) > FAR
 
     low, high = measure_sides(curator, center, spread, rows, share=for_sides, far=far)
     share = min(share - (left - curator.remaining), curator.remaining)
