@@ -7,6 +7,7 @@ import pytest
 
 from prolate import Budget
 from prolate.curator import Curator
+from prolate.estimators.search import farthest
 from prolate.estimators.search.farthest import own_steps, with_farthest
 from prolate.sources import open_source
 
@@ -75,3 +76,20 @@ def test_what_is_within_the_bulk_is_not_rare():
     rows = np.where(rng.random((N, 2)) < 0.2, [100.0, 5.0], 1e-8)
     found, _, _ = own_steps(curator_of(rows), N, np.zeros(2), np.full(2, 1e-8), np.full(2, 100.0))
     assert found == pytest.approx([100.0, 5.0], rel=0.5)
+
+
+def test_noise_that_looks_like_rows_far_out_raises_no_spread(monkeypatch):
+    first = [True]
+
+    def look(view, rows, center, gain, label, *, precisely=False, of=None):
+        counts, noise = np.zeros((1, 40)), 50.0 if precisely else 140.0
+        counts[0, 0] = rows
+        if first[0]:
+            first[0], counts[0, 34] = False, 6.0 * noise
+        return counts, noise
+
+    monkeypatch.setattr(farthest, "_look", look)
+    curator = curator_of(np.zeros((10, 1)))
+    spread, reach = with_farthest(curator, 20_000, np.zeros(1), np.ones(1))
+    assert spread.tolist() == [1.0]
+    assert reach.tolist() == [0.0]

@@ -232,3 +232,23 @@ def test_values_at_two_places_are_not_all_taken_to_be_beyond_the_interval() -> N
         allowed.append(release.clipping_std[0] / rows.std())
     print("allowed for, in standard deviations", np.round(allowed, 3))
     assert max(allowed) < 0.02  # .17 by lengths alone
+
+
+def test_a_tail_that_noise_may_have_made_is_doubtful() -> None:
+    counts = right_side(np.random.default_rng(3).exponential(1.0, 20_000), 1.0)
+    sure = fit_tail(EDGES, counts, 15.0, 20_000, apart=20_000)
+    assert not sure.doubtful
+    counts[-8] += 4.5 * 15.0
+    fooled = fit_tail(EDGES, counts, 15.0, 20_000, apart=20_000)
+    assert fooled.doubtful
+    assert fooled.reach[0] > 2.5 * sure.reach[0]
+    # Counted again, it must stand out by more, since it was looked at for standing out.
+    again = fit_tail(EDGES, counts, 15.0 * 1.1, 20_000, apart=20_000, again=True)
+    assert again.reach[0] == sure.reach[0]
+
+
+def test_sides_that_may_be_noise_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(5).exponential(1.0, 20_000)
+    assert labels(values).count("sides") == 1
+    monkeypatch.setattr(interval, "FAR", 0.5)
+    assert labels(values).count("sides") == 2

@@ -29,7 +29,7 @@ _RUNS = (1, 2, 3, 4)  # octaves that stand out together
 # Probability that noise alone makes any stand out: of one look, or of many precise ones.
 _LOST, _LOST_OF_MANY = 1e-4, 1e-6
 _LOOKS, _MOST_LOOKS = 3, 12  # at most: those that find nothing new, and all
-_STILL = 0.5  # of the rows that were seen far out, at least, or they were noise
+_STILL = 0.4  # of the rows that were seen far out, at least, or they were noise
 _RAISED = 2.0  # times a spread: others may have been hidden
 _FAR = 1  # octaves beyond a spread: what is nearer is the bulk
 _DOUBT, _FARTHER = 0.3, 3  # the same, so many octaves out, of what is looked at again
@@ -50,7 +50,7 @@ def with_farthest(
 
     What is seen is a part of the columns' second moments only, so values are taken to be at
     the ends of their octaves. A column that noise raises would be lost, so what is seen far
-    out is looked at again, more precisely, before it counts.
+    out is looked at again before it counts.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def with_farthest(
         seen = _standing_out(mean, noise, lost=_LOST_OF_MANY if many else _LOST)
         far = np.where(np.arange(_FAR, octaves) < _FARTHER, False, seen)
         if far.any() and not many:
-            again, _ = _look(view, rows, center, 1.0 / spread, label, precisely=True, of=of)
+            again, _ = _look(view, rows, center, 1.0 / spread, label, of=of)
             there, most = (np.sum(far * each, axis=1) for each in (again[:, _FAR:], mean))
             noisy = far & (there < _STILL * most)[:, np.newaxis]
             seen, total = seen & ~noisy, np.where(noisy, 0.0, total)
