@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import prolate
+from prolate import Budget
 from prolate.estimators.clipping import allowance
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.clipping.tilt import Tilt
@@ -191,3 +193,15 @@ def test_rows_far_out_may_be_of_a_column_that_shows_no_tilt(
     assert lost < 2.5 * allowed()[10]
     monkeypatch.setattr(allowance, "_ALONE", 0.0)  # the same test fails for this fault
     assert lost > 5.0 * allowed()[10]
+
+
+def test_what_tells_a_tilt_costs_more_where_symmetric_rows_could_be_clipped_much_harder() -> None:
+    def share(rows: np.ndarray) -> float:
+        release = prolate.mean(rows, budget=Budget(rho=0.1), seed=1)
+        return next(each.share for each in release.receipt if each.label == "tilt")
+
+    draws = np.random.default_rng(8)
+    normal = draws.normal(size=(6000, 100))
+    usual = share(normal)
+    assert usual < 0.02
+    assert share(normal * draws.lognormal(0.0, 0.8, (6000, 1))) > 3.0 * usual
