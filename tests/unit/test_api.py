@@ -6,6 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -515,6 +516,20 @@ def test_columns_that_others_drown_are_named(make: Callable[..., Release]) -> No
         assert not any("hides" in warning for warning in made.warnings)
     drowned = make(table, budget=budget, seed=1)
     assert any("of 'smoker'. The error norm 'relative'" in w for w in drowned.warnings)
+
+
+@pytest.mark.parametrize("columns", [["x"], ["city", "x"], ["city"]])
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_rows_of_a_stream_that_can_be_read_once_are_counted(columns: list[str], neighbors) -> None:
+    table = pa.table({"city": ["a", "b"] * 50, "x": np.arange(100.0)}).select(columns)
+    budget = Budget(mu=50)
+    assert round(prolate.count(table.to_reader(), budget=budget, neighbors=neighbors).n) == 100
+
+
+def test_rows_of_files_that_share_only_text_are_counted(tmp_path: Path) -> None:
+    pd.DataFrame({"new": ["p"], "who": ["a"]}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame({"who": ["b", "c"], "old": [1, 2]}).to_parquet(tmp_path / "b.parquet")
+    assert prolate.count(tmp_path, budget=Budget(mu=1)).n == 3
 
 
 def test_names_of_columns_are_found_where_any_attribute_is_a_column() -> None:

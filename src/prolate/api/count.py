@@ -114,20 +114,21 @@ def count(
 def _rows(data: object, engine: Engine | None) -> object:
     """Return the data, or one column to count rows in if some columns are not numeric."""
     try:
-        open_source(data)
+        source = open_source(data)
     except InputError:
         names = _names(data)
-        for name in names:
+        # Rows of labels are rows; the first column may be in the first of some files only.
+        tried = [([name], "") for name in names] + [([], name) for name in names]
+        for columns, label in tried:
             try:
-                source = open_source(data, [name])
+                source = open_source(data, tuple(columns), labels=[label] if label else [])
             except InputError:
                 continue
             # A stream that can be read once has been.
-            return source if engine is None else open_source(data, [name], engine=engine)
-        if names:  # rows of labels are rows
-            return open_source(data, (), labels=names[:1])
+            again = engine is not None and not label
+            return open_source(data, columns, engine=engine) if again else source
         raise
-    return data
+    return source if engine is None else data
 
 
 def _names(data: object) -> list[str]:
