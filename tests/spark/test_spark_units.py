@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import prolate
@@ -172,6 +174,33 @@ def test_a_group_is_one_label_however_it_is_written(spark: Any) -> None:
     sums = [round(release.estimate[0]) for release in found.groups.values()]
     np.testing.assert_allclose(sums, [7, 8, 0], atol=4)
     assert found.to_frame()["group"].tolist() == ["7", "7.5", "None"]
+
+
+def test_a_row_is_in_one_group_whatever_its_label_is_the_next_time(
+    spark: Any, tmp_path: Path
+) -> None:
+    """Each group is measured as if it were all there is, so no row may be in two."""
+    log, keys = str(tmp_path / "partitions"), list("abcdef")
+
+    def labeled(batches: Any) -> Any:
+        with Path(log).open("ab") as file:
+            file.write(b".")
+        for batch in batches:
+            labels = np.random.default_rng().choice(keys, batch.num_rows)
+            yield pa.RecordBatch.from_pydict({"x": np.ones(batch.num_rows), "g": labels.tolist()})
+
+    before = spark.sparkContext._jsc.getPersistentRDDs().size()
+    plan = spark.range(0, 6000, 1, 2).mapInArrow(labeled, "x double, g string")
+    given: dict[str, Any] = {"by": "g", "keys": keys[:5], "budget": Budget(mu=500), "seed": 1}
+    counted = prolate.count(plan, **given).groups.values()
+    assert Path(log).stat().st_size == 2  # a task for each partition
+    assert sum(one.estimate[0] for one in counted) < 5200
+    summed = prolate.sum(plan, columns="x", bounds=(0, 1), **given).groups.values()
+    assert sum(one.estimate[0] for one in summed) < 5200
+    counted = prolate.count(plan, **given | {"keys": keys}).groups.values()
+    assert round(sum(one.estimate[0] for one in counted)) == 6000
+    gc.collect()
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
 
 
 def test_groups_are_charged_before_a_row_is_read(spark: Any, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Releases for each group of rows, or of persons: the same statistic, measured in each.
 
 Why the groups together cost what one of them does is proved in `prolate.api.terms`. Rows are read
-once, and those of all groups are held in memory; on Spark each group's are read where they are.
+once, and those of all groups are held in memory, or on Spark in its storage.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def release_groups(
     terms.charging(ledger, terms.price, label, aside)()
 
     report = progress or _quiet
-    rows = _split(source, names, report)
+    rows = _split(source, names, keys, report)
     numbers = rows.numbers(keys)
     marks: dict[str, object] = {"by": by} if delta is None else {"by": by, "keys_delta": delta}
     found: dict[Key, Release] = {}
@@ -184,25 +184,25 @@ def _seed(seed: int | None, place: int, which: int) -> int | None:
     return int(np.random.SeedSequence([seed, place, which]).generate_state(1, np.uint64)[0])
 
 
-def _split(source: Source, names: tuple[str, ...], report: Progress) -> _Split | _SparkSplit:
+def _split(
+    source: Source, names: tuple[str, ...], keys: Sequence[Key] | None, report: Progress
+) -> _Split | _SparkSplit:
     from prolate.sources.spark import SparkSource
 
     if isinstance(source, SparkSource):
-        return _SparkSplit(source)
+        return _SparkSplit(source, keys or ())
     return _Split(source, names, report)
 
 
 class _SparkSplit:
-    """The rows of a Spark data frame, group by group, where they are."""
+    """The rows of a Spark data frame, group by group, in Spark's storage."""
 
-    def __init__(self, source: SparkSource) -> None:
-        self._source = source
-        self._keys: Sequence[Key] = ()
+    def __init__(self, source: SparkSource, keys: Sequence[Key]) -> None:
+        self._source, self._keys = source.grouped(keys), keys
 
     def numbers(self, keys: Sequence[Key] | None) -> dict[Key, int]:
         """Return numbers of the groups, whose keys are public."""
-        self._keys = keys or ()
-        return {key: number for number, key in enumerate(self._keys)}
+        return {key: number for number, key in enumerate(keys or ())}
 
     def group(self, number: int) -> Source:
         """Return the rows of one group, which stay on Spark."""

@@ -14,7 +14,7 @@ give on one machine, and it stays in the storage of the cluster.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import accumulate
@@ -165,10 +165,10 @@ class SparkSource(Source):
             self._reader, self._rows = KeptReader(width), None
             self._keep(packed)
 
-    def _keep(self, packed: Any) -> None:
-        """Read a data frame of packed rows from now on; it is stored as long as it is needed."""
-        with _few_partitions(packed):
-            self._frame = packed.persist()
+    def _keep(self, rows: Any) -> None:
+        """Read a data frame from now on that is stored as long as it is needed."""
+        with _few_partitions(rows):
+            self._frame = rows.persist()
         weakref.finalize(self, _forget, self._frame).atexit = False
 
     def thinned(
@@ -207,16 +207,32 @@ class SparkSource(Source):
         source.flags = self.flags
         return source
 
+    def grouped(self, keys: Sequence[object]) -> SparkSource:
+        """Return the rows with one of some labels in their last column, in the cluster's storage.
+
+        A plan that gives a row another label each time it runs would put the row into several
+        groups, of which each is measured as if it were all there is. So it runs once for all.
+        """
+        from pyspark.sql.functions import col
+
+        labels = [text_of(key).encode() for key in keys]
+        rows = self._spelled().filter(col(f"c{len(self.columns) - 1}").isin(labels))
+        source = self._with(rows, self.columns)
+        source._keep(rows)
+        return source
+
     def group(self, key: object) -> SparkSource:
-        """Return the rows that have a label in their last column, without it."""
+        """Return the rows, of those from `grouped`, with a label, and without their last column."""
         from pyspark.sql.functions import col, lit
 
         width = len(self.columns) - 1
-        mark = col(f"c{width}")
-        rows = self._spelled().filter(mark == lit(text_of(key).encode()))
+        rows = self._frame.filter(col(f"c{width}") == lit(text_of(key).encode()))
         # Where there is nothing but the groups, they are what is counted.
         rows = rows.drop(f"c{width}") if width else rows.select(lit(0.0).alias("c0"))
-        columns = self.columns[:-1] or ("rows",)
+        return self._with(rows, self.columns[:-1] or ("rows",))
+
+    def _with(self, rows: Any, columns: tuple[str, ...]) -> SparkSource:
+        """Return a source of other rows, in blocks of as many."""
         source = SparkSource(rows, RowReader(len(columns), self.rows_per_block), columns, 1)
         source.rows_per_block, source.flags = self.rows_per_block, self.flags
         return source
