@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -524,6 +525,11 @@ def test_rows_of_a_stream_that_can_be_read_once_are_counted(columns: list[str], 
     table = pa.table({"city": ["a", "b"] * 50, "x": np.arange(100.0)}).select(columns)
     budget = Budget(mu=50)
     assert round(prolate.count(table.to_reader(), budget=budget, neighbors=neighbors).n) == 100
+
+
+def test_rows_of_a_query_with_text_are_counted() -> None:
+    query = duckdb.connect().sql("select 'a' city, range x from range(50)")
+    assert prolate.count(query, budget=Budget(mu=1)).n == 50
 
 
 def test_rows_of_files_that_share_only_text_are_counted(tmp_path: Path) -> None:

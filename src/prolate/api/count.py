@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -16,7 +17,7 @@ from prolate.estimators import Estimate
 from prolate.ledger import Ledger
 from prolate.queries import Count
 from prolate.release import GroupedRelease, Release
-from prolate.sources import open_source
+from prolate.sources import Source, open_source
 from prolate.sources.paths import Paths, as_paths
 
 __all__ = ["count"]
@@ -113,22 +114,29 @@ def count(
 
 def _rows(data: object, engine: Engine | None) -> object:
     """Return the data, or one column to count rows in if some columns are not numeric."""
+    source = _opened(data, None)
+    if source is not None:  # a stream that can be read once has been
+        return source if engine is None else data
+    names = _names(data)
+    for name in names:
+        source = _opened(data, [name])
+        if source is not None:
+            return source if engine is None else open_source(data, [name], engine=engine)
+    for name in names:  # rows of labels are rows; all files may have another than the first one
+        source = _opened(data, (), [name])
+        if source is not None:
+            return source
+    return data  # of which is said what is wrong with it when it is opened
+
+
+def _opened(
+    data: object, columns: Sequence[str] | None, labels: Sequence[str] = ()
+) -> Source | None:
+    """Return a source, or None; an error would keep a query of DuckDB's open, which has one."""
     try:
-        source = open_source(data)
+        return open_source(data, columns, labels=labels)
     except InputError:
-        names = _names(data)
-        # Rows of labels are rows; the first column may be in the first of some files only.
-        tried = [([name], "") for name in names] + [([], name) for name in names]
-        for columns, label in tried:
-            try:
-                source = open_source(data, tuple(columns), labels=[label] if label else [])
-            except InputError:
-                continue
-            # A stream that can be read once has been.
-            again = engine is not None and not label
-            return open_source(data, columns, engine=engine) if again else source
-        raise
-    return source if engine is None else data
+        return None
 
 
 def _names(data: object) -> list[str]:
