@@ -199,6 +199,12 @@ def test_a_row_is_in_one_group_whatever_its_label_is_the_next_time(
     assert sum(one.estimate[0] for one in summed) < 5200
     counted = prolate.count(plan, **given | {"keys": keys}).groups.values()
     assert round(sum(one.estimate[0] for one in counted)) == 6000
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prolate.count(plan, **given, progress=stop)
     gc.collect()
     assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
 

@@ -291,7 +291,11 @@ def _check_same(first: DataFile, file: DataFile) -> None:
         ]
         lacked = {*missing, *first.unusable, *file.unusable}
         common = [name for name in first.names if name not in lacked]
-        remedy = f", or choose from those of all: columns=[{listed(common, 40)}]" if common else ""
+        remedy = (
+            f", or choose from those that both have: columns=[{listed(common, 40)}]"
+            if common
+            else ""
+        )
         raise InputError(
             f"{file.path} has other columns than {first.path}: it {' and '.join(differences)}. "
             f"Files read together must have the same columns{remedy}."

@@ -13,9 +13,8 @@ give on one machine, and it stays in the storage of the cluster.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate
 from typing import Any
@@ -28,6 +27,7 @@ from prolate.noise import NumberedBits
 from prolate.sources.kept import Leading, Thinning
 from prolate.sources.labels import text_of
 from prolate.sources.source import Block, Source
+from prolate.sources.spark_storage import persisted
 from prolate.sources.spark_tasks import (
     KEPT_SCHEMA,
     SUM_SCHEMA,
@@ -51,7 +51,6 @@ _FEW = 1 << 24  # cells of a data frame that are stored: 128 MB in all
 _FAN = 64  # vectors that are added up in one place
 _TO_DRIVER = 1 << 26  # bytes of vectors that the driver adds up by itself
 _SMALL = 256  # integers of a vector that may come back from every partition
-_JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 _FAILED = (
     "The Spark job failed. Spark's own log says why; it may quote values of rows, so its message "
     "is not shown here."
@@ -97,7 +96,7 @@ class SparkSource(Source):
     def stored(cls, packed: Any, columns: tuple[str, ...], rows_per_block: int) -> SparkSource:
         """Return the rows of a data frame of packed ones, which go to the cluster's storage."""
         source = cls(packed, KeptReader(len(columns)), columns, 8 * len(columns) * rows_per_block)
-        source._keep(packed)
+        source._frame = persisted(packed, source)
         return source
 
     def blocks(self) -> Iterator[Block]:
@@ -163,13 +162,7 @@ class SparkSource(Source):
         if isinstance(self._reader, RowReader) and 0 < (self.n_rows or 0) * width <= _FEW:
             packed = self._frame.mapInArrow(Packing(self._reader), KEPT_SCHEMA)
             self._reader, self._rows = KeptReader(width), None
-            self._keep(packed)
-
-    def _keep(self, rows: Any) -> None:
-        """Read a data frame from now on that is stored as long as it is needed."""
-        with _few_partitions(rows):
-            self._frame = rows.persist()
-        weakref.finalize(self, _forget, self._frame).atexit = False
+            self._frame = persisted(packed, self)
 
     def thinned(
         self, keep: Thinning | Leading, progress: Callable[[int], None] | None = None
@@ -218,7 +211,7 @@ class SparkSource(Source):
         labels = [text_of(key).encode() for key in keys]
         rows = self._spelled().filter(col(f"c{len(self.columns) - 1}").isin(labels))
         source = self._with(rows, self.columns)
-        source._keep(rows)
+        source._frame = persisted(rows, source)
         return source
 
     def group(self, key: object) -> SparkSource:
@@ -314,27 +307,3 @@ def _silence() -> Iterator[None]:
     finally:
         for logger, disabled in zip(loggers, before, strict=True):
             logger.disabled = disabled
-
-
-@contextmanager
-def _few_partitions(frame: Any) -> Iterator[None]:
-    """Let Spark join small partitions of what it stores, as it does of what it does not.
-
-    By default a stored shuffle has 200, however little is in them.
-    """
-    before = None
-    with suppress(Exception):  # some clusters let nobody say such things
-        conf = frame.sparkSession.conf
-        before = conf.get(_JOINED)
-        conf.set(_JOINED, "true")
-    try:
-        yield
-    finally:
-        if before is not None:
-            with suppress(Exception):
-                conf.set(_JOINED, before)
-
-
-def _forget(kept: Any) -> None:
-    with suppress(Exception):  # the session may have ended
-        kept.unpersist()
