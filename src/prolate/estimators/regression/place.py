@@ -234,11 +234,11 @@ def _apart(seen: list[_Look], sure: float) -> Floats:
     These values are beyond one window, not beyond the one before. Of all that are possible the
     likeliest is taken, if the counts beyond it are above 0 by so many standard deviations.
     """
+    if len(seen) < 2:
+        return np.zeros(1)
     beyond = np.array([look.parts[:, 0] + look.parts[:, -1] for look in seen])
     weight = np.array([0.5 / look.noise**2 for look in seen])
     half = np.log2([look.half for look in seen])
-    if len(seen) < 2:
-        return np.zeros(beyond.shape[1])
     total = np.cumsum((weight * beyond)[::-1], axis=0)[-2::-1]  # from the second window on
     weights = np.maximum(np.cumsum(weight[::-1], axis=0)[-2::-1], _TINY)
     part, sureness = np.maximum(total / weights, 0.0), total / np.sqrt(weights)
