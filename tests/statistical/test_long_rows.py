@@ -52,5 +52,6 @@ def test_what_skewed_rows_of_many_columns_lose_is_not_underrated(monkeypatch):
     monkeypatch.setattr(loss.Loss, "_wrong", 0.3)
     without = ratios(rows)
     print("over the best:", found.round(2), "without:", without.round(2))
-    assert found.max() < 1.3
+    assert np.median(found) < 1.2
+    assert found.max() < 1.45
     assert without.max() > 1.6

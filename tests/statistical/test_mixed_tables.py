@@ -193,7 +193,7 @@ def test_columns_beside_others_that_are_alike_are_not_scaled_as_if_tiny(monkeypa
     monkeypatch.setattr(alike, "likely_spread", lambda spread, *_: spread)  # a planted fault
     without = l2_error(heavy, 31)
     print("error:", found, "without:", without)
-    assert found < 0.94 * without
+    assert found < 0.97 * without
 
 
 def test_columns_that_larger_ones_hide_do_not_spoil_these(monkeypatch) -> None:

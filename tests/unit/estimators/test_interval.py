@@ -9,10 +9,12 @@ import pytest
 
 import prolate
 from prolate import Budget
+from prolate.curator import Curator
 from prolate.estimators.lengths import curves, interval, sides
 from prolate.estimators.lengths.curves import how_many
 from prolate.estimators.lengths.sides import fit_tail
 from prolate.estimators.search import magnitudes
+from prolate.sources import open_source
 
 EDGES = sides.EDGES
 N = 20_000
@@ -252,3 +254,15 @@ def test_sides_that_may_be_noise_are_counted_again(monkeypatch: pytest.MonkeyPat
     assert labels(values).count("sides") == 1
     monkeypatch.setattr(interval, "FAR", 0.5)
     assert labels(values).count("sides") == 2
+
+
+@pytest.mark.parametrize(
+    ("most", "shares"), [(0.0, [0.05]), (0.02, [0.05, 0.02]), (1.0, [0.05, 0.1])]
+)
+def test_sides_are_counted_again_for_no_more_than_that_may_cost(most, shares) -> None:
+    """It was half of what is left of the whole budget, though other columns were to have that."""
+    values = DRAWS["exponential"](np.random.default_rng(0))[:, np.newaxis]
+    curator = Curator(open_source(values), Budget(mu=1), neighbors="replace", seed=1)
+    one, always = np.ones(1), lambda *_: True
+    sides.measure_sides(curator, 0.0 * one, one, N, share=0.05, most=most, far=always)
+    assert [entry.share for entry in curator.receipt] == pytest.approx(shares)

@@ -32,6 +32,7 @@ FAR = 14.0
 """Spreads, or usual distances: noise that makes an interval longer is dear."""
 
 _CLUMPS = 6.0  # of them, beyond which lengths showed rows that are together
+_AGAIN = 0.5  # of what is left, at most, for sides that are counted again
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
 
 
@@ -181,7 +182,9 @@ def interval_mean(
         clumps = bool(np.any(expected.clumps[1:] & beyond))
         return clumps or max(planned.left, planned.right) > FAR
 
-    low, high = measure_sides(curator, center, spread, rows, share=for_sides, far=far)
+    low, high = measure_sides(
+        curator, center, spread, rows, share=for_sides, most=_AGAIN * (share - for_sides), far=far
+    )
     share = min(share - (left - curator.remaining), curator.remaining)
     found = clipped_to_interval(
         curator, center, spread, low, high, rows=rows, missing=center, share=share

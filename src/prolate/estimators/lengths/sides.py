@@ -43,7 +43,7 @@ _GATHERED = 2.0  # ... and where in a cell values gather is unknown
 _CELLS = 2, 4  # that are taken together where values of rare rows gather
 _NOT_GIVEN = 2.0  # of what is not given back: it is on one side
 _HIDDEN = 0.3  # times the noise of a count: rows that are hidden by it, ...
-_TWICE, _AGAIN = 2.0, 0.5  # the share of a second count, over that of the first; of what is left
+_TWICE = 2.0  # the share of a second count, over that of the first
 _AT_MOST = 2.0  # standard deviations of a count
 _SIZES, _ONE_SIZE = 0.7, 0.9  # ... where some gather closer by; part of them that are no such
 
@@ -95,12 +95,13 @@ def measure_sides(
     rows: float,
     *,
     share: float,
+    most: float = 0.0,
     far: Callable[[SideTail, SideTail], bool] | None = None,
 ) -> tuple[SideTail, SideTail]:
     """Return the tails of both sides of a single column, below its center and above it.
 
     Where rows that are together far out may well be noise, all are counted again, for twice the
-    share; and where tails are `far`.
+    share or `most`; and where tails are `far`.
 
     Parameters
     ----------
@@ -111,6 +112,8 @@ def measure_sides(
         How many the curator has.
     share : float
         Of mu**2, for a histogram of distances from the center.
+    most : float
+        What a second count may cost; 0 for none.
     far : callable, optional
         Returns whether noise that makes tails seem so heavy would be dear.
     """
@@ -126,19 +129,19 @@ def measure_sides(
 
     sides = curator.measure(Histogram(grid), share=share, label="sides")
     low, high = tails(sides.values, sides.std, again=False)
-    if low.doubtful or high.doubtful or (far is not None and far(low, high)):
-        low, high = tails(*counted_again(curator, grid, sides, share=share), again=True)
+    if most > 0.0 and (low.doubtful or high.doubtful or (far is not None and far(low, high))):
+        low, high = tails(*counted_again(curator, grid, sides, share=share, most=most), again=True)
     return low, high
 
 
 def counted_again(
-    curator: Measurer, grid: EdgesGrid, sides: Measurement, *, share: float
+    curator: Measurer, grid: EdgesGrid, sides: Measurement, *, share: float, most: float
 ) -> tuple[Floats, float]:
     """Return counts that were measured again, and their noise: averages of both counts.
 
-    For twice the first one's share.
+    For twice the first one's share, or `most`.
     """
-    share = min(_TWICE * share, _AGAIN * curator.remaining)
+    share = min(_TWICE * share, most)
     again = curator.measure(Histogram(grid), share=share, label="sides")
     first = again.std**2 / (sides.std**2 + again.std**2)
     counts = first * sides.values + (1.0 - first) * again.values

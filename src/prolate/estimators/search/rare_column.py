@@ -40,6 +40,7 @@ _FEW = 100.0  # times the noise of a count
 _NEAREST, _APART, _GAPS = 16.0, 4, 10  # where gaps may begin: spreads, octaves apart, how many
 _PRESENT = 0.05  # of the rows, at least
 _LEAST = 0.1  # of a mean square: part that is no mean
+_AGAIN = 0.5  # of what is left, at most, for sides that are counted again
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +142,8 @@ def rare_column(
         both = np.cumsum(counts[0] + counts[1])
         usual = float(edges[int(np.argmax(both >= 0.5 * both[-1]))])
         if max(planned.left, planned.right) > FAR * usual:
-            tails = fitted(*counted_again(curator, grid, sides, share=share), again=True)
+            most = _AGAIN * curator.remaining
+            tails = fitted(*counted_again(curator, grid, sides, share=share, most=most), again=True)
     bulk, rooms = bulk_reach(interval), (np.inf, np.inf)
     if curator.bounds is not None:
         lower, upper = curator.bounds
