@@ -149,8 +149,8 @@ def test_baskets_are_replayed_where_rare_values_rule(name, monkeypatch) -> None:
 def test_a_skewed_column_is_replayed_with_both_of_its_sides(monkeypatch) -> None:
     tape = taped("mean, one skewed column", "replace", "corners", monkeypatch)
     sides = [step for step in tape.steps if step.result.label == "sides"]
-    assert len(sides) == 1
-    assert sides[0].moved  # from one end to the other
+    assert len(sides) in (1, 2)  # twice where noise may decide
+    assert all(step.moved for step in sides)  # from one end to the other
 
 
 @pytest.mark.parametrize("name", ["regression, of a sample", "mean, of a sample"])
