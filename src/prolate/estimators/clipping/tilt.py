@@ -106,7 +106,9 @@ def if_symmetric(
     between, radius = _where(expected)
     per_radius = radii_apart(curator.neighbors) / curator.mu_of(share)
     noise = per_radius * radius * scale / (expected.unit * rows)
-    explained, doubt = _explained(expected, between, radius, noise, spread, scale, rows, off)
+    sampled = _sampled(expected, between, radius) / rows
+    effective = effective_columns(spread, scale)
+    explained, doubt = _explained(expected, between, noise, sampled, effective, off)
     row = np.full(spread.size, math.sqrt(explained / spread.size))
     return Tilt(
         between=between,
@@ -130,17 +132,13 @@ def _where(expected: Expected) -> tuple[tuple[float, float], float]:
 def _explained(
     expected: Expected,
     between: tuple[float, float],
-    radius: float,
     noise: Floats,
-    spread: Floats,
-    scale: Floats,
-    rows: float,
+    sampled: float,
+    effective: float,
     off: Floats,
 ) -> tuple[float, float]:
     """Return the square that symmetric rows make, and how far off that may be."""
-    effective = effective_columns(spread, scale)
     moved = float(np.sum((off / expected.unit * _moved(expected, between, effective)) ** 2))
-    sampled = _sampled(expected, between, radius) / rows
     doubt = float(np.sqrt(2.0 * np.sum(noise**4))) + moved * float(np.sqrt(2.0 / effective))
     return float(np.sum(noise**2)) + sampled + moved, doubt
 
@@ -179,7 +177,7 @@ def measure_tilt(
     total, noise = total / unit, noise / unit
     sampled = _sampled(expected, between, radius) / rows
     effective = effective_columns(spread, scale)
-    explained, doubt = _explained(expected, between, radius, noise, spread, scale, rows, off)
+    explained, doubt = _explained(expected, between, noise, sampled, effective, off)
     surplus = float(np.sum(total**2)) - explained
     clear = max(_CAUTION * (surplus - doubt), 0.0)
     likely = max(surplus, 0.0) + _DOUBT * doubt
