@@ -338,6 +338,8 @@ def test_words_about_errors_are_true() -> None:
     assert "10 times the sampling error; it is the smaller of the two in 0 of 2" in words.sureness(
         release(noise_std=[2.0, 200.0])
     )
+    lost = release(noise_std=[1.7e308, 1.6e308], sampling_std=[1.0, 0.9])
+    assert "more than a million times" in words.sureness(lost)
     assert "not stated" in words.sureness(release(sampling_std=None))
     assert "says how sure" in words.sureness(RELEASES["regression without errors"])
     assert "round" in words.shape(release(noise_std=[1.0, 1.0]))

@@ -36,6 +36,7 @@ __all__ = [
 
 _DELTAS = (1e-5, 1e-6, 1e-9)  # where epsilon is stated as well
 _LONGEST = 300  # characters of a detail
+_BEYOND_WORDS = 1e6  # a ratio that is told no further
 
 
 def title(release: Release | GroupedRelease) -> str:
@@ -176,7 +177,7 @@ def sureness(*releases: Release) -> str:
     if not known.any():
         return "Either the noise or the sampling error of every number is 0."
     with np.errstate(over="ignore"):
-        ratio = noise[known] / sampling[known]
+        ratio = np.minimum(noise[known] / sampling[known], _BEYOND_WORDS)
     middle = float(np.median(ratio))
     words = f"The privacy noise is {_times(middle)} the sampling error"
     if ratio.size > 1:
@@ -191,7 +192,7 @@ def sureness(*releases: Release) -> str:
 
 
 def _times(ratio: float) -> str:
-    if ratio >= 1e6:
+    if ratio >= _BEYOND_WORDS:
         return "more than a million times"
     return f"{ratio:,.0f} times" if ratio >= 10.0 else f"{ratio:.2g} times"
 
