@@ -478,6 +478,7 @@ def both(name: str, rows: np.ndarray, *arguments: object, shape: tuple[int, ...]
 
 ANY_LAYOUT = [
     "clipped_sum",
+    "edge_histogram",
     "farthest",
     "linear_histogram",
     "magnitude_histogram",
@@ -510,7 +511,8 @@ def some_edges(norms: np.ndarray) -> list[np.ndarray]:
     return [np.unique(edges) for edges in (*near, np.concatenate(near))]
 
 
-@pytest.mark.parametrize("d", [1, 3, 33, 200, 640])  # of the last, four rows are added at a time
+# Of 24 columns at most, as many rows as make up a line are added at a time; of 640, four.
+@pytest.mark.parametrize("d", [1, 3, 20, 33, 200, 640])
 @pytest.mark.parametrize("seed", range(6))
 def test_twins(d, seed) -> None:
     rng, rows = np.random.default_rng(seed), twin_rows(d)
@@ -571,6 +573,31 @@ def test_queries_that_cut_by_themselves(name, d) -> None:
         known = query(twins.cut(layout.astype(np.float64), lower, upper))
         assert np.array_equal(bounded(layout), known)
         assert not np.array_equal(query(layout), known)
+
+
+@pytest.mark.parametrize("d", [2, 5, 24])
+def test_twins_of_narrow_rows_few_of_which_are_long(d) -> None:
+    rng = np.random.default_rng(d)
+    rows = rng.normal(size=(2000, d))
+    for value, part in ((np.nan, 0.002), (np.inf, 0.001), (30.0, 0.003), (1e300, 0.001)):
+        rows[rng.random(rows.shape) < part] = value
+    gain = np.full(d, RADIUS / (8.0 * np.sqrt(d)))
+    vectors = (rows, rng.normal(size=d), gain, None, None, None, np.full(d, 3.0))
+    for tilt in ((0.0, 0.0), (RADIUS**2 / 8.0, RADIUS**2 / 16.0)):
+        both("clipped_sum", *vectors, float(RADIUS), *tilt, shape=(d,))
+
+
+@pytest.mark.parametrize("edges", [0, 1, 2, 59])
+def test_twins_of_counts_between_edges(edges) -> None:
+    """Edges are counted from the middle on: wherever the values are, and where edges are equal."""
+    rng = np.random.default_rng(edges)
+    rows = np.concatenate([rng.normal(size=(3000, 6)), rng.choice(SPECIAL, (500, 6))])
+    rows[:, 1] += 1e6
+    rows[:, 2] -= 1e6
+    between = np.sort(2.0 * rng.normal(size=(6, edges)), axis=1)
+    between[3:, edges // 3 : edges // 2] = 0.0
+    between.sort(axis=1)
+    both("edge_histogram", rows, between, shape=(6, edges + 1))
 
 
 def test_twins_of_wide_rows_with_gaps() -> None:

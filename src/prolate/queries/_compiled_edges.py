@@ -76,13 +76,24 @@ def _reaching(values: Any, edge: Any) -> int:
 
 @njit(nogil=True)
 def _count(values: Any, edge: Any, table: Any) -> None:
-    """Count the values that are numbers into the cells between rising edges."""
-    before = _reaching(values, -np.inf)
-    for k in range(edge.size):
-        here = _reaching(values, edge[k])
-        table[k] += before - here
-        before = here
-    table[edge.size] += before
+    """Count the values that are numbers into the cells between rising edges.
+
+    From the edge in the middle in both directions, as far as there are values.
+    """
+    every, middle = _reaching(values, -np.inf), edge.size // 2
+    here = _reaching(values, edge[middle]) if edge.size else every
+    above, k = here, middle + 1
+    while above > 0 and k < edge.size:
+        beyond = _reaching(values, edge[k])
+        table[k] += above - beyond
+        above, k = beyond, k + 1
+    table[edge.size] += above
+    k = middle
+    while here < every and k > 0:
+        below = _reaching(values, edge[k - 1])
+        table[k] += below - here
+        here, k = below, k - 1
+    table[0] += every - here
 
 
 @njit(nogil=True, cache=True)

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from prolate.queries._compiled_edges import look_up, reached
-from prolate.queries._compiled_sums import inside, plus
+from prolate.queries._compiled_steps import inside, plus
 
 __all__ = [
     "farthest_columns",

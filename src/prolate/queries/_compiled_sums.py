@@ -9,7 +9,7 @@ for one of these. Its sum of squares tells whether that was right: its terms are
 inf or NaN. A term beyond the cap, inf or NaN makes it more than the cap's square, or NaN; and
 below that it is exact, in any order.
 
-No fast-math but where a sum of integers is exact in any order.
+Rows of a few columns are taken many at a time, and wide rows four at a time.
 """
 
 from __future__ import annotations
@@ -19,89 +19,24 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "clipped_sum_columns",
-    "clipped_sum_rows",
-    "inside",
-    "plus",
-]
+from prolate.queries._compiled_steps import (
+    EXACT,
+    cut_row,
+    cut_step,
+    factor_of,
+    finish_row,
+    plus,
+    plus_square,
+    repeated,
+    step_of,
+)
 
-_EXACT = 2.0**53
+__all__ = ["clipped_sum_columns", "clipped_sum_rows"]
+
+_NARROW = 24  # columns up to which several rows are taken at a time
+_LINE = 256  # values of them
 _WIDE = 600  # columns from which rows are taken four at a time
 _CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
-
-
-@njit(nogil=True, fastmath={"reassoc"})
-def plus(total: float, step: float) -> float:
-    return total + step
-
-
-@njit(nogil=True, fastmath={"reassoc", "contract"})
-def _plus_square(total: float, step: float) -> float:
-    return total + step * step
-
-
-@njit(nogil=True)
-def inside(x: Any, j: int, lower: Any, upper: Any) -> float:
-    value = np.float64(x)
-    if lower is not None:
-        value = min(max(value, lower[j]), upper[j])
-    return value
-
-
-@njit(nogil=True, error_model="numpy")
-def _step(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any, about: Any) -> Any:
-    """Return a value in steps, not cut; NaN or infinite where the value is."""
-    value = inside(x, j, lower, upper)
-    if about is not None:
-        value = (value - about[j]) * (value - about[j])
-    step = np.rint((value - center[j]) * gain[j])
-    if lower is not None:
-        step += x - x
-    return step
-
-
-@njit(nogil=True, error_model="numpy")
-def _cut(x: Any, step: float, cap: float, missing: float) -> float:
-    return min(max(step, -cap), cap) if x - x == 0.0 else missing
-
-
-@njit(nogil=True, error_model="numpy")
-def _factor(square: float, d: int, radius: float, middle: float, half: float) -> float:
-    """Return what the steps of a row are multiplied by."""
-    cap = 2.0 * radius
-    root = np.sqrt(square if square < _EXACT else max(d * cap * cap, _EXACT))
-    inside = (radius - 0.5 * np.sqrt(float(d))) * (1.0 - 2.0**-40)
-    factor: float = 1.0
-    if half > 0.0:
-        factor = min(max((square - middle) / half, -1.0), 1.0) * (inside / max(root, radius))
-    elif not square <= radius * radius:
-        factor = inside / root
-    return factor
-
-
-@njit(nogil=True, error_model="numpy")
-def _cut_row(row: Any, steps: Any, cap: float, missing: Any) -> float:
-    """Cut the steps of a row; return the sum of their squares, cut off at 2**53.
-
-    In any order: sums below that are exact, and those beyond stay beyond, since rounding keeps
-    the order of numbers.
-    """
-    square = 0.0
-    for j in range(row.size):
-        step = _cut(row[j], np.float64(steps[j]), cap, missing[j])
-        steps[j] = step
-        square = _plus_square(square, step)  # in double precision, whatever that of `steps`
-    return min(square, _EXACT)
-
-
-@njit(nogil=True, error_model="numpy")
-def _finish_row(row: Any, steps: Any, square: float, missing: Any, limits: Any) -> float:
-    """Cut a row's steps if need be; return their factor."""
-    cap = 2.0 * limits[0]
-    if not square <= cap * cap:
-        square = _cut_row(row, steps, cap, missing)
-    return _factor(square, missing.size, *limits)
 
 
 @njit(nogil=True, error_model="numpy")
@@ -137,23 +72,79 @@ def _add_fours(
         for j in range(d):
             pair = np.rint(one[j] * f) + np.rint(two[j] * g)
             sums[j] += pair + (np.rint(three[j] * h) + np.rint(four[j] * k))
-            v = _step(row_one[j], j, center, gain, lower, upper, about)
-            w = _step(row_two[j], j, center, gain, lower, upper, about)
-            x = _step(row_three[j], j, center, gain, lower, upper, about)
-            y = _step(row_four[j], j, center, gain, lower, upper, about)
+            v = step_of(row_one[j], j, center, gain, lower, upper, about)
+            w = step_of(row_two[j], j, center, gain, lower, upper, about)
+            x = step_of(row_three[j], j, center, gain, lower, upper, about)
+            y = step_of(row_four[j], j, center, gain, lower, upper, about)
             one[j], two[j], three[j], four[j] = v, w, x, y
-            a, b = _plus_square(a, v), _plus_square(b, w)
-            c, e = _plus_square(c, x), _plus_square(e, y)
+            a, b = plus_square(a, v), plus_square(b, w)
+            c, e = plus_square(c, x), plus_square(e, y)
         if max(a, b, c, e) <= short and a + b + c + e == a + b + c + e:
             f, g, h, k = 1.0, 1.0, 1.0, 1.0
             continue
-        f = _finish_row(row_one, one, a, missing, limits)
-        g = _finish_row(row_two, two, b, missing, limits)
-        h = _finish_row(row_three, three, c, missing, limits)
-        k = _finish_row(row_four, four, e, missing, limits)
+        f = finish_row(row_one, one, a, missing, limits)
+        g = finish_row(row_two, two, b, missing, limits)
+        h = finish_row(row_three, three, c, missing, limits)
+        k = finish_row(row_four, four, e, missing, limits)
     for j in range(d):
         pair = np.rint(one[j] * f) + np.rint(two[j] * g)
         sums[j] += pair + (np.rint(three[j] * h) + np.rint(four[j] * k))
+
+
+@njit(nogil=True, error_model="numpy")
+def _finish_line(
+    row: Any, steps: Any, lengths: Any, short: float, missing: Any, limits: Any, factors: Any
+) -> None:
+    """Cut the steps of rows that lie side by side, if need be; set the factor of each step."""
+    d, cap = missing.size, 2.0 * limits[0]
+    for i in range(lengths.size):
+        square, begin, end = lengths[i], i * d, i * d + d
+        if not square <= cap * cap:
+            square = cut_row(row[begin:end], steps[begin:end], cap, missing)
+        factors[begin:end] = 1.0 if square <= short else factor_of(square, d, *limits)
+
+
+@njit(nogil=True, error_model="numpy")
+def _add_narrow(
+    flat: Any,
+    count: int,
+    center: Any,
+    gain: Any,
+    lower: Any,
+    upper: Any,
+    about: Any,
+    missing: Any,
+    limits: Any,
+    sums: Any,
+) -> None:
+    """Add rows with nothing between them, as many at a time as make up a line."""
+    d, (radius, _, half) = missing.size, limits
+    rows = _LINE // d
+    length, short = rows * d, radius * radius if half <= 0.0 else -1.0
+    how = (repeated(center, length), repeated(gain, length), repeated(lower, length))
+    more = (repeated(upper, length), repeated(about, length))
+    steps, squares, factors = np.empty(length), np.empty(length), np.ones(length)
+    lengths, together = np.empty(rows), np.zeros(length)
+    for first in range(0, count, rows):
+        row = flat[first * d : first * d + length]
+        for j in range(length):
+            steps[j] = step_of(row[j], j, *how, *more)
+            squares[j] = steps[j] * steps[j]
+        all_short = True
+        for i in range(rows):
+            square = 0.0
+            for j in range(i * d, i * d + d):
+                square += squares[j]
+            lengths[i] = square
+            all_short &= square <= short
+        if not all_short:
+            _finish_line(row, steps, lengths, short, missing, limits, factors)
+            for j in range(length):
+                steps[j] = np.rint(steps[j] * factors[j])
+        for j in range(length):
+            together[j] += steps[j]
+    for j in range(length):
+        sums[j % d] += together[j]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -175,22 +166,26 @@ def clipped_sum_rows(
     d, cap = center.size, 2.0 * radius
     steps = np.empty(d)
     sums = np.zeros(d)
-    fours = count // 4 * 4 if d >= _WIDE else 0
-    limits = (radius, middle, half)
-    _add_fours(flat, stride, fours, center, gain, lower, upper, about, missing, limits, sums)
-    for i in range(fours, count):
+    limits, done = (radius, middle, half), 0
+    if d >= _WIDE:
+        done = count // 4 * 4
+        _add_fours(flat, stride, done, center, gain, lower, upper, about, missing, limits, sums)
+    elif d <= _NARROW and stride == d:
+        done = count // (_LINE // d) * (_LINE // d)
+        _add_narrow(flat, done, center, gain, lower, upper, about, missing, limits, sums)
+    for i in range(done, count):
         row = flat[i * stride : i * stride + d]
         square = 0.0
         for j in range(d):
-            steps[j] = _step(row[j], j, center, gain, lower, upper, about)
-            square = _plus_square(square, steps[j])
+            steps[j] = step_of(row[j], j, center, gain, lower, upper, about)
+            square = plus_square(square, steps[j])
         if not square <= cap * cap:
-            square = _cut_row(row, steps, cap, missing)
+            square = cut_row(row, steps, cap, missing)
         if square <= radius * radius and half <= 0.0:
             for j in range(d):
                 sums[j] += steps[j]
             continue
-        factor = _factor(square, d, radius, middle, half)
+        factor = factor_of(square, d, radius, middle, half)
         for j in range(d):
             sums[j] += np.rint(steps[j] * factor)
     for j in range(d):
@@ -205,7 +200,7 @@ def _square_columns(flat: Any, stride: int, how: Any, square: Any, sums: Any) ->
         column = flat[j * stride : j * stride + square.size]
         part = 0.0
         for i in range(square.size):
-            step = _step(column[i], j, *how)
+            step = step_of(column[i], j, *how)
             square[i] += step * step
             part = plus(part, step)
         sums[j] = part
@@ -218,8 +213,8 @@ def _cut_columns(flat: Any, stride: int, how: Any, cap: float, missing: Any, squ
     for j in range(missing.size):
         column = flat[j * stride : j * stride + square.size]
         for i in range(square.size):
-            step = _cut(column[i], _step(column[i], j, *how), cap, missing[j])
-            square[i] = min(square[i] + step * step, _EXACT)
+            step = cut_step(column[i], step_of(column[i], j, *how), cap, missing[j])
+            square[i] = min(square[i] + step * step, EXACT)
 
 
 @njit(nogil=True, error_model="numpy")
@@ -232,11 +227,11 @@ def _add_columns(
         part = 0.0
         if cap > 0.0:
             for i in range(factors.size):
-                step = _cut(column[i], _step(column[i], j, *how), cap, missing[j])
+                step = cut_step(column[i], step_of(column[i], j, *how), cap, missing[j])
                 part = plus(part, np.rint(step * factors[i]))
         else:
             for i in range(factors.size):
-                part = plus(part, np.rint(_step(column[i], j, *how) * factors[i]))
+                part = plus(part, np.rint(step_of(column[i], j, *how) * factors[i]))
         total[j] += np.int64(part)
 
 
@@ -276,5 +271,5 @@ def clipped_sum_columns(
         if careful:
             _cut_columns(part, stride, how, cap, missing, square)
         for i in range(rows):
-            factor[i] = _factor(square[i], d, radius, middle, half)
+            factor[i] = factor_of(square[i], d, radius, middle, half)
         _add_columns(part, stride, how, cap if careful else 0.0, missing, factor, total)
