@@ -20,6 +20,7 @@ __all__ = ["NumberedBits", "RandomBits", "SeededBits", "SystemBits", "random_bit
 
 _MANY, _MOST = 1 << 10, 1 << 34  # words of one ChaCha20 stream
 _STRETCH = 1 << 12  # numbers whose bits are made together
+_CHOICES = 1 << 15  # the same, where few bits of each are
 
 
 class RandomBits(Protocol):
@@ -136,3 +137,26 @@ class NumberedBits:
         )
         offset = start - first * _STRETCH
         return np.frombuffer(raw, dtype="<u2")[offset : offset + count].astype(np.uint16)
+
+    def below(self, start: int, count: int, part: int) -> NDArray[np.bool_]:
+        """Return for the numbers from `start` whether sixteen fair bits are below `part`.
+
+        They are other bits than those of `of`. Four of them mostly tell; the others are made
+        only where these are the first four of `part`.
+        """
+        first = start // _CHOICES
+        stretches = range(first, -(-(start + count) // _CHOICES))
+        found = [np.empty(0, np.bool_), *(self._below(number, part) for number in stretches)]
+        offset = start - first * _CHOICES
+        return np.concatenate(found)[offset : offset + count]
+
+    def _below(self, stretch: int, part: int) -> NDArray[np.bool_]:
+        leading, others = divmod(part, 1 << 12)
+        seed = self.key + stretch.to_bytes(8, "little")
+        pairs = np.frombuffer(hashlib.shake_128(seed + b"four").digest(_CHOICES // 2), np.uint8)
+        bits = np.column_stack([pairs & 15, pairs >> 4]).reshape(-1)
+        found = bits < leading
+        tied = np.flatnonzero(bits == leading)
+        rest = np.frombuffer(hashlib.shake_128(seed + b"rest").digest(2 * tied.size), "<u2")
+        found[tied] = (rest & 0xFFF) < others
+        return found

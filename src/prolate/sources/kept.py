@@ -45,7 +45,7 @@ class Thinning:
 
     def __call__(self, start: int, count: int) -> NDArray[np.bool_]:
         """Return the choice for `count` rows from row number `start`."""
-        return np.asarray(self.bits.of(start, count).astype(np.int32) < self.part)
+        return self.bits.below(start, count, self.part)
 
 
 @dataclass(frozen=True)
