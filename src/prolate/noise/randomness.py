@@ -154,7 +154,7 @@ class NumberedBits:
         leading, others = divmod(part, 1 << 12)
         seed = self.key + stretch.to_bytes(8, "little")
         pairs = np.frombuffer(hashlib.shake_128(seed + b"four").digest(_CHOICES // 2), np.uint8)
-        bits = np.column_stack([pairs & 15, pairs >> 4]).reshape(-1)
+        bits = np.concatenate([pairs & 15, pairs >> 4])
         found = bits < leading
         tied = np.flatnonzero(bits == leading)
         rest = np.frombuffer(hashlib.shake_128(seed + b"rest").digest(2 * tied.size), "<u2")
