@@ -539,7 +539,7 @@ def test_twins(d, seed) -> None:
     both("magnitude_histogram", rows, center, first, shift, shape=(d, 5))
     edges = np.sort([public(rng, d) for _ in range(6)], axis=0).T
     edges[rng.random(d) < 0.2, -1], edges[rng.random(d) < 0.2, 0] = np.inf, -np.inf
-    both("edge_histogram", rows, edges, shape=(d, 7))
+    both("edge_histogram", rows, edges, np.arange(d), shape=(d, 7))
 
 
 CUTTING = {
@@ -597,7 +597,11 @@ def test_twins_of_counts_between_edges(edges) -> None:
     between = np.sort(2.0 * rng.normal(size=(6, edges)), axis=1)
     between[3:, edges // 3 : edges // 2] = 0.0
     between.sort(axis=1)
-    both("edge_histogram", rows, between, shape=(6, edges + 1))
+    both("edge_histogram", rows, between, np.arange(6), shape=(6, edges + 1))
+    both("edge_histogram", rows, between, np.array([0, 0, 2, 5, 5, 5]), shape=(6, edges + 1))
+    for low in (-0.01, 0.3):  # between which there are few
+        between = np.sort(rng.uniform(low, 0.31, (6, edges)), axis=1)
+        both("edge_histogram", rows, between, np.array([1, 0, 0, 2, 5, 3]), shape=(6, edges + 1))
 
 
 def test_twins_of_wide_rows_with_gaps() -> None:

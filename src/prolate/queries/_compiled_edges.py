@@ -15,9 +15,9 @@ from numba import njit
 __all__ = ["edge_histogram_columns", "edge_histogram_rows", "look_up", "reached"]
 
 _LARGEST = float(np.finfo(np.float64).max)
-_AT_ONCE = 1 << 10  # numbers, which stay in the first-level cache while edges take turns
-_CACHED = 1 << 12  # numbers, of rows that are read column by column
-_FEWEST = 1 << 7
+_AT_ONCE = 1 << 11  # numbers, which stay in the first-level cache while edges take turns
+_RATIO = 32  # of numbers to those between the first edge and the last, where these are few
+_LANES = 64  # numbers that are looked at together, whether any is one of these
 _SHIFT = 49  # bits of a number that are left aside: eight parts are left of every octave
 
 
@@ -75,46 +75,86 @@ def _reaching(values: Any, edge: Any) -> int:
 
 
 @njit(nogil=True)
-def _count(values: Any, edge: Any, table: Any) -> None:
+def _count(values: Any, edge: Any, table: Any, few: Any) -> None:
     """Count the values that are numbers into the cells between rising edges.
+
+    Where those between the first edge and the last are few, they are put into `few`.
+    """
+    numbers, last = _reaching(values, -np.inf), edge.size
+    if last == 0:
+        table[0] += numbers
+        return
+    below, above = numbers - _reaching(values, edge[0]), _reaching(values, edge[last - 1])
+    table[0] += below
+    table[last] += above
+    inside = numbers - below - above
+    if _RATIO * inside < values.size:
+        _put(values, edge[0], edge[last - 1], few)
+        _count_inside(few[:inside], edge, 0, inside, table)
+    else:
+        _count_inside(values, edge, above, above + inside, table)
+
+
+@njit(nogil=True)
+def _put(values: Any, low: float, high: float, few: Any) -> None:
+    """Put the values from `low` on and below `high` into `few`, and at most one more."""
+    found = 0
+    for start in range(0, values.size, _LANES):
+        some = values[start : start + _LANES]
+        here = 0
+        for i in range(some.size):
+            here += (some[i] >= low) & (some[i] < high)
+        if here > 0:
+            for i in range(some.size):  # without a branch, which could not be foreseen
+                few[np.uint64(found)] = some[i]
+                found += (some[i] >= low) & (some[i] < high)
+
+
+@njit(nogil=True)
+def _count_inside(values: Any, edge: Any, above: int, every: int, table: Any) -> None:
+    """Count values between the first edge, which `every` reach, and the last, which `above` do.
 
     From the edge in the middle in both directions, as far as there are values.
     """
-    every, middle = _reaching(values, -np.inf), edge.size // 2
-    here = _reaching(values, edge[middle]) if edge.size else every
-    above, k = here, middle + 1
-    while above > 0 and k < edge.size:
+    middle = edge.size // 2
+    here = _reaching(values, edge[middle])
+    k, reaching = middle + 1, here
+    while reaching > above:
         beyond = _reaching(values, edge[k])
-        table[k] += above - beyond
-        above, k = beyond, k + 1
-    table[edge.size] += above
+        table[k] += reaching - beyond
+        reaching, k = beyond, k + 1
     k = middle
-    while here < every and k > 0:
+    while here < every:
         below = _reaching(values, edge[k - 1])
         table[k] += below - here
         here, k = below, k - 1
-    table[0] += every - here
 
 
 @njit(nogil=True, cache=True)
-def edge_histogram_rows(flat: Any, stride: int, count: int, edge: Any, total: Any) -> None:
-    d = edge.shape[0]
-    most = max(_FEWEST, min(_AT_ONCE, _CACHED // d))
-    values = np.empty(min(count, most))
-    for first in range(0, count, most):
-        some = values[: min(most, count - first)]
-        for j in range(d):
-            for i in range(some.size):
-                some[i] = _finite(flat[(first + i) * stride + j])
-            _count(some, edge[j], total[j])
-
-
-@njit(nogil=True, cache=True)
-def edge_histogram_columns(flat: Any, stride: int, count: int, edge: Any, total: Any) -> None:
+def edge_histogram_rows(
+    flat: Any, stride: int, count: int, edge: Any, index: Any, total: Any
+) -> None:
     values = np.empty(min(count, _AT_ONCE))
-    for j in range(edge.shape[0]):
-        for first in range(0, count, _AT_ONCE):
-            some = values[: min(_AT_ONCE, count - first)]
-            for i in range(some.size):
-                some[i] = _finite(flat[j * stride + first + i])
-            _count(some, edge[j], total[j])
+    few = np.empty(values.size // _RATIO + 2)
+    for first in range(0, count, _AT_ONCE):
+        some = values[: min(_AT_ONCE, count - first)]
+        for j in range(index.size):
+            if j == 0 or index[j] != index[j - 1]:
+                for i in range(some.size):
+                    some[i] = _finite(flat[(first + i) * stride + index[j]])
+            _count(some, edge[j], total[j], few)
+
+
+@njit(nogil=True, cache=True)
+def edge_histogram_columns(
+    flat: Any, stride: int, count: int, edge: Any, index: Any, total: Any
+) -> None:
+    values = np.empty(min(count, _AT_ONCE))
+    few = np.empty(values.size // _RATIO + 2)
+    for first in range(0, count, _AT_ONCE):
+        some = values[: min(_AT_ONCE, count - first)]
+        for j in range(index.size):
+            if j == 0 or index[j] != index[j - 1]:
+                for i in range(some.size):
+                    some[i] = _finite(flat[index[j] * stride + first + i])
+            _count(some, edge[j], total[j], few)

@@ -47,7 +47,7 @@ def _of_lines(rows: kernels.Rows) -> list[Callable[[], object]]:
         partial(kernels.pooled_histogram, rows, zeros, first, 52, cells[0]),
         partial(kernels.magnitude_histogram, rows, zeros, first, 52, cells),
         partial(kernels.linear_histogram, rows, zeros, ones, cells),
-        partial(kernels.edge_histogram, rows, np.zeros((d, 3)), cells),
+        partial(kernels.edge_histogram, rows, np.zeros((d, 3)), first, cells),
         partial(add, None, None, None, zeros, *limits),
         partial(kernels.farthest, rows, zeros, ones),
         partial(kernels.norm_cells, rows, zeros, ones, ones[:1]),

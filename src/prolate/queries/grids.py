@@ -146,9 +146,15 @@ class EdgesGrid:
         """Cells per column, the two outer ones included."""
         return int(self.edge.shape[1]) + 1
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
-        """Count the rows of a tile into `total`, shape (d, size)."""
-        kernels.edge_histogram(rows, self.edge, total)
+    def add(
+        self,
+        rows: NDArray[np.float64],
+        total: NDArray[np.int64],
+        index: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Count the rows of a tile, or their columns `index`, into `total`, shape (d, size)."""
+        every = np.arange(self.columns) if index is None else index
+        kernels.edge_histogram(rows, self.edge, every, total)
 
     def cell(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the cell of each finite value, given its column."""

@@ -137,9 +137,12 @@ def pooled_histogram(
     _lines("pooled_histogram", rows, center, first, shift, out=(total,))
 
 
-def edge_histogram(rows: Rows, edge: Floats, total: Integers) -> None:
-    """Count each column's values into `total`, (d, edges + 1); any layout. See `EdgesGrid`."""
-    _lines("edge_histogram", rows, edge, out=(total,))
+def edge_histogram(rows: Rows, edge: Floats, index: Integers, total: Integers) -> None:
+    """Count the values of the columns `index` into `total`, (size, edges + 1). See `EdgesGrid`.
+
+    Rows in any layout; the columns may come several times, and must be there.
+    """
+    _lines("edge_histogram", rows, edge, index, out=(total,))
 
 
 def clipped_steps(

@@ -159,8 +159,9 @@ def _magnitude_cells(
     return np.clip(cell, 0, cells - 1, out=cell)
 
 
-def edge_histogram(rows: Floats, edge: Floats, total: Integers) -> None:
-    """Count each column's values between its rising edges into `total`; see `EdgesGrid`."""
+def edge_histogram(rows: Floats, edge: Floats, index: Integers, total: Integers) -> None:
+    """Count the values of columns between rising edges into `total`; see `EdgesGrid`."""
+    rows = rows[:, index]
     lowest = np.full((len(edge), 1), -np.inf)
     edges = np.concatenate([lowest, edge], axis=1)
     reaching = np.zeros((len(edge), edges.shape[1] + 1), dtype=np.int64)
