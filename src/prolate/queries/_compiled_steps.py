@@ -102,9 +102,9 @@ def finish_row(row: Any, steps: Any, square: float, missing: Any, limits: Any) -
 @njit(nogil=True)
 def repeated(vector: Any, length: int) -> Any:
     """Return a public vector, or None, again and again, for rows that lie side by side."""
-    if vector is None:
-        return None
-    out = np.empty(length)
-    for j in range(length):
-        out[j] = vector[j % vector.size]
+    out = vector
+    if vector is not None:  # with a return for either, numba would look for None at every use
+        out = np.empty(length)
+        for j in range(length):
+            out[j] = vector[j % vector.size]
     return out
