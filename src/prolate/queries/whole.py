@@ -45,10 +45,13 @@ class WholeRows(Wrapped):
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Ask `query` of the whole rows of a tile."""
         there = np.isfinite(rows)
-        whole = (there if self.required is None else there | ~self.required).all(axis=1)
-        if whole.all():
+        if self.required is not None:
+            there |= ~self.required
+        if there.all():  # which is quicker to see than for each row
             self.query.add(rows, total)
-        elif whole.any():
+            return
+        whole = there.all(axis=1)
+        if whole.any():
             self.query.add(np.ascontiguousarray(rows[whole]), total)
 
     def describe(self) -> str:
