@@ -35,6 +35,11 @@ class Count(Query):
         """Always 1."""
         return 1
 
+    @property
+    def any_layout(self) -> bool:
+        """True: nothing is read of a row."""
+        return True
+
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """0 for replace, 1 for add-remove."""
         return 0 if neighbors == "replace" else 1
