@@ -160,9 +160,13 @@ def test_values_that_are_farther_out_than_is_counted_are_clipped_as_others_are()
 def test_where_rows_are_many_a_tail_is_counted_far_out(monkeypatch):
     """Of two million Pareto rows, of which a sample is searched."""
     values = np.random.default_rng(7).pareto(3.0, 2_500_000)
-    assert "sides" in labels(values)
+
+    def counted() -> int:
+        return sum("sides" in labels(values, seed) for seed in range(8))
+
+    assert counted() == 8
     monkeypatch.setattr(interval, "_WITHIN", 10.0)  # the same test fails for this fault
-    assert "sides" not in labels(values)
+    assert counted() <= 5
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
