@@ -4,8 +4,8 @@
 ``python3 check.py`` is all the set-up it needs: it makes a virtual environment
 of its own in .venv-check and stops at the first failure.  ``python3 check.py
 --long`` runs the tests that take minutes, too; looks up known vulnerabilities
-of what is installed; and runs the unit tests with the oldest libraries that
-pyproject.toml allows, on the oldest Python that is here.
+of what is installed; and runs the tests of units and of the command with the oldest
+libraries that pyproject.toml allows, on the oldest Python that is here.
 """
 
 import hashlib
@@ -127,7 +127,7 @@ def lower_bounds() -> list[str]:
 
 
 def check_lower_bounds() -> None:
-    """Run the unit tests with the oldest libraries, on the oldest Python that is here."""
+    """Run tests with the oldest libraries, on the oldest Python that is here."""
     oldest = shutil.which("python{}.{}".format(*OLDEST)) or sys.executable
     pins, stamp = lower_bounds(), OLD / "check-stamp"
     mark = " ".join([oldest, *pins])
@@ -139,7 +139,8 @@ def check_lower_bounds() -> None:
     # Old libraries warn about newer ones that they meet; compiled code is no other version's.
     warnings = ("-o", "filterwarnings=default", "-p", "no:cacheprovider")
     cache = {"NUMBA_CACHE_DIR": str(OLD / "numba")}
-    run(inside(OLD), "-m", "pytest", "-q", "-n", "2", *warnings, "tests/unit", **cache)
+    tests = ("tests/unit", "tests/cli")
+    run(inside(OLD), "-m", "pytest", "-q", "-n", "2", *warnings, *tests, **cache)
 
 
 def check_vulnerabilities() -> None:

@@ -32,6 +32,7 @@ __all__ = ["BallScaling", "ball_scaling"]
 Floats = NDArray[np.float64]
 
 _STEPS, _ENOUGH = 200, 1e-9
+_ROUNDING = 1e-13  # near the optimum the noise changes by less, and the equations still improve
 _BALL = 0.5  # the radius of Eq. 25
 
 
@@ -107,8 +108,8 @@ def ball_scaling(sigma: ArrayLike, clip: float) -> BallScaling:
         noise = q * total
         if step == 1:
             lemma = noise
-        if noise <= best:
-            best, best_w = noise, w
+        if noise <= best * (1.0 + _ROUNDING):
+            best, best_w = min(best, noise), w
             miss = float(np.abs(w * g / q - need / total).sum())
         if miss < _ENOUGH or noise > best * (1.0 + 1e-9):
             break
