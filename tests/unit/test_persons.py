@@ -326,6 +326,9 @@ def test_labels_of_pandas_that_arrow_does_not_know() -> None:
     for odd in (frame.astype({"who": complex}), objects):  # of these, polars shows addresses
         with pytest.raises(InputError, match="must be text or numbers"):
             open_source(odd, ["x"], labels=["who"])
+    assert rows_of(open_source(objects, ["x"])) == [[1.0], [2.0]]
+    with pytest.raises(InputError, match="'who' of the DataFrame is of type object, not numbers"):
+        open_source(objects)
 
 
 def test_no_label_of_odd_bytes_is_an_error() -> None:

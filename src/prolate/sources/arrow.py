@@ -89,13 +89,13 @@ class ArrowSource(BatchSource):
                 f"This {kind} does not export a table with rows and columns; if it is one "
                 "column, make it a table first, for example with series.to_frame()."
             ) from None
-        unusable = unusable_columns(schema)
+        objects = _objects(data)
         values, marks = choose(
             columns,
             labels,
             schema.names,
-            unusable=unusable,
-            nested=nested_columns(schema) | _objects(data),
+            unusable=unusable_columns(schema) | objects,
+            nested=nested_columns(schema) | objects,
             where=f"the {kind}",
         )
         chosen = (*values, *marks)
@@ -124,17 +124,20 @@ class ArrowSource(BatchSource):
 
 
 def _exportable(data: Any, labels: Sequence[str | int]) -> Any:
-    """Return a frame of polars without integers of 128 bits, which Arrow has not.
+    """Return a frame of polars without what Arrow has not: integers of 128 bits, and objects.
 
-    They become text where they are labels, and else floats, as all numbers do.
+    The integers become text where they are labels, and else floats, as all numbers do. Objects
+    are of no use here, and empty text takes their place; older polars would end the process.
     """
     if type(data).__module__.partition(".")[0] != "polars" or not hasattr(data, "schema"):
         return data
     wide = [name for name, kind in data.schema.items() if str(kind) in ("Int128", "UInt128")]
-    if not wide:
+    objects = _objects(data)
+    if not wide and not objects:
         return data
     import polars as pl
 
+    data = data.with_columns(pl.lit("").alias(name) for name in objects)
     return data.cast({name: pl.String if name in labels else pl.Float64 for name in wide})
 
 
