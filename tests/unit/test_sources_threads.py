@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from prolate.errors import InputError
 from prolate.queries import ClippedSum, Histogram, LinearGrid, NormHistogram, Pairs, Together
 from prolate.sources import Source, open_source
-from prolate.sources.threads import add_up, one_blas_thread, thread_count, threads_for
+from prolate.sources.threads import add_up, ignoring, one_blas_thread, thread_count, threads_for
 
 COLUMNS = 8
 ROWS = np.random.default_rng(5).normal(size=(100_001, COLUMNS))  # four pieces, an odd last row
@@ -203,6 +203,17 @@ def test_matrix_products_keep_to_one_thread_whoever_asks_and_only_then() -> None
             other.submit(one_blas_thread.__exit__).result()
             assert counts() <= {1}
         assert counts() == before
+
+
+def test_numpy_ignores_errors_in_a_call_and_not_after_one_within_it() -> None:
+    @ignoring("over", "invalid")
+    def work(depth: int) -> dict[str, str]:
+        return work(depth - 1) if depth else np.geterr()
+
+    with np.errstate(all="raise"):
+        before = np.geterr()
+        assert work(1) == before | {"over": "ignore", "invalid": "ignore"}
+        assert np.geterr() == before
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

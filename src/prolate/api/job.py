@@ -27,7 +27,7 @@ from prolate.release.key import as_key
 from prolate.release.unit import Unit
 from prolate.sources import Source, open_source
 from prolate.sources.source import listed
-from prolate.sources.threads import one_blas_thread
+from prolate.sources.threads import ignoring, one_blas_thread
 from prolate.theory import RELATIVE
 
 __all__ = ["Columns", "Engine", "Job", "Statistic", "typed"]
@@ -107,7 +107,7 @@ class Job:
     check: Callable[[Sequence[str]], object] | None = None
 
     # Noise, and what is made of it, may be too large for a float: `_finite` is for that.
-    @np.errstate(all="ignore")
+    @ignoring("all")
     @one_blas_thread
     def release(
         self,

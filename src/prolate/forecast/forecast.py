@@ -24,6 +24,7 @@ from prolate.errors import InputError
 from prolate.forecast import views
 from prolate.forecast.question import MOST_ROWS, Question
 from prolate.sources.source import position_names
+from prolate.sources.threads import ignoring
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,7 +135,7 @@ class Forecast:
 _TOO_LARGE = "The error is too large to compute; use a larger budget or a smaller error_norm."
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@ignoring("over", "invalid")
 def expected_error(
     *,
     n: int,

@@ -19,7 +19,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ContextDecorator, closing, suppress
+from contextlib import ContextDecorator, closing, contextmanager, suppress
 from functools import lru_cache
 from itertools import accumulate, chain
 from math import isqrt
@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 
-__all__ = ["add_up", "one_blas_thread", "thread_count", "threads_for"]
+__all__ = ["add_up", "ignoring", "one_blas_thread", "thread_count", "threads_for"]
 
 Block = NDArray[np.number | np.bool_]
 Total = NDArray[np.int64]
@@ -178,6 +178,17 @@ one_blas_thread = _OneBlasThread()
 Threads of their own spin while they wait for the next product, on the cores that the threads
 here need: small private means took twice as long.
 """
+
+
+@contextmanager
+def ignoring(*kinds: str) -> Iterator[None]:
+    """Have NumPy ignore kinds of floating-point errors, such as "over"; as a decorator, too.
+
+    NumPy's own `errstate` is one object for all calls of what it decorates. Before NumPy 2, what
+    one call had found was what another gave back, of another thread or within the first.
+    """
+    with np.errstate(**dict.fromkeys(kinds, "ignore")):  # type: ignore[arg-type]
+        yield
 
 
 def _rows_done(
