@@ -17,8 +17,8 @@ __all__ = ["Measurement", "Measurer", "Progress", "Searcher", "Table"]
 class Progress(Protocol):
     """Called as rows are read: what for, how many so far, of how many (if known)."""
 
-    def __call__(self, label: str, rows_done: int, rows_total: int | None) -> None:
-        """Report progress."""
+    def __call__(self, label: str, rows_done: int, rows_total: int | None, /) -> object:
+        """Report progress; what is returned makes no difference."""
 
 
 class Measurer(Protocol):

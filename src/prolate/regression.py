@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from prolate._sklearn import (
     stated_budget,
     warn_column,
 )
-from prolate.api.job import Engine
+from prolate.api.options import Engine
 from prolate.api.regress import REGRESSION_METHODS, line_job, line_method, open_line
 from prolate.arguments import Bounds
 from prolate.budget import Neighbors
@@ -169,7 +169,7 @@ class LinearRegression(Regressor):
         unit: str | int | None = None,
         contribution: Literal["mean", "rows"] = "mean",
         max_rows: int | None = None,
-    ) -> LinearRegression:
+    ) -> Self:
         """Fit the regression to private rows, and spend the budget.
 
         Parameters

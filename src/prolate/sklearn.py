@@ -275,6 +275,8 @@ class PrivateScaler(_Affine):
     [1.0, 1.0]
     """
 
+    var_: NDArray[np.float64]
+
     def _learn(self, source: Source, **options: Any) -> None:
         # What is divided by counts in proportion, whatever a feature's unit.
         self.release_ = api.variance(source, error_norm="relative", **options)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal, Unpack, cast, overload
 
 import numpy as np
 
 from prolate.api.group_columns import By, Keys
-from prolate.api.job import Columns, Engine, Job, typed
+from prolate.api.job import Job
+from prolate.api.options import Columns, CountOptions, Engine
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
@@ -23,7 +24,10 @@ from prolate.sources.paths import Paths, as_paths
 __all__ = ["count"]
 
 
-@typed
+@overload
+def count(data: object, *, by: None = None, **options: Unpack[CountOptions]) -> Release: ...
+@overload
+def count(data: object, *, by: By, **options: Unpack[CountOptions]) -> GroupedRelease: ...
 def count(
     data: object,
     *,

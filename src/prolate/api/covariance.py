@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import Literal, Unpack, overload
 
 from prolate import estimators
 from prolate.api.group_columns import By, Keys
-from prolate.api.job import Columns, Engine, Job, typed
+from prolate.api.job import Job
+from prolate.api.options import Columns, CovarianceOptions, Engine
 from prolate.arguments import Bounds
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
@@ -18,7 +19,12 @@ from prolate.release import GroupedRelease, Release
 __all__ = ["covariance"]
 
 
-@typed
+@overload
+def covariance(
+    data: object, *, by: None = None, **options: Unpack[CovarianceOptions]
+) -> Release: ...
+@overload
+def covariance(data: object, *, by: By, **options: Unpack[CovarianceOptions]) -> GroupedRelease: ...
 def covariance(
     data: object,
     *,

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, cast, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.api.group_columns import By, Keys, WithJoinedLabels, check_keys, columns_of
 from prolate.api.groups import check_source, release_groups
+from prolate.api.options import Columns, Engine
 from prolate.api.terms import Terms
 from prolate.arguments import Bounds, check_budget, check_progress, check_unit, read_bounds
 from prolate.budget import Budget, Neighbors, check_neighbors
@@ -30,10 +31,7 @@ from prolate.sources.source import listed
 from prolate.sources.threads import ignoring, one_blas_thread
 from prolate.theory import RELATIVE
 
-__all__ = ["Columns", "Engine", "Job", "Statistic", "typed"]
-
-Columns = str | int | Sequence[str | int]
-Engine = Literal["spark"]
+__all__ = ["Job"]
 
 _LARGEST = float(np.finfo(np.float64).max)
 _MUCH, _APART = 3.0, 5.0  # noise over sampling error that hides a mean, and others' is less
@@ -49,21 +47,6 @@ _NOT_INDEPENDENT = (
     "so the true sampling errors are larger. With contribution='mean', each person counts once, "
     "and they are right."
 )
-
-
-class Statistic(Protocol):
-    """A public function: a `Release`, or with `by` a `GroupedRelease`."""
-
-    @overload
-    def __call__(self, data: object, *args: Any, by: None = None, **options: Any) -> Release: ...
-
-    @overload
-    def __call__(self, data: object, *args: Any, by: By, **options: Any) -> GroupedRelease: ...
-
-
-def typed(function: Callable[..., Release | GroupedRelease]) -> Statistic:
-    """Return the function as it is, and its type as one that depends on `by`."""
-    return cast("Statistic", function)
 
 
 @dataclass(frozen=True, kw_only=True)

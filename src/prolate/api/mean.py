@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate import estimators
 from prolate.api.group_columns import By, Keys
-from prolate.api.job import Columns, Engine, Job, typed
+from prolate.api.job import Job
+from prolate.api.options import Columns, Engine, MeanOptions
 from prolate.arguments import (
     Bounds,
     Vector,
@@ -43,7 +44,10 @@ MEAN_METHODS = (
 )
 
 
-@typed
+@overload
+def mean(data: object, *, by: None = None, **options: Unpack[MeanOptions]) -> Release: ...
+@overload
+def mean(data: object, *, by: By, **options: Unpack[MeanOptions]) -> GroupedRelease: ...
 def mean(
     data: object,
     *,

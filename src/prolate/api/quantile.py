@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Unpack, overload
 
 from numpy.typing import ArrayLike
 
 from prolate import estimators
 from prolate.api.group_columns import By, Keys
-from prolate.api.job import Columns, Engine, Job, typed
+from prolate.api.job import Job
+from prolate.api.options import Columns, Engine, QuantileOptions
 from prolate.arguments import Bounds, read_quantiles
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
@@ -21,7 +22,14 @@ from prolate.release import GroupedRelease, Release
 __all__ = ["quantile"]
 
 
-@typed
+@overload
+def quantile(
+    data: object, q: ArrayLike, *, by: None = None, **options: Unpack[QuantileOptions]
+) -> Release: ...
+@overload
+def quantile(
+    data: object, q: ArrayLike, *, by: By, **options: Unpack[QuantileOptions]
+) -> GroupedRelease: ...
 def quantile(
     data: object,
     q: ArrayLike,

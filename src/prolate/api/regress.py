@@ -6,13 +6,14 @@ import math
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.api.group_columns import By, Keys, columns_of
-from prolate.api.job import Engine, Job, typed
+from prolate.api.job import Job
+from prolate.api.options import Engine, RegressOptions
 from prolate.arguments import Bounds, check_method
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
@@ -30,7 +31,14 @@ _CHOOSE = r"Choose the target from the numeric columns: \1"
 REGRESSION_METHODS = ("auto", "ssp", "adassp", "adassp-fixed")
 
 
-@typed
+@overload
+def regress(
+    data: object, target: str, *, by: None = None, **options: Unpack[RegressOptions]
+) -> Release: ...
+@overload
+def regress(
+    data: object, target: str, *, by: By, **options: Unpack[RegressOptions]
+) -> GroupedRelease: ...
 def regress(
     data: object,
     target: str,

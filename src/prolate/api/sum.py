@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate import estimators
 from prolate.api.group_columns import By, Keys
-from prolate.api.job import Columns, Engine, Job, typed
+from prolate.api.job import Job
+from prolate.api.options import Columns, Engine, SumOptions
 from prolate.arguments import (
     Bounds,
     Vector,
@@ -32,7 +33,14 @@ __all__ = ["SUM_METHODS", "sum"]
 SUM_METHODS = ("auto", "gaussian", "gaussian-ellipse")
 
 
-@typed
+@overload
+def sum(  # noqa: A001
+    data: object, *, by: None = None, **options: Unpack[SumOptions]
+) -> Release: ...
+@overload
+def sum(  # noqa: A001
+    data: object, *, by: By, **options: Unpack[SumOptions]
+) -> GroupedRelease: ...
 def sum(  # noqa: A001  the name that users look for
     data: object,
     *,

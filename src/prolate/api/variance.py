@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import Literal, Unpack, overload
 
 from prolate import estimators
 from prolate.api.group_columns import By, Keys
-from prolate.api.job import Columns, Engine, Job, typed
+from prolate.api.job import Job
+from prolate.api.options import Columns, Engine, VarianceOptions
 from prolate.arguments import Bounds, check_norm
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
@@ -18,7 +19,10 @@ from prolate.release import GroupedRelease, Release
 __all__ = ["variance"]
 
 
-@typed
+@overload
+def variance(data: object, *, by: None = None, **options: Unpack[VarianceOptions]) -> Release: ...
+@overload
+def variance(data: object, *, by: By, **options: Unpack[VarianceOptions]) -> GroupedRelease: ...
 def variance(
     data: object,
     *,
