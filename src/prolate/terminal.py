@@ -6,6 +6,7 @@ row is there, in plain text, with no color and no progress bar.
 
 from __future__ import annotations
 
+import select
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -44,6 +45,19 @@ def console(stream: TextIO | None = None) -> Console:
     out = sys.stdout if stream is None else stream
     width = None if out.isatty() else _PIPE_WIDTH
     return Console(file=out, width=width, markup=False, highlight=False, emoji=False)
+
+
+def is_deserted(stream: TextIO) -> bool:
+    """Return whether a stream is a pipe that nobody reads any more, where the system tells."""
+    if not hasattr(select, "poll"):
+        return False
+    try:
+        handle = stream.fileno()
+    except (OSError, ValueError):  # no file, or closed
+        return False
+    poll = select.poll()
+    poll.register(handle, 0)  # what is gone is told in any case
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
 
 @contextmanager

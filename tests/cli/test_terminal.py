@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import resource
 import select
 import signal
 import subprocess
@@ -12,6 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from prolate import Release
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,9 +31,11 @@ def mean(data, *, budget, progress, **options):
         for done in range(0, 1001, 100):
             progress("reading", done, 1000)
             time.sleep(0.03)
-    if data == "slow":
+    if data in ("slow", "told"):
         print("started", file=sys.stderr, flush=True)
-        time.sleep(60)
+        time.sleep(60) if data == "slow" else sys.stdin.read()
+    if data == "quick":
+        print("made", file=sys.stderr, flush=True)
     d = int(data) if data.isdigit() else 3
     return Release(statistic="mean", estimate=np.zeros(d), columns=[f"c{i}" for i in range(d)],
                    noise_std=np.ones(d), n=10, budget=budget, neighbors="replace", method="auto")
@@ -114,17 +119,72 @@ def test_names_that_a_terminal_cannot_show_do_no_harm(command: list[str]) -> Non
     assert "? noise" in done.stdout
 
 
-def test_a_broken_pipe_is_silent(command: list[str]) -> None:
+def test_a_reader_that_has_enough_is_no_fault(command: list[str]) -> None:
+    for words in ([], ["--json"]):
+        process = subprocess.Popen(
+            [*command, "mean", "5000", "--mu", "1", *words],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+        )  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.stderr.close()
+        assert process.wait(timeout=60) == 141  # as of programs that SIGPIPE ends
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_release_that_does_not_fit_is_on_standard_error(
+    command: list[str], tmp_path: Path, unbuffered: str
+) -> None:
+    with (tmp_path / "r.json").open("w") as file:
+        done = subprocess.run(
+            [*command, "mean", "5000", "--mu", "1", "--json"],
+            stdout=file, stderr=subprocess.PIPE, text=True, check=False,
+            env=environment(PYTHONUNBUFFERED=unbuffered),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 14, 1 << 14)),
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert Release.from_json(done.stderr[: done.stderr.rindex("}") + 1]).n == 10
+    assert "prolate: The release cannot be printed (File too large)." in done.stderr
+
+
+def test_nothing_is_released_where_nobody_reads(command: list[str], tmp_path: Path) -> None:
+    def run(*words: str) -> tuple[int, str]:
+        reads, writes = os.pipe()
+        os.close(reads)
+        process = subprocess.run(
+            [*command, "mean", "quick", "--mu", "1", *words],
+            stdout=writes, stderr=subprocess.PIPE, text=True, env=environment(), check=False,
+        )  # fmt: skip
+        os.close(writes)
+        return process.returncode, process.stderr
+
+    code, said = run()
+    assert (code, len(said.splitlines())) == (2, 1)
+    assert said.startswith("prolate: Nobody reads standard output any more, so nothing is released")
+    assert run("-o", str(tmp_path / "r.json")) == (141, "made\n")
+    assert Release.from_json(tmp_path / "r.json").n == 10
+
+
+def test_a_release_that_nobody_waited_for_is_on_standard_error(command: list[str]) -> None:
     process = subprocess.Popen(
-        [*command, "mean", "5000", "--mu", "1"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+        [*command, "mean", "told", "--mu", "1"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=environment(),
     )  # fmt: skip
+    assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
+    assert process.stderr.readline() == "started\n"
     process.stdout.close()
-    assert process.stderr.read() == b""
+    process.stdin.close()
+    said = process.stderr.read()
     process.stderr.close()
-    assert process.wait(timeout=60) == 1
+    assert process.wait(timeout=60) == 2
+    assert Release.from_json(said[: said.rindex("}") + 1]).n == 10
+    assert "prolate: The release cannot be printed (nobody reads standard output). It is" in said
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

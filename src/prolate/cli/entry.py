@@ -16,6 +16,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
+from typing import TextIO
 
 import click
 
@@ -37,7 +38,8 @@ from prolate.release.words import printable
 
 __all__ = ["explain", "main"]
 
-_BAD_INPUT, _INTERNAL, _INTERRUPTED, _TERMINATED = 2, 1, 130, 143
+_BAD_INPUT, _INTERNAL = 2, 1
+_INTERRUPTED, _READER_LEFT, _TERMINATED = 130, 141, 143  # as shells count what signals end
 
 _COMPLETION = """\b
 For completion with the tab key, add to ~/.bashrc (in ~/.zshrc: zsh_source):
@@ -98,9 +100,11 @@ for _command in (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    0, 1 (the fault is ours), 2 (it is yours), 130 (Ctrl-C) or 143 (SIGTERM).
+    0, 1 (the fault is ours), 2 (it is yours), 130 (Ctrl-C), 141 (nobody reads on, such as
+    `head`) or 143 (SIGTERM).
     """
     _open_streams()
+    sys.stdout = _whole(sys.stdout)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name that the terminal cannot show
@@ -120,10 +124,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BaseException as error:  # noqa: BLE001 -- the last place where one can be put in words
         if debug:
             click.echo(hide_passwords(traceback.format_exc()), err=True, nl=False)
-        if isinstance(error, SystemExit) and error.code == 0:
-            return 0  # of shell completion
+        if isinstance(error, SystemExit) and os.environ.get("_PROLATE_COMPLETE"):
+            return int(error.code or 0)
         if isinstance(error, SystemExit | BrokenPipeError):
-            return _reader_left()  # SystemExit is how click and rich answer a broken pipe
+            _be_silent()  # SystemExit is how click and rich answer a broken pipe
+            return _READER_LEFT
         code, sentence = explain(error)
         with contextlib.suppress(OSError):
             sentence = hide_passwords(" ".join(sentence.split()))
@@ -144,6 +149,17 @@ def _open_streams() -> None:
         if getattr(sys, name) is None:
             mode = "w" if name == "stderr" else "r"
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
+def _whole(stream: TextIO) -> TextIO:
+    """Return a stream that writes all or raises.
+
+    With PYTHONUNBUFFERED, Python's own does not look how much of a text was written, so that a
+    disk that is full takes the beginning of a release, and nobody is told.
+    """
+    if not isinstance(getattr(stream, "buffer", None), io.RawIOBase):
+        return stream
+    return open(stream.fileno(), "w", buffering=1, encoding=stream.encoding, closefd=False)
 
 
 @contextlib.contextmanager
@@ -190,8 +206,7 @@ def explain(error: BaseException) -> tuple[int, str]:
     )
 
 
-def _reader_left() -> int:
-    """Be silent about a broken pipe, at exit as well."""
+def _be_silent() -> None:
+    """Say nothing about a broken pipe, at exit either."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return _INTERNAL

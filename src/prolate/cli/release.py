@@ -41,8 +41,7 @@ def release_and_print(
     budget = read_budget(*(options.pop(name) for name in ("epsilon", "delta", "rho", "mu")))
     files, output = options.pop("files"), options.pop("output")
     shown = {name: options.pop(name) for name in ("level", "receipt", "as_json")}
-    if output is not None:
-        check_writable(output)
+    _check_output(output)
     if options["seed"] is not None:
         click.echo(f"prolate: {NOT_PRIVATE}", err=True)
     data = files[0] if len(files) == 1 else list(files)
@@ -60,19 +59,43 @@ def release_and_print(
             raise ReleaseError(
                 f"{error} It is printed instead, because its budget is spent."
             ) from error
+    _print(release, intervals=intervals, stored=output is not None, **shown)
+
+
+def _check_output(output: str | None) -> None:
+    """Raise `ReleaseError` where it can be seen beforehand that nobody would get a release."""
+    if output is not None:
+        check_writable(output)
+    elif terminal.is_deserted(sys.stdout):
+        raise ReleaseError(
+            "Nobody reads standard output any more, so nothing is released; see whether the "
+            "command behind the pipe is there, or name a file with -o."
+        )
+
+
+def _print(release: Release | GroupedRelease, *, stored: bool, **shown: Any) -> None:
+    """Print a release; on standard error where nothing else can be, and it is nowhere else."""
+    if not stored and terminal.is_deserted(sys.stdout):
+        raise _printed_instead(release, "nobody reads standard output")
     try:
-        print_whole(release, intervals=intervals, **shown)
+        print_whole(release, **shown)
         sys.stdout.flush()
     except BrokenPipeError:
-        raise
+        raise  # whoever began to read has read enough
     except OSError as error:
-        if output is None:
-            click.echo(release.to_json(), nl=False, err=True)
-            raise ReleaseError(
-                f"The release cannot be printed ({error.strerror or 'standard output is closed'}). "
-                "It is above, on standard error, because its budget is spent."
-            ) from error
+        if not stored:
+            reason = error.strerror or "standard output is closed"
+            raise _printed_instead(release, reason) from error
         raise
+
+
+def _printed_instead(release: Release | GroupedRelease, reason: str) -> ReleaseError:
+    """Print a release on standard error, and return the error that says so."""
+    click.echo(release.to_json(), nl=False, err=True)
+    return ReleaseError(
+        f"The release cannot be printed ({reason}). "
+        "It is above, on standard error, because its budget is spent."
+    )
 
 
 def print_whole(
