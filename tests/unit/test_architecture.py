@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -256,3 +257,14 @@ def test_importing_prolate_is_light() -> None:
 def test_the_public_names_are_these() -> None:
     assert sorted(prolate.__all__) == PUBLIC
     assert all(hasattr(prolate, name) for name in PUBLIC)
+
+
+def test_a_source_distribution_has_all_that_its_tests_need() -> None:
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    built = about["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    tests = "".join(file.read_text() for file in sorted((ROOT / "tests").rglob("*.py")))
+    needed = set(re.findall(r'ROOT / "([\w.-]+)"', tests + (ROOT / "check.py").read_text()))
+    held = {name for name in needed if any(fnmatch(f"/{name}", each) for each in built)}
+    rest = needed - held - {"pyproject.toml"}  # which is always there
+    assert all(name.startswith(".") for name in rest), rest  # and what tests and checks make
+    assert "benchmarks" in held
