@@ -348,6 +348,32 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
         open_source(path)
 
 
+def test_names_are_no_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_ipc(TABLE, Path("file:a.arrow"))
+    with Path("file:a.parquet").open("wb") as file:
+        pq.write_table(TABLE, file)
+    for name in ("file:a.arrow", "file:a.parquet"):
+        np.testing.assert_array_equal(rows_of(open_source(name, ["income", "age"])), ROWS)
+
+
+def test_names_are_utf_8_whatever_the_locale_says(tmp_path: Path) -> None:
+    for name in ("ä.csv", "ä.arrow", "ä.parquet"):
+        if name == "ä.csv":
+            pyarrow.csv.write_csv(TABLE, tmp_path / name)
+        elif name == "ä.arrow":
+            write_ipc(TABLE, tmp_path / name)
+        else:
+            pq.write_table(TABLE, tmp_path / name)
+    code = "import prolate; print(prolate.count('*.*', budget=prolate.Budget(mu=1)).n)"
+    ascii_names = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True,
+        env={**os.environ, **ascii_names},
+    )  # fmt: skip
+    assert done.stdout == "15.0\n"
+
+
 @pytest.mark.parametrize(
     ("path", "message"),
     [

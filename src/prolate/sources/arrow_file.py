@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from prolate.sources.arrow import flag_columns, nested_columns, unusable_columns
 from prolate.sources.files import DataFile
-from prolate.sources.paths import readable
+from prolate.sources.paths import name_for_arrow, readable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +25,7 @@ class ArrowFile(DataFile):
     def __init__(self, path: str) -> None:
         import pyarrow as pa
 
-        with readable(path, self.kind), pa.OSFile(path) as file:
+        with readable(path, self.kind), pa.OSFile(name_for_arrow(path)) as file:
             self._random_access = file.read(6) == b"ARROW1"
             file.seek(0)
             reader = self._open(file, None)
@@ -43,7 +43,8 @@ class ArrowFile(DataFile):
         """
         import pyarrow as pa
 
-        return pa.memory_map(self.path) if self._mapped else pa.OSFile(self.path)
+        name = name_for_arrow(self.path)
+        return pa.memory_map(name) if self._mapped else pa.OSFile(name)
 
     def _open(self, file: pa.NativeFile, fields: list[int] | None) -> pa.RecordBatchReader:
         from pyarrow import ipc
@@ -57,7 +58,7 @@ class ArrowFile(DataFile):
             return None
         from pyarrow import dataset
 
-        return int(dataset.dataset(path, format="ipc").count_rows())
+        return int(dataset.dataset(name_for_arrow(path), format="ipc").count_rows())
 
     def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
         """Yield the record batches as they were written."""

@@ -58,7 +58,7 @@ from prolate.sources.cells import (
 )
 from prolate.sources.files import DataFile
 from prolate.sources.header import read_header
-from prolate.sources.paths import COMPRESSIONS, readable
+from prolate.sources.paths import COMPRESSIONS, name_for_arrow, readable
 from prolate.sources.threads import thread_count
 from prolate.sources.utf8 import Utf8
 
@@ -128,7 +128,7 @@ class DelimitedFile(DataFile):
         import pyarrow as pa
 
         ending = Path(self.path.lower()).suffix
-        return pa.input_stream(self.path, compression=COMPRESSIONS.get(ending))
+        return pa.input_stream(name_for_arrow(self.path), compression=COMPRESSIONS.get(ending))
 
     def _stretches(self) -> Iterator[bytes]:
         """Yield the file as UTF-8, in stretches of whole lines; the first holds the names."""

@@ -24,7 +24,14 @@ from prolate.sources.arrow import (
 )
 from prolate.sources.labels import Labels, choose
 from prolate.sources.partitions import keys_of, with_keys
-from prolate.sources.paths import FileStamp, Paths, find_parts, format_of, readable
+from prolate.sources.paths import (
+    FileStamp,
+    Paths,
+    find_parts,
+    format_of,
+    name_for_arrow,
+    readable,
+)
 from prolate.sources.source import Columns, listed
 
 if TYPE_CHECKING:
@@ -127,7 +134,7 @@ class ParquetDataFile(DataFile):
     def __init__(self, path: str) -> None:
         from pyarrow.parquet import ParquetFile
 
-        with readable(path, self.kind), ParquetFile(path) as file:
+        with readable(path, self.kind), ParquetFile(name_for_arrow(path)) as file:
             schema, about = file.schema_arrow, file.metadata
             super().__init__(path, schema.names, unusable_columns(schema), about.num_rows)
             self.nested, self.flags = nested_columns(schema), flag_columns(schema)
@@ -153,7 +160,7 @@ def parquet_batches(
     buffer = min(1 << 16, max(1 << 13, size // len(columns)))
     with (
         readable(path, ParquetDataFile.kind),
-        ParquetFile(path, buffer_size=buffer, pre_buffer=False) as file,
+        ParquetFile(name_for_arrow(path), buffer_size=buffer, pre_buffer=False) as file,
     ):
         for batch in file.iter_batches(
             batch_size=min(rows, _BATCH_ROWS), columns=list(columns), row_groups=groups

@@ -20,6 +20,7 @@ __all__ = [
     "as_paths",
     "find_parts",
     "format_of",
+    "name_for_arrow",
     "readable",
 ]
 
@@ -158,10 +159,23 @@ def _check_files(found: Sequence[str]) -> None:
 
 def _is_text(name: str) -> bool:
     try:
-        name.encode()
-    except UnicodeEncodeError:
+        name_for_arrow(name)
+    except UnicodeError:
         return False
     return True
+
+
+def name_for_arrow(path: str) -> str:
+    """Return what to call a file to Arrow.
+
+    For Arrow names are UTF-8 whatever the locale says, and ``file:a.arrow`` is a URL.
+
+    Raises
+    ------
+    UnicodeError
+        If the name is not UTF-8.
+    """
+    return os.fsencode(os.path.join(os.curdir, path)).decode()  # noqa: PTH118 - Path drops the dot
 
 
 def _allowed() -> str:
