@@ -414,6 +414,13 @@ def test_loops_compiled_ahead(installed, monkeypatch, capsys) -> None:
     monkeypatch.setattr(ahead, "loops", lambda: some)
     if not installed:
         monkeypatch.setattr(kernels, "_loaded", lambda name: None)
+        monkeypatch.setattr("prolate.cli.compile.find_spec", lambda name: None)
     assert main(["compile"]) == 0
     said = "Compiled 2 loops" if installed else "numba is not installed"
     assert capsys.readouterr().out.startswith(said)
+
+
+def test_loops_that_cannot_be_stored(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(kernels, "_loaded", lambda name: None)  # as where no folder may be written
+    assert main(["compile"]) == 2
+    assert "in the environment variable NUMBA_CACHE_DIR" in capsys.readouterr().err

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import click
 
 from prolate.cli.help import examples
+from prolate.errors import InputError
 
 __all__ = ["compile_"]
 
@@ -19,6 +22,12 @@ def compile_() -> None:
     from prolate.queries.ahead import compile_loops
 
     count = compile_loops()
+    if count == 0 and find_spec("numba") is not None:
+        raise InputError(
+            "Compiled loops cannot be stored: neither Prolate's folder nor one of the user may be "
+            "written. Name one that may, in the environment variable NUMBA_CACHE_DIR, here and for "
+            "every release."
+        )
     if count == 0:
         click.echo("numba is not installed: NumPy does all work.")
     else:
