@@ -17,9 +17,11 @@ from prolate.theory import RELATIVE
 __all__ = [
     "Bounds",
     "Vector",
+    "as_number",
     "check_budget",
     "check_clip",
     "check_ellipse",
+    "check_flag",
     "check_method",
     "check_norm",
     "check_progress",
@@ -55,6 +57,22 @@ def check_method(method: object, allowed: Sequence[str]) -> str:
     return method
 
 
+def as_number(value: object) -> float:
+    """Return a number of any library as a float, and NaN for what is none, such as "2" or True."""
+    try:
+        known = isinstance(value, str | bytes | bool | np.bool_)
+        return math.nan if known else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return `value` if it is True or False: what else is true says something else."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
 def check_progress(progress: object) -> None:
     """Raise `InputError` unless progress is a boolean, None or callable."""
     if not isinstance(progress, bool | np.bool_ | None) and not callable(progress):
@@ -68,10 +86,7 @@ def check_norm(error_norm: object) -> float:
     """Return the p of an l_p error: finite and at least 1, or `RELATIVE`."""
     if isinstance(error_norm, str) and error_norm == "relative":
         return RELATIVE
-    try:
-        p = float(error_norm)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        p = math.nan
+    p = as_number(error_norm)
     if not (1.0 <= p < math.inf):
         raise InputError(
             f"error_norm must be a finite number p >= 1, or 'relative'; got {error_norm!r}."
@@ -83,10 +98,7 @@ def check_clip(clip: object) -> float | Literal["auto", "optimal"]:
     """Return the part of the rows to clip, or "auto" or "optimal"."""
     if isinstance(clip, str) and clip in ("auto", "optimal"):
         return "auto" if clip == "auto" else "optimal"
-    try:
-        part = math.nan if isinstance(clip, str | bool) else float(clip)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        part = math.nan
+    part = as_number(clip)
     if not 0.0 < part < 1.0:
         raise InputError(
             "clip must be 'auto', 'optimal' or the fraction of rows to clip, between 0 and 1; "

@@ -229,6 +229,8 @@ BAD_ARGUMENTS = {
     "columns": ({"columns": []}, InputError, "column"),
     "norm": ({"error_norm": 0.5}, InputError, "p >= 1"),
     "norm type": ({"error_norm": "two"}, InputError, "p >= 1"),
+    "norm text": ({"error_norm": "2"}, InputError, "p >= 1"),
+    "norm flag": ({"error_norm": True}, InputError, "p >= 1"),
     "neighbors": ({"neighbors": "swap"}, InputError, "add-remove"),
     "method": ({"method": "plam"}, InputError, "Did you mean 'plan'"),
     "seed": ({"seed": -1}, InputError, "non-negative"),
@@ -485,6 +487,14 @@ def test_whole_numbers_may_be_numpys_and_exchangeable_is_true_or_false() -> None
         prolate.mean(data, max_rows=2.0, **options)
     with pytest.raises(InputError, match="exchangeable must be True or False"):
         prolate.mean(np.ones((9, 1)), budget=Budget(rho=1), exchangeable="no")
+    with pytest.raises(InputError, match="correlation must be True or False; got 'no'"):
+        prolate.covariance(np.ones((9, 2)), budget=Budget(rho=1), correlation="no")
+    for fit in (
+        lambda: prolate.regress(data, "x", budget=Budget(rho=1), fit_intercept="no"),
+        lambda: prolate.LinearRegression(fit_intercept=None).fit(data, "x"),
+    ):
+        with pytest.raises(InputError, match="fit_intercept must be True or False"):
+            fit()
 
 
 def test_no_number_of_a_nested_list_is_an_error() -> None:

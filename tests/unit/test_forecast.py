@@ -237,6 +237,11 @@ def test_it_plots():
     plt.close("all")
 
 
+def test_a_target_is_a_number_of_any_library():
+    f = expected_error(n=20000, d=3, method="gaussian-ellipse", target=np.float32(0.5))
+    assert f.target == 0.5
+
+
 def test_extreme_arguments_have_an_answer():
     for options in (
         {"n": 1, "d": 1, "method": "gaussian-ellipse"},
@@ -261,6 +266,7 @@ BAD = {
     "no budget": ({"d": 2, "budget": None}, InputError, "Give a budget, or a target"),
     "budget": ({"d": 2, "budget": 1}, BudgetError, "prolate.Budget"),
     "target": ({"d": 2, "target": 0}, InputError, "target must be"),
+    "target flag": ({"d": 2, "target": True}, InputError, "target must be"),
     "delta": ({"d": 2, "target": 1, "delta": 2}, BudgetError, "delta must lie"),
     "method": ({"d": 2, "method": "iome"}, InputError, "method must be one of"),
     "norm": ({"d": 2, "error_norm": 0}, InputError, "error_norm"),

@@ -9,7 +9,7 @@ from prolate import estimators
 from prolate.api.group_columns import By, Keys
 from prolate.api.job import Job
 from prolate.api.options import Columns, CovarianceOptions, Engine
-from prolate.arguments import Bounds
+from prolate.arguments import Bounds, check_flag
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
@@ -77,11 +77,12 @@ def covariance(
     >>> r.estimate.round().tolist()
     [[1.0, 1.0], [1.0, 5.0]]
     """
+    scaled = check_flag("correlation", correlation)
 
     def estimate(curator: Curator) -> Estimate:
-        return estimators.covariance(curator, correlation=correlation)
+        return estimators.covariance(curator, correlation=scaled)
 
-    statistic = "correlation" if correlation else "covariance"
+    statistic = "correlation" if scaled else "covariance"
     job = Job(statistic=statistic, method="auto", error_norm=2.0, estimate=estimate)
     return job.release(
         data,

@@ -15,7 +15,14 @@ from prolate.api.group_columns import By, Keys, WithJoinedLabels, check_keys, co
 from prolate.api.groups import check_source, release_groups
 from prolate.api.options import Columns, Engine
 from prolate.api.terms import Terms
-from prolate.arguments import Bounds, check_budget, check_progress, check_unit, read_bounds
+from prolate.arguments import (
+    Bounds,
+    check_budget,
+    check_flag,
+    check_progress,
+    check_unit,
+    read_bounds,
+)
 from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
@@ -200,9 +207,8 @@ class Job:
         return read_bounds(bounds, columns, required=self.needs_bounds, flags=flags)
 
     def _check_order(self, ordered: bool, exchangeable: object) -> None:
-        if not isinstance(exchangeable, bool | np.bool_):
-            raise InputError(f"exchangeable must be True or False; got {exchangeable!r}.")
-        if not ordered and (self.pairs_rows or exchangeable):
+        first_are_any = check_flag("exchangeable", exchangeable)
+        if not ordered and (self.pairs_rows or first_are_any):
             raise InputError(_NO_ORDER)
 
     def entry(self, columns: Sequence[str], seed: int | None, *, by: str = "") -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from prolate.api.group_columns import By, Keys, columns_of
 from prolate.api.job import Job
 from prolate.api.options import Engine, RegressOptions
-from prolate.arguments import Bounds, check_method
+from prolate.arguments import Bounds, as_number, check_flag, check_method
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
@@ -213,7 +213,7 @@ def line_method(
     then private, and the budget of a group is another than the one that is stated.
     """
     check_method(method, REGRESSION_METHODS)
-    intercept = bool(fit_intercept)
+    intercept = check_flag("fit_intercept", fit_intercept)
     if accounting not in ("joint", "basic"):
         raise InputError(f"accounting must be 'joint' or 'basic'; got {accounting!r}.")
     if method == "auto":
@@ -275,10 +275,7 @@ def _unit_ball(curator: Curator) -> tuple[NDArray[np.float64], NDArray[np.float6
 def _penalty(alpha: object) -> float | None:
     if alpha is None:
         return None
-    try:
-        value = math.nan if isinstance(alpha, str | bool) else float(alpha)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        value = math.nan
+    value = as_number(alpha)
     if not 0.0 <= value < math.inf:
         raise InputError(f"alpha must be a finite number, 0 or larger, or None; got {alpha!r}.")
     return value

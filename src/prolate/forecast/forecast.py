@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from prolate.arguments import (
     Bounds,
+    as_number,
     check_budget,
     check_clip,
     check_method,
@@ -208,7 +209,7 @@ def expected_error(
     """
     question = _question(d, scale, method, error_norm, neighbors, clip, center, offset, bounds)
     rows = _rows(n)
-    if target is not None and not (isinstance(target, int | float) and 0.0 < target < math.inf):
+    if target is not None and not 0.0 < as_number(target) < math.inf:
         raise InputError(f"target must be a positive, finite number; got {target!r}.")
     if delta is not None:
         Budget(mu=1.0).epsilon_at(delta)  # refuses what is no delta
