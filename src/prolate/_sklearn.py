@@ -8,6 +8,7 @@ warn in scikit-learn's words, because programs look for them.
 from __future__ import annotations
 
 import inspect
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -35,6 +36,7 @@ __all__ = [
 _EPSILON, _DELTA = 1.0, 1e-6  # what a fit may cost, if nothing is said
 
 _SHOWN = 5  # names in an error
+_OURS = ("prolate", "sklearn")  # packages whose lines are not the user's
 
 
 class Plain:
@@ -152,8 +154,16 @@ def warn_column(y: object) -> None:
         "A column-vector y was passed when a 1d array was expected. Please change the shape of "
         "y to (n_samples, ), for example using ravel().",
         kind,
-        stacklevel=3,
+        stacklevel=_level(),
     )
+
+
+def _level() -> int:
+    """Return the stacklevel of a warning that shows the line of the user."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _OURS:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def feature_names(
@@ -189,7 +199,7 @@ def check_names(estimator: object, names: NDArray[np.object_] | None) -> None:
             words = f"X has feature names, but {kind} was fitted without feature names"
         else:
             return
-        warnings.warn(words, UserWarning, stacklevel=3)
+        warnings.warn(words, UserWarning, stacklevel=_level())
         return
     if list(fitted) == list(names):
         return

@@ -21,6 +21,7 @@ from prolate.curator import Curator
 from prolate.estimators import regression as own
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.regression import REGRESSION_METHODS, LinearRegression
+from prolate.sklearn import PrivateMean
 from prolate.sources import open_source
 from prolate.sources.paired import open_pair, open_table
 
@@ -484,8 +485,11 @@ def test_other_features_than_fitted_are_refused() -> None:
         model.predict(pd.DataFrame(X[:, :2], columns=["weight", "age"]))
     with pytest.raises(InputError, match="same order"):
         model.predict(pd.DataFrame(X, columns=NAMES[::-1]))
-    with pytest.warns(UserWarning, match="valid feature names"):
-        model.predict(X)
+    scaler = PrivateMean(mu=1, seed=1).fit(pd.DataFrame(X, columns=NAMES))
+    for use in (model.predict, lambda rows: model.score(rows, Y), scaler.transform):
+        with pytest.warns(UserWarning, match="valid feature names") as warned:
+            use(X)
+        assert [warning.filename for warning in warned] == [__file__]  # the line of the user
     with pytest.raises(InputError, match="X has 2 features"):
         fit(X, Y).predict(X[:, :2])
     with pytest.raises((InputError, ValueError), match="not fitted yet"):
