@@ -20,7 +20,15 @@ from typing import Literal, cast, get_args
 from prolate.conversions import SAFE, gdp_log_delta, increasing_root, mu_from, zcdp_log_delta
 from prolate.errors import BudgetError, InputError
 
-__all__ = ["LEAST_MU", "MOST_MU", "Budget", "Composition", "Neighbors", "check_neighbors"]
+__all__ = [
+    "LEAST_MU",
+    "MOST_MU",
+    "Budget",
+    "Composition",
+    "Neighbors",
+    "all_digits",
+    "check_neighbors",
+]
 
 Composition = Literal["gdp", "zcdp"]
 Neighbors = Literal["replace", "add-remove"]
@@ -40,6 +48,18 @@ def _root_below(square: float) -> float:
     """Return the square root, rounded down: its exact square is not above `square`."""
     root = math.sqrt(square)
     return root if Fraction(root) ** 2 <= Fraction(square) else math.nextafter(root, 0.0)
+
+
+def all_digits(value: float) -> str:
+    """Return a number as it is read again: in six digits, or in all that it needs.
+
+    Examples
+    --------
+    >>> all_digits(1.0), all_digits(1e-6), all_digits(1 / 3)
+    ('1', '1e-06', '0.3333333333333333')
+    """
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
 
 
 def _number(name: str, value: object) -> float:
@@ -326,7 +346,7 @@ class Budget:
         return hash((self.mu, self.composition, tuple(sorted(self.stated.items()))))
 
     def __repr__(self) -> str:
-        stated = ", ".join(f"{name}={value:g}" for name, value in self.stated.items())
+        stated = ", ".join(f"{name}={all_digits(value)}" for name, value in self.stated.items())
         return f"Budget({stated})" + (".for_zcdp()" if self.composition == "zcdp" else "")
 
     def __str__(self) -> str:

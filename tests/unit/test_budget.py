@@ -277,3 +277,5 @@ def test_text() -> None:
     assert str(Budget(epsilon=1, delta=1e-6)) == "epsilon = 1, delta = 1e-06 (mu = 0.2367)"
     assert str(Budget(mu=2)) == "mu = 2"
     assert repr(Budget(rho=2).for_zcdp()) == "Budget(rho=2).for_zcdp()"
+    exact = Budget(epsilon=1 / 3, delta=1e-7 / 3)
+    assert eval(repr(exact)) == exact

@@ -515,6 +515,28 @@ def test_the_code_takes_a_column_without_a_name(
         again(made, tmp_path, main)
 
 
+def test_the_code_has_all_digits(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In six, the last quantile would be the largest value."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from prolate.cli import main
+
+    rows = np.random.default_rng(0).normal(size=500)
+    pq.write_table(pa.table({"x": rows}), tmp_path / "data.parquet")
+    monkeypatch.chdir(tmp_path)
+    budget = Budget(epsilon=1 / 3, delta=1e-6 / 3)
+    for bounds in ((-1 / 3, 1e6 / 3), {"x": (-1 / 3, 123456789.12345)}):
+        made = prolate.quantile(
+            "data.parquet", [1 / 3, 0.99999999], bounds=bounds, budget=budget, columns=["x"]
+        )
+        again(made, tmp_path, main)
+        assert [line.split()[:2] for line in repr(made).splitlines()[2:4]] == [
+            ["x", "0.333333"],
+            ["x", "0.99999999"],
+        ]
+
+
 def test_the_code_says_which_arguments_it_may_lack() -> None:
     rows = np.random.default_rng(0).normal(5.0, 2.0, size=(500, 2))
     given: list[dict[str, Any]] = [{"center": 5.0}, {"clip": 0.1}, {"rotation": "auto"}]

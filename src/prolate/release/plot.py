@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from prolate.errors import ReleaseError
 from prolate.release.key import in_words
-from prolate.release.views import confidence, each, name_of
+from prolate.release.views import confidence, each, label_of, name_of
 from prolate.release.words import printable
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _plot_rows(
         estimate = np.zeros(estimate.shape)
     labels: list[Any] = [None]
     if release.estimate.ndim == 2:
-        labels = [f"q = {q:g}" for q in release.quantile_labels]
+        labels = [f"q = {label_of(q)}" for q in release.quantile_labels]
     for i in range(several):
         y = np.arange(d) + (i - (several - 1) / 2.0) * 0.8 / several
         _draw(ax, estimate[i], y, half[i] * unit[i], noise[i] * unit[i], d, labels[i])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.budget import all_digits
 from prolate.errors import InputError
 from prolate.release.words import NOT_PRIVATE, headline, printable
 
@@ -134,12 +135,25 @@ def name_of(release: Release, place: tuple[int, ...]) -> str:
     column = printable(release.columns[place[-1]])
     if release.is_matrix:
         return f"{printable(release.columns[place[0]])} with {column}"
-    return f"{column}, q = {release.quantile_labels[place[0]]:g}" if len(place) == 2 else column
+    return (
+        f"{column}, q = {label_of(release.quantile_labels[place[0]])}"
+        if len(place) == 2
+        else column
+    )
 
 
 def label_of(second: str | float) -> str:
-    """Return the text of a record's second label: a column's name or a q."""
-    return printable(second) if isinstance(second, str) else f"{second:g}"
+    """Return the text of a record's second label: a column's name or a q.
+
+    Examples
+    --------
+    >>> label_of(1 / 3), label_of(0.99999999), label_of(1.0)
+    ('0.333333', '0.99999999', '1')
+    """
+    if isinstance(second, str):
+        return printable(second)
+    short = f"{second:g}"
+    return all_digits(second) if short == "1" else short  # q = 1 is the largest value
 
 
 def numbers(record: dict[str, Any], parts: Sequence[str], *, intervals: bool) -> list[str]:

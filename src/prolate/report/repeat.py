@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from prolate.budget import all_digits
 from prolate.release import Release
 from prolate.release.key import Key, as_key, parts
 
@@ -36,9 +37,9 @@ def as_command(release: Release, keys: Sequence[Key] | None = None) -> str:
     if names:
         words += ["-f" if name == "regression" else "-c", shell(",".join(map(field_of, names)))]
     for q in _quantiles(release):
-        words += ["-q", f"{q:g}"]
+        words += ["-q", all_digits(q)]
     for currency, value in release.budget.stated.items():
-        words += [f"--{currency}", f"{value:.12g}"]
+        words += [f"--{currency}", all_digits(value)]
     groups = options.pop("keys", [])
     for column in parts(options.pop("by", ())):
         words += ["--by", shell(field_of(column))]
@@ -52,12 +53,12 @@ def as_command(release: Release, keys: Sequence[Key] | None = None) -> str:
 def as_python(release: Release, keys: Sequence[Key] | None = None) -> str:
     """Return the Python code that makes such a release of the same columns."""
     name, options = _what(release, keys)
-    price = [f"{k}={v:.12g}" for k, v in release.budget.stated.items()]
+    price = [f"{k}={all_digits(v)}" for k, v in release.budget.stated.items()]
     given = [repr(_DATA)]
     if name == "regression":
         given.append(f"{_target(release)!a}")
     if name == "quantile":
-        q = [f"{q:g}" for q in _quantiles(release)]
+        q = [all_digits(q) for q in _quantiles(release)]
         given.append(q[0] if release.estimate.ndim == 1 and q else f"[{', '.join(q)}]")
     given.append("budget=budget")
     if name == "correlation":
@@ -162,8 +163,8 @@ def _bounds_options(release: Release) -> list[str]:
     if bounds is None:
         return []
     if isinstance(bounds, tuple):
-        return ["--bounds", f"{bounds[0]:.12g}:{bounds[1]:.12g}"]
-    pairs = [f"{column}={low:.12g}:{high:.12g}" for column, (low, high) in bounds.items()]
+        return ["--bounds", ":".join(map(all_digits, bounds))]
+    pairs = [f"{column}={':'.join(map(all_digits, pair))}" for column, pair in bounds.items()]
     return [word for pair in pairs for word in ("--bounds", shell(pair))]
 
 

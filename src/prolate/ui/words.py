@@ -10,6 +10,7 @@ from prolate.budget import Budget
 from prolate.errors import LedgerError
 from prolate.ledger import Ledger
 from prolate.ledger.account import Account
+from prolate.release.views import label_of
 from prolate.release.words import printable
 from prolate.ui.plan import STATISTICS, Plan
 
@@ -28,7 +29,7 @@ def plan_in_words(plan: Plan) -> str:
         persons = plan.unit is not None and plan.unit.max_rows is None
         what = "Count of persons" if persons else "Count of rows"
     if "q" in plan.keywords:
-        what += " " + ", ".join(f"{q:g}" for q in plan.keywords["q"])
+        what += " " + ", ".join(map(label_of, plan.keywords["q"]))
     groups = f", by {printable(plan.keywords['by'])}" if "by" in plan.keywords else ""
     unit, of = "", f" of {', '.join(few)}" if few else ""
     if plan.unit is not None:
