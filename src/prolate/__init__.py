@@ -61,3 +61,8 @@ def __getattr__(name: str) -> Any:
 
         return LinearRegression
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the names that completion shows, `LinearRegression` before its first use as well."""
+    return sorted({*globals(), *__all__})

@@ -256,6 +256,7 @@ def test_importing_prolate_is_light() -> None:
 
 def test_the_public_names_are_these() -> None:
     assert sorted(prolate.__all__) == PUBLIC
+    assert set(PUBLIC) <= set(dir(prolate))
     assert all(hasattr(prolate, name) for name in PUBLIC)
 
 

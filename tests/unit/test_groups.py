@@ -722,6 +722,8 @@ def test_a_grouped_release_is_read_as_a_mapping() -> None:
     assert list(made) == list(made.keys()) == ["u", "v"]
     assert "u" in made
     assert "w" not in made
+    assert made.get("u") is made["u"]
+    assert made.get("w") is None
     assert dict(made) == dict(made.items()) == dict(zip(made.keys(), made.values(), strict=True))
 
 

@@ -14,6 +14,7 @@ from prolate.cli.help import examples
 from prolate.cli.options import budget_options, clip_option, norm_option
 from prolate.cli.values import read_budget, read_numbers, read_range
 from prolate.forecast import METHODS, expected_error, views
+from prolate.forecast.question import MOST_ROWS
 from prolate.papers.style import axes_grid, need_matplotlib, png, tidy
 from prolate.release.files import check_writable, replace_file
 
@@ -90,6 +91,8 @@ def error(
     The rows are taken to be normal, with independent columns. Errors are in the unit of the
     scale: with the default scale of 1, in standard deviations.
     """
+    if not 1 <= rows <= MOST_ROWS:
+        raise click.UsageError(f"--rows must be between 1 and 2**38; got {rows}.")
     given = {name: options.pop(name) for name in ("epsilon", "delta", "rho", "mu")}
     price = None
     only_delta = {name for name, value in given.items() if value is not None} <= {"delta"}

@@ -141,6 +141,13 @@ class GroupedRelease(Shown):
             return False
         return True
 
+    def get(self, key: object, default: Release | None = None) -> Release | None:
+        """Return the release of a group, or `default` if there is no such group."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
     def keys(self) -> KeysView[Key]:
         """Return the keys of the groups."""
         return self.groups.keys()
