@@ -354,6 +354,10 @@ def test_text_of_many_columns_is_short_and_safe() -> None:
          ["rho = 0.5 zero-concentrated", "adding or removing any one row", "mu = 1 "]),
         (Budget(epsilon=1, delta=1e-6).for_zcdp(), "replace",
          ["(epsilon = 1, delta = 1e-06)", "rho = 0.02436"]),
+        (Budget(epsilon=1.00000049, delta=1.4999999e-6), "replace",  # not (1, 1.5e-6)
+         ["(epsilon = 1.00000049, delta = 1.4999999e-06)"]),
+        (Budget(mu=0.123449), "replace", ["mu = 0.123449 Gaussian"]),
+        (Budget(rho=0.123449), "replace", ["rho = 0.123449 zero-concentrated"]),
     ],
 )  # fmt: skip
 def test_guarantee_is_one_sentence(budget: Budget, neighbors: str, parts: list[str]) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prolate.budget import all_digits
+
 if TYPE_CHECKING:
     from prolate.release.groups import GroupedRelease
     from prolate.release.release import Release
@@ -152,14 +154,13 @@ def guarantee(release: Release | GroupedRelease) -> str:
         return (
             "No privacy is guaranteed: a seed was given, and whoever knows it can remove the noise."
         )
-    names = [f"rho = {release.budget.rho:.4g} zero-concentrated differential privacy"]
-    if release.budget.composition == "gdp" and "mu" in release.budget.stated:
-        names = [f"mu = {release.budget.mu:.4g} Gaussian differential privacy"]
-    if "epsilon" in release.budget.stated:
-        stated = release.budget.stated
-        names = [
-            f"(epsilon = {stated['epsilon']:g}, delta = {stated['delta']:g})-differential privacy"
-        ]
+    stated = {name: all_digits(value) for name, value in release.budget.stated.items()}
+    rho = stated.get("rho", f"{release.budget.rho:.4g}")
+    names = [f"rho = {rho} zero-concentrated differential privacy"]
+    if release.budget.composition == "gdp" and "mu" in stated:
+        names = [f"mu = {stated['mu']} Gaussian differential privacy"]
+    if "epsilon" in stated:
+        names = [f"(epsilon = {stated['epsilon']}, delta = {stated['delta']})-differential privacy"]
         if release.budget.composition == "zcdp":
             names.append(f"rho = {release.budget.rho:.4g} zero-concentrated privacy")
     keys_delta = keys_delta_of(release)
