@@ -48,10 +48,8 @@ class _Elsewhere:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, the first time; later, see whether it has ended."""
+        """Start it, the first time."""
         if self._asked:
-            if self._process is not None and self._process.poll() is not None:
-                self._process = None
             return
         self._asked = True
         with contextlib.suppress(Exception):  # the release is paid for, and does without
@@ -65,6 +63,12 @@ class _Elsewhere:
                 process_group=0,  # whoever interrupts us does not interrupt it
             )
             atexit.register(self._leave)
+
+    def see(self) -> None:
+        """See whether it has ended: the system keeps what nobody has looked at."""
+        process = self._process  # which another thread may take away
+        if process is not None and process.poll() is not None:
+            self._process = None
 
     def _leave(self) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -110,6 +114,7 @@ class Work:
 
         They are not if none of those of a folder are stored: loading numba takes its time.
         """
+        self._elsewhere.see()
         self.done += values
         if self.done <= self.enough:
             return False

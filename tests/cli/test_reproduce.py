@@ -44,6 +44,13 @@ def test_list_names_every_figure(run: Run) -> None:
     assert list(json.loads(out)) == list(papers.CATALOG)
 
 
+def test_without_docstrings_a_figure_has_a_name_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under python -OO."""
+    one = papers.entry("plan-6")
+    monkeypatch.setattr(one.measure, "__doc__", None)
+    assert one.summary == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

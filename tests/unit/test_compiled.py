@@ -172,6 +172,18 @@ def test_another_process_compiles_once(started) -> None:
     compile(command[3], "command", "exec")
 
 
+def test_a_process_that_has_ended_is_not_left_as_a_zombie(started, monkeypatch) -> None:
+    pytest.importorskip("numba")
+    looked = []
+    work = Work(enough=-1, plenty=10)
+    with work.or_numpy(5):
+        work.check_worth_compiling()
+    monkeypatch.setattr(subprocess.Popen, "poll", lambda self: looked.append(self) or 0)
+    for _ in range(3):  # though all loops are there by now, and it is asked for no more
+        work.is_enough(1)
+    assert len(looked) == 1
+
+
 @pytest.mark.parametrize("where", ["off", "worker", "spark", "embedded", "without numba"])
 def test_and_none_where_it_is_not_wanted(where, started, monkeypatch) -> None:
     if where == "off":

@@ -64,8 +64,8 @@ class Entry:
     @property
     def summary(self) -> str:
         """What it is, in one line."""
-        line = (self.measure.__doc__ or "").strip().splitlines()[0]
-        return line.split(" ", maxsplit=1)[1].removesuffix(".")
+        line = (self.measure.__doc__ or "").strip().partition("\n")[0]  # none under python -OO
+        return line.partition(" ")[2].removesuffix(".")
 
 
 def _errors(measure: Callable[[Options], Table]) -> Entry:
