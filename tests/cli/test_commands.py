@@ -6,6 +6,7 @@ exit codes and files only; `test_real.py` runs the whole of it.
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
@@ -22,6 +23,7 @@ import pytest
 import prolate
 from prolate.budget import Budget
 from prolate.cli import main
+from prolate.cli.entry import cli
 from prolate.errors import BudgetError, InputError
 from prolate.ledger import Ledger
 from prolate.queries import ahead, kernels
@@ -97,7 +99,7 @@ def table_rows(text: str) -> dict[str, list[str]]:
 
 NOT_ASKED = {
     "engine": None, "exchangeable": False, "unit": None, "contribution": "mean", "max_rows": None,
-    "by": None, "keys": None, "clip": "auto", "center": None, "scale": None,
+    "by": None, "keys": None, "clip": "auto", "center": None, "scale": None, "rotation": None,
 }  # fmt: skip
 
 
@@ -406,6 +408,15 @@ def test_ledger_commands(run: Run, tmp_path: Path) -> None:
     assert "exists" in err
     Ledger(path).charge(Budget(rho=1.99), "the rest")
     assert table_rows(run("ledger", "show", path)[1])["remaining"] == ["nothing"]
+
+
+@pytest.mark.parametrize(
+    "name", ["count", "covariance", "mean", "quantile", "regress", "sum", "variance"]
+)
+def test_a_command_has_all_options_of_its_function(name: str) -> None:
+    offered = {option.name for option in cli.commands[name].params}
+    wanted = set(inspect.signature(getattr(prolate, name)).parameters)
+    assert wanted - offered == {"data", "budget", "progress"}
 
 
 @pytest.mark.parametrize("installed", [True, False])

@@ -43,6 +43,11 @@ __all__ = ["count", "covariance", "mean", "quantile", "sum_", "variance"]
     help="auto, plan, gaussian, gaussian-ellipse, ...",
 )
 @shape_options
+@click.option(
+    "--rotation",
+    type=click.Choice(["auto"]),
+    help="Measure correlations where that pays, and sum along the principal axes.",
+)
 def mean(**options: Any) -> None:
     """Release the private mean of each column.
 
