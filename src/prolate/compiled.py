@@ -168,8 +168,11 @@ class Work:
 WORK = Work()
 
 
-def forgiving(module: Any, *, at_once: bool = False) -> Any:
+def forgiving(module: Any, *, at_once: bool = False) -> Any | None:
     """Return a module of compiled loops, which are compiled anew where what is stored is damaged.
+
+    None where numba is told to compile nothing (NUMBA_DISABLE_JIT): the loops would be Python's,
+    hundreds of times slower than NumPy's.
 
     numba stores them beside their source, or in a folder of the user. A power cut, a full disk
     or another version may leave what it cannot read, and it would fail when a loop is first
@@ -180,6 +183,8 @@ def forgiving(module: Any, *, at_once: bool = False) -> Any:
     loops that modules share, being parts of theirs, one module that is at once is enough: loops of
     the others are asked themselves before their parts are.
     """
+    if not any(hasattr(loop, "py_func") for loop in vars(module).values()):
+        return None
     sources = _sources(Path(module.__file__).parent)
     for loop in vars(module).values():
         stored: Any = getattr(loop, "_cache", None)

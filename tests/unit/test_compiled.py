@@ -422,3 +422,16 @@ def test_all_compiled_loops_are_so() -> None:
     named = [cache for cache in stored if hasattr(cache, "_cache_file")]
     assert len(named) > 10
     assert all("load_overload" in vars(cache) for cache in named)
+
+
+def test_numpy_does_all_where_numba_compiles_nothing() -> None:
+    """With NUMBA_DISABLE_JIT, as under a debugger, its loops would be Python's."""
+    pytest.importorskip("numba")
+    code = """
+from prolate.noise import kernels as noise
+from prolate.queries import ahead, kernels, sparse
+assert kernels._loaded("norms_rows") is noise._loaded() is sparse._compiled() is None
+assert ahead.compile_loops() == 0
+"""
+    env = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=env)

@@ -24,9 +24,10 @@ def compile_() -> None:
     count = compile_loops()
     if count == 0 and find_spec("numba") is not None:
         raise InputError(
-            "Compiled loops cannot be stored: neither Prolate's folder nor one of the user may be "
-            "written. Name one that may, in the environment variable NUMBA_CACHE_DIR, here and for "
-            "every release."
+            "Compiled loops cannot be stored: numba is told to compile nothing "
+            "(NUMBA_DISABLE_JIT), or neither Prolate's folder nor one of the user may be written. "
+            "Name one that may, in the environment variable NUMBA_CACHE_DIR, here and for every "
+            "release."
         )
     if count == 0:
         click.echo("numba is not installed: NumPy does all work.")

@@ -155,7 +155,7 @@ def compiled(samples: int) -> Any | None:
 
 @cache
 def _loaded() -> Any | None:
-    """Return the compiled loops, or None where numba is not installed."""
+    """Return the compiled loops, or None where numba is not there or compiles nothing."""
     try:
         from prolate.noise import _compiled as module
     except (ImportError, RuntimeError):  # not installed, or no folder for its cache

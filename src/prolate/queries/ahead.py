@@ -114,7 +114,7 @@ def compile_loops(*, aside: bool = False) -> int:
         Leave the cores to others, and do nothing while another process does this.
     """
     WORK.enough = WORK.plenty = -1
-    if kernels._loaded("norms_rows") is None:  # numba is not installed
+    if kernels._loaded("norms_rows") is None:  # numba is not there, or compiles nothing
         return 0
     calls = loops()
     with _alone() if aside else contextlib.nullcontext(True) as alone:

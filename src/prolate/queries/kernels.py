@@ -235,7 +235,7 @@ def _compiled(name: str, work: int) -> Callable[..., Any] | None:
 
 @cache
 def _loaded(name: str) -> Callable[..., Any] | None:
-    """Return the compiled kernel `name`, or None where numba is not installed."""
+    """Return the compiled kernel `name`, or None where numba is not there or compiles nothing."""
     try:
         from prolate.queries import (
             _compiled,
@@ -253,6 +253,6 @@ def _loaded(name: str) -> Callable[..., Any] | None:
         _compiled_lengths,
         _compiled_sums,
     )
-    module = next(module for module in modules if name in module.__all__)
-    kernel: Callable[..., Any] = getattr(forgiving(module), name)
+    module = forgiving(next(module for module in modules if name in module.__all__))
+    kernel: Callable[..., Any] | None = getattr(module, name, None)
     return kernel

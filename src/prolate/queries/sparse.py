@@ -268,7 +268,7 @@ def _in_parts(
 
 @cache
 def _compiled() -> Any | None:
-    """Return the compiled loops, or None where numba is not installed."""
+    """Return the compiled loops, or None where numba is not there or compiles nothing."""
     try:
         from prolate.queries import _compiled_sparse as module
     except (ImportError, RuntimeError):  # not installed, or no folder for its cache
