@@ -60,8 +60,8 @@ def check_method(method: object, allowed: Sequence[str]) -> str:
 def as_number(value: object) -> float:
     """Return a number of any library as a float, and NaN for what is none, such as "2" or True."""
     try:
-        known = isinstance(value, str | bytes | bool | np.bool_)
-        return math.nan if known else float(value)  # type: ignore[arg-type]
+        other = isinstance(value, str | bytes | bool | np.bool_) or np.ndim(value)  # type: ignore[arg-type]
+        return math.nan if other else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return math.nan
 

@@ -64,8 +64,9 @@ def all_digits(value: float) -> str:
 
 def _number(name: str, value: object) -> float:
     try:
-        if isinstance(value, bool | str | bytes) or str(getattr(value, "dtype", "")) == "bool":
-            raise TypeError
+        flag = str(getattr(value, "dtype", "")) == "bool"
+        if flag or isinstance(value, bool | str | bytes) or getattr(value, "ndim", 0) > 0:
+            raise TypeError  # an array of one number is one to some versions of NumPy
         return float(value)  # type: ignore[arg-type]
     except OverflowError:
         raise BudgetError(f"{name} must be a finite number; this one is too large.") from None

@@ -231,6 +231,7 @@ BAD_ARGUMENTS = {
     "norm type": ({"error_norm": "two"}, InputError, "p >= 1"),
     "norm text": ({"error_norm": "2"}, InputError, "p >= 1"),
     "norm flag": ({"error_norm": True}, InputError, "p >= 1"),
+    "norm array": ({"error_norm": np.ones(1)}, InputError, "p >= 1"),
     "neighbors": ({"neighbors": "swap"}, InputError, "add-remove"),
     "method": ({"method": "plam"}, InputError, "Did you mean 'plan'"),
     "seed": ({"seed": -1}, InputError, "non-negative"),

@@ -180,6 +180,7 @@ def test_classical_mechanism() -> None:
         ({"rho": b"1"}, "rho must be a number"),
         ({"rho": True}, "rho must be a number; got True"),
         ({"mu": [1.0]}, "mu must be a number"),
+        ({"mu": np.ones(1)}, "mu must be a number"),
         ({"mu": 1j}, "mu must be a number"),
         ({"epsilon": 10**400, "delta": 0.1}, "this one is too large"),
         ({"mu": 9e-7}, "between mu = 1e-6"),
