@@ -103,15 +103,17 @@ def mean(
         Whether to look for correlated columns, and to sum along their principal axes,
         where the rows can pay for it and an l_2 error is wanted (`rotation.py`).
     """
-    return _mean(
+    rows = count_rows(curator)
+    found = _mean(
         curator,
-        count_rows(curator),
+        rows,
         error_norm=error_norm,
         clip=clip,
         center=center,
         scale=scale,
         rotate=rotate,
     )
+    return replace(found, rows=rows)
 
 
 def _mean(

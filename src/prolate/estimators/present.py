@@ -6,6 +6,9 @@ the centers, and hides the bulk where it is less than most of the rows. The firs
 column counts missing values, too (`search/magnitudes.py`). Where it clearly shows some, those that
 are there are counted once more, and what is measured of a column is divided by their part: as if
 the missing ones were like the others. So it is with means that leave missing values out.
+
+A row's length cannot be divided so: of several columns, mostly some are there. A single column is
+seen as a table of the rows in which it is there instead: as precise as if there were no others.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from prolate.queries import (
     Count,
     CountBelow,
     Histogram,
+    NormHistogram,
     OneSidedSum,
     PooledHistogram,
     Query,
@@ -32,6 +36,7 @@ from prolate.queries import (
 
 __all__ = [
     "MISSING",
+    "PresentColumn",
     "PresentView",
     "find_present",
     "present_view",
@@ -89,6 +94,42 @@ class PresentView(View):
             last = np.s_[query.shape[1] - 1 :: query.shape[1]]
             values[last] = measured.values[last] - self.rows * (1.0 - part[last])
         return replace(measured, values=values, std=float(each.max()), each=each)
+
+
+@dataclass(frozen=True, eq=False)
+class PresentColumn(View):
+    """A view of a single column, of the rows in which it is there.
+
+    Attributes
+    ----------
+    curator : Searcher
+    missing : float
+        In how many of its rows the column is not, about.
+    """
+
+    missing: float
+
+    @property
+    def dimension(self) -> int:
+        """1."""
+        return 1
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats] | None:
+        """Public bounds."""
+        return self.curator.bounds
+
+    def measure(self, query: Query, *, share: float, label: str) -> Measurement:
+        """Measure `query`, and take off what rows without a value count for."""
+        measured = self.curator.measure(query, share=share, label=label)
+        values = measured.values.copy()
+        if isinstance(query, NormHistogram):  # these rows deviate by nothing
+            values[0] -= self.missing
+        elif isinstance(query, Histogram) and query.missing:
+            values[-1] -= self.missing
+        else:
+            values -= self.missing * _of_missing(query)
+        return replace(measured, values=values)
 
 
 def present_view(curator: Searcher, rows: float, part: Floats | None) -> Searcher:

@@ -10,6 +10,8 @@ than normal rows, or the tail that is seen, allow (`tail.py`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,7 +58,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     rows = count_rows(curator)
     table, shape = learn_shape(curator, rows, relative=error_norm == RELATIVE)
     if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
-        return _of_rare_column(table, shape, shape.rare)
+        return replace(_of_rare_column(table, shape, shape.rare), rows=rows)
 
     def weigh(shape: Shape) -> Floats:
         return optimal_scale(shape.spread, error_norm)
@@ -67,7 +69,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
 
     size = np.clip(shape.spread, *SQUARABLE) ** 2
     found = mean_squares(
-        table, mean.value, size, rows=rows, share=table.remaining, error_norm=error_norm
+        table, mean.value, size, rows=shape.rows, share=table.remaining, error_norm=error_norm
     )
     value, noise_std = found.value - mean.noise_std**2, found.noise_std
     sampling_std = NORMAL * size * found.stretch / np.sqrt(shape.present)

@@ -10,9 +10,15 @@ from prolate import Budget, InputError
 from prolate.curator import Curator
 from prolate.estimators import present
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.present import PresentView, find_present, present_view, whole_rows
+from prolate.estimators.present import (
+    PresentColumn,
+    PresentView,
+    find_present,
+    present_view,
+    whole_rows,
+)
 from prolate.estimators.search import magnitudes
-from prolate.queries import ClippedSum, Histogram, LinearGrid
+from prolate.queries import ClippedSum, Histogram, LinearGrid, NormHistogram
 from prolate.sources import open_source
 
 N = 20_000
@@ -71,6 +77,53 @@ def test_a_column_without_values_is_said_to_have_none_and_costs_others_nothing()
 def test_nothing_is_asked_where_nothing_is_missing() -> None:
     made = prolate.mean(table([0.0, 0.0]), budget=Budget(rho=0.5), seed=1)
     assert "present" not in [each.label for each in made.receipt]
+
+
+def test_a_column_is_of_the_rows_that_it_is_in() -> None:
+    rows = table([0.5])
+    there = rows[np.isfinite(rows[:, 0])]
+    center, one = np.array([165.0]), np.array([10.0])
+    queries = [
+        ClippedSum(center, one, 2.0),
+        ClippedSum(center, one, 2.0, missing=np.array([7.0])),
+        NormHistogram(center, 1.0 / one, np.array([0.5, 1.0, 2.0])),
+        Histogram(LinearGrid(np.array([100.0]), np.array([10.0]), 14), missing=True),
+    ]
+    for query in queries:
+        view = PresentColumn(Curator(open_source(rows), PLENTY, seed=1), float(N - len(there)))
+        found = view.measure(query, share=0.1, label="all").values
+        alone = Curator(open_source(there), PLENTY, seed=1)
+        expected = alone.measure(query, share=0.1, label="all").values
+        assert np.allclose(found, expected, atol=1e-3 * np.max(np.abs(expected)))
+
+
+@pytest.mark.parametrize("statistic", ["mean", "variance"])
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_a_column_of_which_most_is_missing_is_as_good_as_its_values_alone(
+    statistic, neighbors
+) -> None:
+    rng = np.random.default_rng(0)
+    off, alone, held = [], [], []
+    for seed in range(10):
+        there = (rng.random((2000, 1)) < 0.15) * 1.0  # flags
+        rows = np.full((N, 1), np.nan)
+        rows[rng.permutation(N)[:2000]] = there
+        true = np.mean(there) if statistic == "mean" else np.var(there)
+        for errors, table in ((off, rows), (alone, there)):
+            made = getattr(prolate, statistic)(
+                table, budget=Budget(rho=0.25), neighbors=neighbors, seed=seed
+            )
+            errors.append(abs(made.estimate[0] - true))
+        noise = np.hypot(made.noise_std[0], made.clipping_std[0])
+        held.append(off[-1] < 3.0 * noise)
+    # Without a view of these rows alone, errors are 6 to 20 times as large.
+    assert np.sqrt(np.mean(np.square(off))) < 2.0 * np.sqrt(np.mean(np.square(alone)))
+    assert np.mean(held) > 0.8
+
+
+def test_a_release_has_as_many_rows_as_its_table() -> None:
+    for statistic in (prolate.mean, prolate.variance):
+        assert statistic(table([0.5]), budget=Budget(rho=0.5), seed=1).n == N
 
 
 def test_sums_and_counts_are_divided_by_the_part_that_is_there() -> None:

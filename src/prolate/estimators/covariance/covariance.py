@@ -87,7 +87,7 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     curator, rows, every = whole_rows(curator)
     _, shape = learn_shape(curator, rows)
     spread = np.clip(shape.spread, *SQUARABLE)
-    table = Standardized(curator, shape.rows, shape.center, spread, variances=not correlation)
+    table = Standardized(curator, rows, shape.center, spread, variances=not correlation)
     d, left = shape.spread.size, curator.remaining
     edge = 2.0 * np.sqrt(d) * d * gram_noise(curator, table.rows, left)
     if edge > _DROWNED:

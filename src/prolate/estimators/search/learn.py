@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher, Table
-from prolate.estimators.present import MISSING, find_present, present_view
+from prolate.estimators.present import MISSING, PresentColumn, find_present, present_view
 from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.floor import with_far_values
 from prolate.estimators.search.locate import SCALES, Interval, locate
@@ -39,6 +39,8 @@ def learn_shape(
 ) -> tuple[Searcher, Shape]:
     """Return what is to be summed, as if no values were missing, and what it is like.
 
+    A single column has the rows only in which it is there: the shape says how many.
+
     Parameters
     ----------
     curator : Table
@@ -55,8 +57,10 @@ def learn_shape(
     interval = _interval(sample, few, shares, center, scale)
     if interval.part is not None:  # counts are noisier by as much
         shares = plan_shares(sample, few, float(interval.part.min()))
-    table = present_view(curator, rows, interval.part)
-    searched = table if sample is curator else present_view(sample, few, interval.part)
+    table = _without_missing(curator, rows, interval.part)
+    searched = table if sample is curator else _without_missing(sample, few, interval.part)
+    if interval.part is not None and curator.dimension == 1:  # its rows are those it is in
+        rows, interval = rows * float(interval.part[0]), replace(interval, part=None)
     if center is None and scale is None:
         shape = search_columns(table, rows, searched, shares, interval, relative=relative)
     else:
@@ -64,6 +68,13 @@ def learn_shape(
     if interval.absent is not None:
         shape = replace(shape, absent=interval.absent, warnings=(*shape.warnings, MISSING))
     return table, replace(shape, part=interval.part)
+
+
+def _without_missing(curator: Searcher, rows: float, part: Floats | None) -> Searcher:
+    """Return a view as if no values were missing; of one column, of the rows that have one."""
+    if part is None or curator.dimension > 1:
+        return present_view(curator, rows, part)
+    return PresentColumn(curator, rows * (1.0 - float(part[0])))
 
 
 def _interval(
