@@ -105,7 +105,7 @@ def test_columns_of_few_far_values_do_not_spoil_the_others() -> None:
 def test_they_do_where_nobody_looks_for_them(monkeypatch) -> None:
     """A planted fault."""
 
-    def nothing(view, rows, center, spread, *, wide):
+    def nothing(view, rows, center, spread, *, wide, least=1.0):
         return spread, np.zeros(wide.size, dtype=bool), np.zeros(wide.size)
 
     for place in (unknown, learn):  # learn.py is for public centers
@@ -118,7 +118,7 @@ def test_they_do_where_nobody_looks_for_them(monkeypatch) -> None:
 def only_votes(monkeypatch) -> None:
     """Plant a fault: long rows are not looked for, and not more often than three times."""
 
-    def voted(view, rows, center, spread, *, wide):
+    def voted(view, rows, center, spread, *, wide, least=1.0):
         spread, reach = farthest.with_farthest(view, rows, center, spread)
         return spread, np.zeros(wide.size, dtype=bool), reach
 

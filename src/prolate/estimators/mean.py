@@ -44,7 +44,7 @@ from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.portion import Portion
 from prolate.estimators.rotation import TurnedCurator, find_rotation
 from prolate.estimators.search.alike import likely_scale
-from prolate.estimators.search.apart import are_heavy, joined, portion_apart, shape_of
+from prolate.estimators.search.apart import are_heavy, joined, portion_apart, with_shape
 from prolate.estimators.search.first_mean import FirstMean, view_of
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import rare_column_mean
@@ -146,13 +146,14 @@ def _mean(
         return _stated(shape, rare_column_mean(curator, shape.rare, shape.spread))
     apart = portion_apart(curator, shape, error_norm) if clip == "auto" else None
     if apart is not None:
+        table, known = with_shape(apart, shape)
         if are_heavy(shape, apart.index):  # what is known of them may be of their bulk alone
-            theirs = _mean(apart, rows, error_norm=error_norm)
+            theirs = _mean(table, known.rows, error_norm=error_norm)
         else:
-            theirs = _mean_of(apart, shape_of(apart, shape), error_norm=error_norm)
+            theirs = _mean_of(table, known, error_norm=error_norm)
         others = np.setdiff1d(np.arange(shape.spread.size), apart.index)
         rest = Portion.of(curator, others, 1.0, sample=shape.sample)
-        found = _mean_of(rest, shape_of(rest, shape), error_norm=error_norm)
+        found = _mean_of(*with_shape(rest, shape), error_norm=error_norm)
         return joined(apart.index, theirs, found)
     return _mean_of(curator, shape, error_norm=error_norm, clip=clip, scale=scale)
 

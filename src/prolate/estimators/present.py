@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurement, Searcher
 from prolate.estimators.columns import View
+from prolate.estimators.portion import Portion
 from prolate.estimators.shares import count_rows, fewest_values, present_share, whole_share
 from prolate.queries import (
     ClippedSum,
     Count,
     CountBelow,
+    FarthestHistogram,
     Histogram,
     NormHistogram,
     OneSidedSum,
@@ -119,6 +121,15 @@ class PresentColumn(View):
         """Public bounds."""
         return self.curator.bounds
 
+    def sampled(self, wanted: float | None = None, rows: float | None = None) -> PresentColumn:
+        """Return the same of the sample of its portion, whatever is wanted."""
+        if not isinstance(self.curator, Portion):
+            return self
+        sample = self.curator.sampled()
+        if sample is self.curator:
+            return self
+        return PresentColumn(sample, self.missing * sample.fraction)
+
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
         """Measure `query`, and take off what rows without a value count for."""
         measured = self.curator.measure(query, share=share, label=label)
@@ -130,6 +141,15 @@ class PresentColumn(View):
         else:
             values -= self.missing * _of_missing(query)
         return replace(measured, values=values)
+
+
+def present_portion(portion: Portion, rows: float, part: float) -> PresentColumn:
+    """Return a portion of one column, a part of whose `rows` values is there, as such a view."""
+    table, sample = (
+        each.curator if isinstance(each, PresentView) else each
+        for each in (portion.curator, portion.sample)
+    )
+    return PresentColumn(replace(portion, curator=table, sample=sample), (1.0 - part) * rows)
 
 
 def present_view(curator: Searcher, rows: float, part: Floats | None) -> Searcher:
@@ -201,6 +221,8 @@ def _part_of_values(query: Query, part: Floats) -> Floats | None:
         return part
     if isinstance(query, Histogram):
         return np.repeat(part, query.shape[1])
+    if isinstance(query, FarthestHistogram):
+        return np.repeat(part, query.octaves)
     if isinstance(query, PooledHistogram):
         return np.full(query.size, np.mean(part))
     return None

@@ -121,6 +121,34 @@ def test_a_column_of_which_most_is_missing_is_as_good_as_its_values_alone(
     assert np.mean(held) > 0.8
 
 
+def test_a_column_apart_is_as_good_as_its_values_alone() -> None:
+    off, alone = [], []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(2.0, 1.0, (7500, 3))
+        rows[:, 0] = np.nan
+        rows[rng.permutation(7500)[:1500], 0] = 1000.0 * rng.exponential(1.0, 1500)
+        there = rows[np.isfinite(rows[:, 0])]
+        for errors, table in ((off, rows), (alone, there)):
+            made = prolate.mean(table, budget=Budget(rho=0.5), seed=seed)
+            assert made.details["columns_apart"] == 1
+            errors.append(made.estimate[0] - np.mean(there[:, 0]))
+    # Among rows of all columns it is 2.3 times as far off.
+    assert np.sqrt(np.mean(np.square(off))) < 1.5 * np.sqrt(np.mean(np.square(alone)))
+
+
+def test_far_values_of_a_column_are_seen_where_most_of_it_is_missing() -> None:
+    apart = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(2.0, 1.0, (7500, 4))
+        rows[:, 0] = np.nan
+        rows[rng.permutation(7500)[:1500], 0] = rng.lognormal(0.0, 1.6, 1500)
+        made = prolate.mean(rows, budget=Budget(rho=0.5), seed=seed)
+        apart.append(made.details.get("columns_apart", 0))
+    assert np.mean(apart) >= 0.25  # 0 if looks are planned for as many rows as the table has
+
+
 def test_a_release_has_as_many_rows_as_its_table() -> None:
     for statistic in (prolate.mean, prolate.variance):
         assert statistic(table([0.5]), budget=Budget(rho=0.5), seed=1).n == N

@@ -18,12 +18,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Searcher
+from prolate.curator import Searcher, Table
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.portion import Portion
+from prolate.estimators.present import present_portion
 from prolate.estimators.search.shape import Shape
 
-__all__ = ["are_heavy", "heavy_columns", "joined", "portion_apart", "shape_of"]
+__all__ = ["are_heavy", "heavy_columns", "joined", "portion_apart", "with_shape"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -96,9 +97,17 @@ def are_heavy(shape: Shape, index: Integers) -> bool:
     return shape.heavy is not None and bool(shape.heavy[index].any())
 
 
-def shape_of(portion: Portion, shape: Shape) -> Shape:
-    """Return what is known of the columns of a portion, of which more may be asked."""
-    return replace(shape.of(portion.index), sample=portion.sampled())
+def with_shape(portion: Portion, shape: Shape) -> tuple[Table, Shape]:
+    """Return a portion, and what is known of it, of which more may be asked.
+
+    Of a single column with missing values, a view of the rows that it is in.
+    """
+    known = replace(shape.of(portion.index), sample=portion.sampled())
+    if known.part is None or portion.index.size > 1:
+        return portion, known
+    part = float(known.part[0])
+    table = present_portion(portion, known.rows, part)
+    return table, replace(known, rows=part * known.rows, sample=table.sampled(), part=None)
 
 
 def joined(index: Integers, theirs: Estimate, others: Estimate) -> Estimate:

@@ -45,6 +45,7 @@ def with_farthest(
     *,
     precisely: bool = False,
     of: float | None = None,
+    least: float = 1.0,
 ) -> tuple[Floats, Floats]:
     """Return the spreads of columns, raised where rows are farther out, and how far these are seen.
 
@@ -63,21 +64,23 @@ def with_farthest(
         Whether to pay for counts that show fewer rows.
     of : float, optional
         The part of the rows that is known to be far out.
+    least : float
+        Part of a column's values that is there at least, where the view says as if all were.
     """
     spread, octaves, reach = spread.copy(), _octaves(center.size), np.zeros(center.size)
     total, looks = np.zeros((center.size, octaves - _FAR)), np.zeros(center.size)
     squares = (_END * np.exp2(np.arange(_FAR, octaves))) ** 2
-    many, in_vain = precisely, 0
+    many, in_vain, fewest = precisely, 0, least * rows
     for _ in range(_MOST_LOOKS):
         label = "farthest columns"
-        counts, std = _look(view, rows, center, 1.0 / spread, label, precisely=many, of=of)
+        counts, std = _look(view, fewest, center, 1.0 / spread, label, precisely=many, of=of)
         total += counts[:, _FAR:]
         looks += 1.0
         mean, noise = total / looks[:, np.newaxis], std / np.sqrt(looks)
         seen = _standing_out(mean, noise, lost=_LOST_OF_MANY if many else _LOST)
         far = np.where(np.arange(_FAR, octaves) < _FARTHER, False, seen)
         if far.any() and not many:
-            again, _ = _look(view, rows, center, 1.0 / spread, label, of=of)
+            again, _ = _look(view, fewest, center, 1.0 / spread, label, of=of)
             there, most = (np.sum(far * each, axis=1) for each in (again[:, _FAR:], mean))
             noisy = far & (there < _STILL * most)[:, np.newaxis]
             seen, total = seen & ~noisy, np.where(noisy, 0.0, total)
@@ -127,7 +130,7 @@ def own_steps(
         gain = np.where(left, 1.0 / unit, 0.0)
         label = "farthest rare columns"
         counts, std = _look(view, rows, center, gain, label, precisely=several)
-        seen = _standing_out(np.where(outside, counts, 0.0), np.full(center.size, std))
+        seen = _standing_out(np.where(outside, counts, 0.0), std)
         held = np.where(seen & outside, np.maximum(counts, 0.0), 0.0)
         new = left & held.any(axis=1)
         square = held[new] @ np.minimum(middle, LARGEST) ** 2
@@ -148,12 +151,13 @@ def _look(
     *,
     precisely: bool = False,
     of: float | None = None,
-) -> tuple[Floats, float]:
-    """Return noisy counts of rows by farthest column and octave, and their noise."""
+) -> tuple[Floats, Floats]:
+    """Return noisy counts of rows by farthest column and octave, and each column's noise."""
     query = FarthestHistogram(center, gain, _octaves(center.size))
     share = farthest_share(view, rows, precisely=precisely, of=of)
     measured = view.measure(query, share=share, label=label)
-    return measured.values.reshape(center.size, query.octaves), measured.std
+    each = np.broadcast_to(measured.noise, query.size).reshape(center.size, query.octaves)
+    return measured.values.reshape(each.shape), each[:, 0]
 
 
 def _octaves(columns: int) -> int:

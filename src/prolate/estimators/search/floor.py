@@ -43,7 +43,7 @@ _LOOKS = 16  # ... at most so often
 
 
 def with_far_values(
-    view: Searcher, rows: float, center: Floats, spread: Floats, *, wide: Bools
+    view: Searcher, rows: float, center: Floats, spread: Floats, *, wide: Bools, least: float = 1.0
 ) -> tuple[Floats, Bools, Floats]:
     """Return spreads with what rows show of values far out, and which columns have had a floor.
 
@@ -58,8 +58,10 @@ def with_far_values(
     center, spread : float64 arrays of shape (d,)
     wide : bool array of shape (d,)
         Which columns' bulk is not a single value: the floor is for these alone.
+    least : float
+        Part of a column's values that is there at least, where the view says as if all were.
     """
-    spread, reach = with_farthest(view, rows, center, spread)
+    spread, reach = with_farthest(view, rows, center, spread, least=least)
     return *with_floor(view, rows, center, spread, wide=wide), reach
 
 

@@ -116,5 +116,8 @@ def _with_given(
     spread, _ = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
     spread = np.clip(spread, SMALLEST, LARGEST)
     if not shares.crowded:
-        spread, _, _ = with_far_values(sample, few, center, spread, wide=~interval.narrow)
+        least = 1.0 if interval.part is None else float(interval.part.min())
+        spread, _, _ = with_far_values(
+            sample, few, center, spread, wide=~interval.narrow, least=least
+        )
     return Shape(rows, sample, center, spread, _GIVEN, warnings)

@@ -107,7 +107,7 @@ def search_columns(
     if looked.size and not shares.crowded:
         view = sample if looked.size == narrow.size else SomeColumns(sample, looked)
         raised, floored, reach = with_far_values(
-            view, rows, center[looked], spread[looked], wide=~narrow[looked]
+            view, rows, center[looked], spread[looked], wide=~narrow[looked], least=shares.part
         )
         if center_noise is not None:
             center_noise[looked[floored]] = np.inf  # it was the bulk's
