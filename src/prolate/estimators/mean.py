@@ -181,7 +181,7 @@ def _mean_of(
         def weigh(shape: Shape) -> Floats:
             if scale is not None:
                 return optimal_scale(scale, error_norm)
-            return likely_scale(shape.spread, error_norm, constant=shape.constant)
+            return likely_scale(shape.spread, error_norm, constant=shape.constant, part=shape.part)
 
         norms = None
         if scale is None and clip == "auto":

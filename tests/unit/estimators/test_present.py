@@ -149,6 +149,13 @@ def test_far_values_of_a_column_are_seen_where_most_of_it_is_missing() -> None:
     assert np.mean(apart) >= 0.25  # 0 if looks are planned for as many rows as the table has
 
 
+def test_columns_of_which_much_is_missing_are_scaled_for_less_noise() -> None:
+    missing = [0.0, 0.8, 0.0, 0.8, 0.0, 0.8]
+    made = prolate.mean(table(missing), budget=Budget(rho=0.5), seed=1)
+    ratio = np.mean(made.noise_std[1::2]) / np.mean(made.noise_std[::2])
+    assert 3.0 < ratio < 4.2  # 5 if all are scaled alike
+
+
 def test_a_release_has_as_many_rows_as_its_table() -> None:
     for statistic in (prolate.mean, prolate.variance):
         assert statistic(table([0.5]), budget=Budget(rho=0.5), seed=1).n == N

@@ -28,25 +28,42 @@ _DEVIATIONS = 1.28  # ... and how far apart these are, in standard deviations of
 # a spread seems to be.
 _USUAL = (1.5, np.inf)
 _RELATIVE = (3.0, 4.0)
+_LEAST_PART = 0.25  # of a column that is there: its values are no longer, beside whole columns
 
 
-def likely_scale(spread: Floats, error_norm: float, *, constant: Bools | None = None) -> Floats:
+def likely_scale(
+    spread: Floats,
+    error_norm: float,
+    *,
+    constant: Bools | None = None,
+    part: Floats | None = None,
+) -> Floats:
     """Return what rows are divided by before they are clipped, given the columns' spreads.
 
     For an error relative to the spreads less is raised: if a column is as little spread as it
     seems, all of that is error. Columns that are `constant`, as far as was seen, stay.
 
+    Where only a `part` of a column is there, its sum is divided by that, and so is its noise. The
+    smaller its scale, the less that is; but then its values make rows long, which are clipped, and
+    of skewed values it is not foreseen what that takes from this column alone. So for p = 2 it is
+    part**(1/4) times as large; for long symmetric rows, part**(1/2) would be best.
+
     Examples
     --------
     >>> likely_scale(np.array([1.0, 1.0, 0.01, 1.0]), 2.0).tolist()
     [1.0, 1.0, 1.0, 1.0]
+    >>> likely_scale(np.ones(3), 2.0, part=np.array([1.0, 0.5, 0.1])).round(2).tolist()
+    [1.0, 0.84, 0.71]
     """
     below, most = _RELATIVE if error_norm == RELATIVE else _USUAL
     vary = np.ones(spread.size, dtype=np.bool_) if constant is None else ~constant
     likely = spread.copy()
     if vary.any():
         likely[vary] = likely_spread(spread[vary], below, most)
-    return optimal_scale(likely, error_norm)
+    if part is None:
+        return optimal_scale(likely, error_norm)
+    root = np.sqrt(np.maximum(part, _LEAST_PART))
+    return root * optimal_scale(likely / root, error_norm)
 
 
 def likely_spread(spread: Floats, below: float = _USUAL[0], most: float = _USUAL[1]) -> Floats:
