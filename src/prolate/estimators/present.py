@@ -7,8 +7,10 @@ column counts missing values, too (`search/magnitudes.py`). Where it clearly sho
 are there are counted once more, and what is measured of a column is divided by their part: as if
 the missing ones were like the others. So it is with means that leave missing values out.
 
-A row's length cannot be divided so: of several columns, mostly some are there. A single column is
-seen as a table of the rows in which it is there instead: as precise as if there were no others.
+Rows are as many as there are values of the column of which least is missing, as if the others had
+no values: a single column, or columns that are missing together, are as precise as their rows
+alone. Without values, a row has no length; where columns are missing independently, rows of any
+length are left out instead.
 """
 
 from __future__ import annotations
@@ -38,9 +40,12 @@ from prolate.queries import (
 
 __all__ = [
     "MISSING",
-    "PresentColumn",
+    "PresentRows",
     "PresentView",
     "find_present",
+    "most_present",
+    "present_portion",
+    "present_rows",
     "present_view",
     "whole_rows",
 ]
@@ -99,57 +104,82 @@ class PresentView(View):
 
 
 @dataclass(frozen=True, eq=False)
-class PresentColumn(View):
-    """A view of a single column, of the rows in which it is there.
+class PresentRows(View):
+    """A view of fewer rows: as many as the column has values of which least is missing.
 
     Attributes
     ----------
     curator : Searcher
-    missing : float
-        In how many of its rows the column is not, about.
+    rows, missing : float
+        How many rows the curator has, and how many are left out.
     """
 
+    rows: float
     missing: float
 
     @property
     def dimension(self) -> int:
-        """1."""
-        return 1
+        """Number of columns."""
+        return self.curator.dimension
 
     @property
     def bounds(self) -> tuple[Floats, Floats] | None:
         """Public bounds."""
         return self.curator.bounds
 
-    def sampled(self, wanted: float | None = None, rows: float | None = None) -> PresentColumn:
+    def sampled(self, wanted: float | None = None, rows: float | None = None) -> PresentRows:
         """Return the same of the sample of its portion, whatever is wanted."""
         if not isinstance(self.curator, Portion):
             return self
         sample = self.curator.sampled()
         if sample is self.curator:
             return self
-        return PresentColumn(sample, self.missing * sample.fraction)
+        part = sample.fraction
+        return PresentRows(sample, part * self.rows, part * self.missing)
 
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
-        """Measure `query`, and take off what rows without a value count for."""
+        """Measure `query`, and take off what rows without values count for."""
         measured = self.curator.measure(query, share=share, label=label)
-        values = measured.values.copy()
-        if isinstance(query, NormHistogram):  # these rows deviate by nothing
-            values[0] -= self.missing
-        elif isinstance(query, Histogram) and query.missing:
-            values[-1] -= self.missing
-        else:
-            values -= self.missing * _of_missing(query)
+        asked = query.query if isinstance(query, Selected) else query
+        if isinstance(asked, NormHistogram):
+            return self._shorter(measured, alone=query.columns == 1)
+        values = measured.values - self.missing * _of_missing(query)
+        if isinstance(asked, Histogram) and asked.missing:
+            last = np.s_[asked.shape[1] - 1 :: asked.shape[1]]
+            values[last] -= self.missing
         return replace(measured, values=values)
 
+    def _shorter(self, measured: Measurement, *, alone: bool) -> Measurement:
+        """Return a histogram of lengths without the rows of length 0, and then of any length."""
+        counts = measured.values.copy()
+        without = self.missing if alone else float(np.clip(counts[0], 0.0, self.missing))
+        counts[0] -= without
+        part = (self.rows - self.missing) / (self.rows - without)
+        return replace(measured, values=part * counts, std=part * measured.std)
 
-def present_portion(portion: Portion, rows: float, part: float) -> PresentColumn:
+
+def present_rows(curator: Searcher, rows: float, part: Floats | None) -> Searcher:
+    """Return a view as if no values were missing, of as many rows as `most_present` says."""
+    if part is None:
+        return curator
+    most = most_present(part)
+    fewer = PresentRows(curator, rows, (1.0 - most) * rows) if most < 1.0 else curator
+    return fewer if part.size == 1 else PresentView(fewer, most * rows, part / most)
+
+
+def most_present(part: Floats | None) -> float:
+    """Return the part of its values that is there of the column of which least is missing."""
+    return 1.0 if part is None else float(part.max())
+
+
+def present_portion(portion: Portion, rows: float, part: float) -> PresentRows:
     """Return a portion of one column, a part of whose `rows` values is there, as such a view."""
     table, sample = (
         each.curator if isinstance(each, PresentView) else each
         for each in (portion.curator, portion.sample)
     )
-    return PresentColumn(replace(portion, curator=table, sample=sample), (1.0 - part) * rows)
+    alone = replace(portion, curator=table, sample=sample)
+    return PresentRows(alone, rows, (1.0 - part) * rows)
 
 
 def present_view(curator: Searcher, rows: float, part: Floats | None) -> Searcher:
@@ -167,7 +197,8 @@ def find_present(
 ) -> tuple[Floats | None, NDArray[np.bool_]]:
     """Return the part of each column that is there, and which columns are missing as good as all.
 
-    The part is None if none are clearly missing; it is 1 for columns that have no values.
+    The part is None if none are clearly missing; for columns that have no values, it is the others'
+    largest.
 
     Parameters
     ----------
@@ -193,7 +224,8 @@ def find_present(
         clearly = np.ones_like(clearly)
     if not clearly.any():
         return None, clearly
-    counted = curator.measure(query, share=present_share(curator, rows), label="present")
+    seem = float(np.clip(np.min(1.0 - missing / rows), _FEW, 1.0))  # of the rows
+    counted = curator.measure(query, share=present_share(curator, seem * rows), label="present")
     found, noise = counted.values / rows, counted.std / rows
     if least is None and np.any((found > noise) & (found < _ABSENT)):  # a few are there, or none
         share = present_share(curator, _FEW * rows)
@@ -210,6 +242,8 @@ def find_present(
     middle, apart = float(np.mean(others)), float(np.var(others))
     likely = middle + max(0.0, 1.0 - noise**2 / max(apart, 1e-300)) * (found - middle)
     part = np.where(clearly & ~absent, np.clip(likely, least, 1.0), 1.0)
+    if absent.any() and not absent.all():
+        part[absent] = part[~absent].max()
     return (part if np.any(part < 1.0) else None), absent
 
 

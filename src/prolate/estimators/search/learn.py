@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher, Table
-from prolate.estimators.present import MISSING, PresentColumn, find_present, present_view
+from prolate.estimators.present import MISSING, find_present, most_present, present_rows
 from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.floor import with_far_values
 from prolate.estimators.search.locate import SCALES, Interval, locate
@@ -57,10 +57,12 @@ def learn_shape(
     interval = _interval(sample, few, shares, center, scale)
     if interval.part is not None:  # counts are noisier by as much
         shares = plan_shares(sample, few, float(interval.part.min()))
-    table = _without_missing(curator, rows, interval.part)
-    searched = table if sample is curator else _without_missing(sample, few, interval.part)
-    if interval.part is not None and curator.dimension == 1:  # its rows are those it is in
-        rows, interval = rows * float(interval.part[0]), replace(interval, part=None)
+    table = present_rows(curator, rows, interval.part)
+    searched = table if sample is curator else present_rows(sample, few, interval.part)
+    if interval.part is not None:  # there are no more rows than one of the columns has
+        most = most_present(interval.part)
+        part = None if curator.dimension == 1 else interval.part / most
+        rows, interval = most * rows, replace(interval, part=part)
     if center is None and scale is None:
         shape = search_columns(table, rows, searched, shares, interval, relative=relative)
     else:
@@ -68,13 +70,6 @@ def learn_shape(
     if interval.absent is not None:
         shape = replace(shape, absent=interval.absent, warnings=(*shape.warnings, MISSING))
     return table, replace(shape, part=interval.part)
-
-
-def _without_missing(curator: Searcher, rows: float, part: Floats | None) -> Searcher:
-    """Return a view as if no values were missing; of one column, of the rows that have one."""
-    if part is None or curator.dimension > 1:
-        return present_view(curator, rows, part)
-    return PresentColumn(curator, rows * (1.0 - float(part[0])))
 
 
 def _interval(

@@ -105,9 +105,10 @@ def search_columns(
     # Columns of rare values alone are all alike, unless these are of several sizes.
     looked = np.flatnonzero(~narrow | rare.mixed | (np.mean(narrow) <= _MOSTLY))
     if looked.size and not shares.crowded:
+        least = 1.0 if interval.part is None else float(interval.part.min())
         view = sample if looked.size == narrow.size else SomeColumns(sample, looked)
         raised, floored, reach = with_far_values(
-            view, rows, center[looked], spread[looked], wide=~narrow[looked], least=shares.part
+            view, rows, center[looked], spread[looked], wide=~narrow[looked], least=least
         )
         if center_noise is not None:
             center_noise[looked[floored]] = np.inf  # it was the bulk's
