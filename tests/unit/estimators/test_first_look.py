@@ -165,6 +165,17 @@ def test_a_first_look_gives_columns_a_floor() -> None:
     assert np.mean(found < 20.0) > 0.9
 
 
+def test_a_floor_makes_no_column_reach_farther_than_rows_do() -> None:
+    draw = np.random.default_rng(0)
+    rows = draw.lognormal(0.0, 0.6, (5000, 20)) + 11.0 * (draw.random((5000, 1)) < 0.022)
+    rows *= 10.0 ** draw.uniform(-6.0, 6.0, 20)  # in units that differ by decades
+    for seed in range(4):
+        made = prolate.mean(rows, budget=Budget(rho=2), error_norm="relative", seed=seed)
+        off = (made.estimate - np.mean(rows, axis=0)) / np.std(rows, axis=0)
+        # Millions, if all columns may be as far out as the rows that are far out in the widest.
+        assert np.max(np.abs(off)) < 10.0
+
+
 def test_constant_columns_have_none_and_others_keep_what_was_seen() -> None:
     rows = few_rows(0)
     curator = curator_of(rows)

@@ -73,6 +73,8 @@ def with_first_look(
     spread = with_common_floor(
         sample, rows, shape.center, shape.spread, wide=hidden, part=norms.apart / rows
     )
+    if not norms.hidden:  # no column reaches farther than rows do
+        spread = np.minimum(spread, np.maximum(shape.spread, norms.farthest * scale))
     if np.array_equal(spread, shape.spread):
         return shape, norms
     noise = shape.center_noise

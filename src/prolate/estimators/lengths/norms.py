@@ -108,6 +108,13 @@ class MeasuredNorms:
         return bool(self.above[-1] > _CLEARLY * self.noise)
 
     @property
+    def farthest(self) -> float:
+        """The first edge that rows are not clearly beyond."""
+        clearly = np.flatnonzero(self.above > _CLEARLY * self.above_noise)
+        last = int(clearly[-1]) + 1 if clearly.size else 0
+        return float(self.edges[min(last, self.edges.size - 1)])
+
+    @property
     def apart(self) -> float:
         """How many rows are far beyond the others, and hardly any between; 0 if none clearly are.
 
