@@ -266,6 +266,8 @@ def _of_missing(query: Query) -> Floats | float:
     """Return what a sum counts a row for whose values are all missing."""
     if isinstance(query, Selected):
         return _of_missing(query.query)
+    if isinstance(query, Count):
+        return 1.0
     if isinstance(query, ClippedSum) and query.missing is not None:
         return np.asarray(query.missing / query.unit)
     return 0.0

@@ -18,7 +18,8 @@ from prolate.estimators.present import (
     whole_rows,
 )
 from prolate.estimators.search import magnitudes
-from prolate.queries import ClippedSum, Histogram, LinearGrid, NormHistogram
+from prolate.estimators.sum import mean_within
+from prolate.queries import ClippedSum, Count, Histogram, LinearGrid, NormHistogram
 from prolate.sources import open_source
 
 N = 20_000
@@ -88,6 +89,7 @@ def test_a_column_is_of_the_rows_that_it_is_in() -> None:
         ClippedSum(center, one, 2.0, missing=np.array([7.0])),
         NormHistogram(center, 1.0 / one, np.array([0.5, 1.0, 2.0])),
         Histogram(LinearGrid(np.array([100.0]), np.array([10.0]), 14), missing=True),
+        Count(1),
     ]
     for query in queries:
         view = PresentRows(
@@ -97,6 +99,18 @@ def test_a_column_is_of_the_rows_that_it_is_in() -> None:
         alone = Curator(open_source(there), PLENTY, seed=1)
         expected = alone.measure(query, share=0.1, label="all").values
         assert np.allclose(found, expected, atol=1e-3 * np.max(np.abs(expected)))
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_a_mean_from_bounds_is_of_the_rows_that_the_column_is_in(neighbors) -> None:
+    rows = table([0.8])
+    there = rows[np.isfinite(rows[:, 0])]
+    bounds = np.zeros(1), np.full(1, 1000.0)
+    curator = Curator(open_source(rows), PLENTY, neighbors=neighbors, seed=1, bounds=bounds)
+    view = PresentRows(curator, float(N), float(N - len(there)))
+    found = mean_within(view, rows=float(len(there)), error_norm=2.0)
+    assert abs(found.value[0] - np.mean(there)) < 0.1
+    assert abs(found.rows - len(there)) < 10.0
 
 
 @pytest.mark.parametrize("statistic", ["mean", "variance"])
