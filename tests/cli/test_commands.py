@@ -219,6 +219,26 @@ def test_a_release_that_cannot_be_stored_is_printed(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("reader_is_gone", [True, False])
+def test_a_release_that_can_be_neither_stored_nor_printed_is_on_standard_error(
+    reader_is_gone, face: Face, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with monkeypatch.context() as patch:
+        if reader_is_gone:
+            patch.setattr("prolate.terminal.is_deserted", lambda stream: True)
+        else:  # the disk is that of standard output, too
+            patch.setattr("sys.stdout", io.StringIO())
+            patch.setattr("sys.stdout.write", full)
+        code, _, err = run("mean", "a.csv", "--mu", "1", "-o", tmp_path / "r.json")
+    assert code == 2
+    assert Release.from_json(err[err.index("{") : err.rindex("}") + 1]).n == 20190
+    assert "It cannot be printed either, and is above, on standard error" in err
+
+
 def test_a_release_that_cannot_be_printed_is_on_standard_error(
     face: Face, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

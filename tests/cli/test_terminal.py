@@ -150,6 +150,19 @@ def test_a_release_that_does_not_fit_is_on_standard_error(
     assert "prolate: The release cannot be printed (File too large)." in done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
+def test_what_cannot_be_written_is_said_once(command: list[str]) -> None:
+    """A short table waits in Python's buffer, and Python writes that at exit."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*command, "mean", "3", "--mu", "1"],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert Release.from_json(done.stderr[: done.stderr.rindex("}") + 1]).n == 10
+    assert len(done.stderr[done.stderr.rindex("}") :].splitlines()) == 2  # one sentence
+
+
 def test_nothing_is_released_where_nobody_reads(command: list[str], tmp_path: Path) -> None:
     def run(*words: str) -> tuple[int, str]:
         reads, writes = os.pipe()

@@ -137,6 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             click.echo(f"prolate: {printable(sentence)}", err=True)
             if isinstance(error, click.UsageError) and error.ctx is not None:
                 click.echo(f"Try '{error.ctx.command_path} --help'.", err=True)
+        _drop_unwritten()
         return _TERMINATED if code == _INTERRUPTED and terminated else code
 
 
@@ -207,6 +208,14 @@ def explain(error: BaseException) -> tuple[int, str]:
 
 
 def _be_silent() -> None:
-    """Say nothing about a broken pipe, at exit either."""
+    """Say nothing about what cannot be written, at exit either."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _drop_unwritten() -> None:
+    """Drop what cannot be written: Python would try again at exit, and end with 120."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _be_silent()

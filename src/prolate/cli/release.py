@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -55,10 +56,7 @@ def release_and_print(
         try:
             release.to_json(output)
         except ReleaseError as error:
-            click.echo(release.to_json(), nl=False)
-            raise ReleaseError(
-                f"{error} It is printed instead, because its budget is spent."
-            ) from error
+            raise _printed_instead(release, str(error)) from error
     _print(release, intervals=intervals, stored=output is not None, **shown)
 
 
@@ -76,7 +74,7 @@ def _check_output(output: str | None) -> None:
 def _print(release: Release | GroupedRelease, *, stored: bool, **shown: Any) -> None:
     """Print a release; on standard error where nothing else can be, and it is nowhere else."""
     if not stored and terminal.is_deserted(sys.stdout):
-        raise _printed_instead(release, "nobody reads standard output")
+        raise _on_standard_error(release, "nobody reads standard output")
     try:
         print_whole(release, **shown)
         sys.stdout.flush()
@@ -85,11 +83,28 @@ def _print(release: Release | GroupedRelease, *, stored: bool, **shown: Any) -> 
     except OSError as error:
         if not stored:
             reason = error.strerror or "standard output is closed"
-            raise _printed_instead(release, reason) from error
+            raise _on_standard_error(release, reason) from error
         raise
 
 
-def _printed_instead(release: Release | GroupedRelease, reason: str) -> ReleaseError:
+def _printed_instead(release: Release | GroupedRelease, failure: str) -> ReleaseError:
+    """Print a release that has no file, and return the error that says so.
+
+    The disk that is full may be that of the standard output, too.
+    """
+    if not terminal.is_deserted(sys.stdout):
+        with contextlib.suppress(OSError):
+            click.echo(release.to_json(), nl=False)
+            sys.stdout.flush()
+            return ReleaseError(f"{failure} It is printed instead, because its budget is spent.")
+    click.echo(release.to_json(), nl=False, err=True)
+    return ReleaseError(
+        f"{failure} It cannot be printed either, and is above, on standard error, because its "
+        "budget is spent."
+    )
+
+
+def _on_standard_error(release: Release | GroupedRelease, reason: str) -> ReleaseError:
     """Print a release on standard error, and return the error that says so."""
     click.echo(release.to_json(), nl=False, err=True)
     return ReleaseError(
