@@ -113,6 +113,8 @@ def mean(
         scale=scale,
         rotate=rotate,
     )
+    if "bounds_only" in found.details:  # all rows, which were counted again
+        return found
     return replace(found, rows=rows)
 
 

@@ -52,6 +52,14 @@ def test_few_rows_within_bounds_state_how_much_they_vary() -> None:
     assert 0.6 < np.mean([made.sampling_std[0] for made in stated]) < 1.1  # 15 / sqrt(400)
 
 
+def test_few_rows_within_bounds_are_as_many_as_were_counted_again() -> None:
+    rows = np.random.default_rng(3).uniform(0.0, 10.0, (100, 2))
+    for seed in range(10):
+        made = prolate.mean(rows, bounds=(0, 10), budget=BUDGET, neighbors="add-remove", seed=seed)
+        again = next(each for each in made.receipt if each.label == "rows again")
+        assert abs(made.n - 100) < 5.0 * again.noise_std
+
+
 def test_missing_values_are_not_the_middle_of_bounds() -> None:
     rng = np.random.default_rng(3)
     found = []
