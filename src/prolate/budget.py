@@ -28,6 +28,7 @@ __all__ = [
     "Neighbors",
     "all_digits",
     "check_neighbors",
+    "rounded_up",
 ]
 
 Composition = Literal["gdp", "zcdp"]
@@ -60,6 +61,20 @@ def all_digits(value: float) -> str:
     """
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))
+
+
+def rounded_up(value: float) -> str:
+    """Return four digits of a number, rounded up, so that what is claimed is true.
+
+    Examples
+    --------
+    >>> rounded_up(0.236719), rounded_up(0.5), rounded_up(4.8870001)
+    ('0.2368', '0.5', '4.888')
+    """
+    if float(f"{value:.4g}") >= value:
+        return f"{value:.4g}"
+    unit = 10.0 ** (math.floor(math.log10(value)) - 3)
+    return f"{value + 0.5 * unit:.4g}"
 
 
 def _number(name: str, value: object) -> float:

@@ -12,6 +12,7 @@ import pytest
 
 import prolate
 from prolate import Budget, GroupedRelease, Release, ReleaseError
+from prolate.budget import rounded_up
 from prolate.release import ReceiptEntry
 from prolate.release.unit import Unit
 from prolate.report import drawing, repeat, words
@@ -323,7 +324,7 @@ def test_the_guarantee_can_be_quoted() -> None:
 def test_claims_are_never_rounded_down(mu: float) -> None:
     budget = Budget(mu=mu)
     for value in (mu, budget.rho, *(budget.epsilon_at(d) for d in (1e-5, 1e-6, 1e-9))):
-        assert value <= float(words._up(value)) <= value * 1.001
+        assert value <= float(rounded_up(value)) <= value * 1.001
 
 
 def test_the_budget_adds_up() -> None:

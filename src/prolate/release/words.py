@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prolate.budget import all_digits
+from prolate.budget import all_digits, rounded_up
 
 if TYPE_CHECKING:
     from prolate.release.groups import GroupedRelease
@@ -155,14 +155,14 @@ def guarantee(release: Release | GroupedRelease) -> str:
             "No privacy is guaranteed: a seed was given, and whoever knows it can remove the noise."
         )
     stated = {name: all_digits(value) for name, value in release.budget.stated.items()}
-    rho = stated.get("rho", f"{release.budget.rho:.4g}")
+    rho = stated.get("rho", rounded_up(release.budget.rho))
     names = [f"rho = {rho} zero-concentrated differential privacy"]
     if release.budget.composition == "gdp" and "mu" in stated:
         names = [f"mu = {stated['mu']} Gaussian differential privacy"]
     if "epsilon" in stated:
         names = [f"(epsilon = {stated['epsilon']}, delta = {stated['delta']})-differential privacy"]
         if release.budget.composition == "zcdp":
-            names.append(f"rho = {release.budget.rho:.4g} zero-concentrated privacy")
+            names.append(f"rho = {rounded_up(release.budget.rho)} zero-concentrated privacy")
     keys_delta = keys_delta_of(release)
     event = (
         f"replacing {protected(release, 'any one')} by any other, the number of "
@@ -175,13 +175,12 @@ def guarantee(release: Release | GroupedRelease) -> str:
     if keys_delta is not None:
         return (
             f"{names[0]}, for {event}. Of delta, {keys_delta:g} is for showing which groups there "
-            f"are; the rest goes with the measurements (mu = {release.budget.mu:.4g})."
+            f"are; the rest goes with the measurements (mu = {rounded_up(release.budget.mu)})."
         )
     return (
         f"{' and '.join(names)}, for {event}: whatever the other {protected(release)} are, that "
-        "is as hard "
-        f"to notice in this release as a shift by mu = {release.budget.mu:.4g} in one standard "
-        "normal number."
+        f"is as hard to notice in this release as a shift by mu = {rounded_up(release.budget.mu)} "
+        "in one standard normal number."
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prolate.budget import Budget
+from prolate.budget import Budget, rounded_up
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import in_words
 from prolate.release.views import each, round_to
@@ -71,9 +71,9 @@ def guarantee(release: Release | GroupedRelease) -> str:
         return release.guarantee
     budget, one = release.budget, unit(release)
     if budget.composition == "gdp":
-        notion = f"μ-Gaussian differential privacy with μ = {_up(budget.mu)}"
+        notion = f"μ-Gaussian differential privacy with μ = {rounded_up(budget.mu)}"
     else:
-        notion = f"ρ-zero-concentrated differential privacy with ρ = {_up(budget.rho)}"
+        notion = f"ρ-zero-concentrated differential privacy with ρ = {rounded_up(budget.rho)}"
     epsilon, delta = _stated_pair(budget)
     if release.neighbors == "replace":
         number = ""
@@ -109,11 +109,11 @@ def protection(release: Release | GroupedRelease) -> list[tuple[str, str]]:
     keys_delta = keys_delta_of(release)
     if keys_delta is not None:  # all of it together is (ε, δ) and nothing more
         found.append(("δ of showing which groups there are", f"{keys_delta:g}"))
-        found.append(("μ of the measurements", _up(budget.mu)))
+        found.append(("μ of the measurements", rounded_up(budget.mu)))
     else:
         if budget.composition == "gdp":
-            found.append(("μ of Gaussian differential privacy", _up(budget.mu)))
-        found.append(("ρ of zero-concentrated differential privacy", _up(budget.rho)))
+            found.append(("μ of Gaussian differential privacy", rounded_up(budget.mu)))
+        found.append(("ρ of zero-concentrated differential privacy", rounded_up(budget.rho)))
         deltas = sorted({*_DELTAS, budget.stated.get("delta", _DELTAS[0])}, reverse=True)
         found += [(f"ε at δ = {delta:g}", _epsilon_at(budget, delta)) for delta in deltas]
     one = unit(release)
@@ -137,21 +137,7 @@ def _epsilon_at(budget: Budget, delta: float) -> str:
     """Return epsilon as text: as it was stated, or rounded up."""
     if budget.stated.get("delta") == delta:
         return f"{budget.stated['epsilon']:.12g}"
-    return _up(budget.epsilon_at(delta))
-
-
-def _up(value: float) -> str:
-    """Return four digits of a number, rounded up, so that what is claimed is true.
-
-    Examples
-    --------
-    >>> _up(0.236719), _up(0.5), _up(4.8870001)
-    ('0.2368', '0.5', '4.888')
-    """
-    if float(f"{value:.4g}") >= value:
-        return f"{value:.4g}"
-    unit = 10.0 ** (math.floor(math.log10(value)) - 3)
-    return f"{value + 0.5 * unit:.4g}"
+    return rounded_up(budget.epsilon_at(delta))
 
 
 def sureness(*releases: Release) -> str:
