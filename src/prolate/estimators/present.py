@@ -64,8 +64,22 @@ MISSING = "Nearly all values of a column are missing: do not use its numbers."
 """The warning where a column has hardly any values."""
 
 
+class _SameColumns(View):
+    """A view of all of a curator's columns, as far as they have values."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of columns."""
+        return self.curator.dimension
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats] | None:
+        """Public bounds."""
+        return self.curator.bounds
+
+
 @dataclass(frozen=True, eq=False)
-class PresentView(View):
+class PresentView(_SameColumns):
     """A view whose columns' sums and counts are over the part that is there of each.
 
     Attributes
@@ -79,16 +93,6 @@ class PresentView(View):
     rows: float
     part: Floats
 
-    @property
-    def dimension(self) -> int:
-        """Number of columns."""
-        return self.curator.dimension
-
-    @property
-    def bounds(self) -> tuple[Floats, Floats] | None:
-        """Public bounds."""
-        return self.curator.bounds
-
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
         """Measure `query`, and divide what it says of a column by the part that is there."""
         measured = self.curator.measure(query, share=share, label=label)
@@ -98,13 +102,13 @@ class PresentView(View):
         others = self.rows * _of_missing(query)  # if all values were missing
         values, each = others + (measured.values - others) / part, measured.std / part
         if isinstance(query, Histogram) and query.missing:  # none are, for who asks here
-            last = np.s_[query.shape[1] - 1 :: query.shape[1]]
+            last = _missing_cells(query)
             values[last] = measured.values[last] - self.rows * (1.0 - part[last])
         return replace(measured, values=values, std=float(each.max()), each=each)
 
 
 @dataclass(frozen=True, eq=False)
-class PresentRows(View):
+class PresentRows(_SameColumns):
     """A view of fewer rows: as many as the column has values of which least is missing.
 
     Attributes
@@ -116,16 +120,6 @@ class PresentRows(View):
 
     rows: float
     missing: float
-
-    @property
-    def dimension(self) -> int:
-        """Number of columns."""
-        return self.curator.dimension
-
-    @property
-    def bounds(self) -> tuple[Floats, Floats] | None:
-        """Public bounds."""
-        return self.curator.bounds
 
     def sampled(self, wanted: float | None = None, rows: float | None = None) -> PresentRows:
         """Return the same of the sample of its portion, whatever is wanted."""
@@ -145,8 +139,7 @@ class PresentRows(View):
             return self._shorter(measured, alone=query.columns == 1)
         values = measured.values - self.missing * _of_missing(query)
         if isinstance(asked, Histogram) and asked.missing:
-            last = np.s_[asked.shape[1] - 1 :: asked.shape[1]]
-            values[last] -= self.missing
+            values[_missing_cells(asked)] -= self.missing
         return replace(measured, values=values)
 
     def _shorter(self, measured: Measurement, *, alone: bool) -> Measurement:
@@ -245,6 +238,12 @@ def find_present(
     if absent.any() and not absent.all():
         part[absent] = part[~absent].max()
     return (part if np.any(part < 1.0) else None), absent
+
+
+def _missing_cells(query: Histogram) -> slice:
+    """Return where a vector with cells of missing values has these."""
+    _, cells = query.shape
+    return slice(cells - 1, None, cells)
 
 
 def _part_of_values(query: Query, part: Floats) -> Floats | None:

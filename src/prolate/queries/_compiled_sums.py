@@ -93,15 +93,18 @@ def _add_fours(
 
 @njit(nogil=True, error_model="numpy")
 def _finish_line(
-    row: Any, steps: Any, lengths: Any, short: float, missing: Any, limits: Any, factors: Any
+    row: Any, steps: Any, lengths: Any, missing: Any, limits: Any, factors: Any
 ) -> None:
-    """Cut the steps of rows that lie side by side, if need be; set the factor of each step."""
+    """Cut the steps of rows that lie side by side, if need be; set the factor of each step.
+
+    As `finish_row`, to which narrow rows would take longer to pass than to be finished.
+    """
     d, cap = missing.size, 2.0 * limits[0]
     for i in range(lengths.size):
         square, begin, end = lengths[i], i * d, i * d + d
         if not square <= cap * cap:
             square = cut_row(row[begin:end], steps[begin:end], cap, missing)
-        factors[begin:end] = 1.0 if square <= short else factor_of(square, d, *limits)
+        factors[begin:end] = factor_of(square, d, *limits)
 
 
 @njit(nogil=True, error_model="numpy")
@@ -138,7 +141,7 @@ def _add_narrow(
             lengths[i] = square
             all_short &= square <= short
         if not all_short:
-            _finish_line(row, steps, lengths, short, missing, limits, factors)
+            _finish_line(row, steps, lengths, missing, limits, factors)
             for j in range(length):
                 steps[j] = np.rint(steps[j] * factors[j])
         for j in range(length):
