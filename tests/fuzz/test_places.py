@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from fuzz.harness import check_sentence, command, limit
 import prolate
 from prolate import Budget, InputError, Ledger, LedgerError, Release, ReleaseError
 from prolate.sources import open_source
+from prolate.sources.delimited import DelimitedFile
 
 B = Budget(mu=1)
 ROWS = np.random.default_rng(0).normal(size=(50, 2))
@@ -136,26 +136,31 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, ending) -> None:
         list(source.blocks())
 
 
-def test_a_file_that_grows_all_the_time(tmp_path) -> None:
+@pytest.mark.parametrize("when", ["before", "within", "after"])
+@pytest.mark.parametrize("reading", [1, 2])
+def test_a_file_that_grows(tmp_path, monkeypatch, reading, when) -> None:
     """Either all measurements are of the same rows, or there is no release."""
     path = store(tmp_path / "rows.csv")
-    stop = threading.Event()
+    read, readings = DelimitedFile.read, 0
 
-    def write() -> None:
-        with path.open("a") as file:
-            while not stop.wait(0.002):
+    def grow(moment: str) -> None:
+        if (readings, moment) == (reading, when):
+            with path.open("a") as file:
                 file.write("1,1\n")
-                file.flush()
 
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        for _ in range(5):
-            with limit(30), pytest.raises(InputError, match="has changed since it was opened"):
-                prolate.mean(path, budget=B)
-    finally:
-        stop.set()
-        writer.join()
+    def reads(self, *arguments):
+        nonlocal readings
+        readings += 1
+        grow("before")
+        for batch in read(self, *arguments):
+            yield batch
+            grow("within")
+        grow("after")
+
+    monkeypatch.setattr(DelimitedFile, "read", reads)
+    with limit(30), pytest.raises(InputError, match="has changed since it was opened"):
+        prolate.mean(path, budget=B)
+    assert readings == reading
 
 
 def test_nothing_replaces_a_ledger_or_rows(tmp_path) -> None:
