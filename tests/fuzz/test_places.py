@@ -43,15 +43,15 @@ def test_pipes_and_devices(tmp_path, ending) -> None:
     for device in ("null", "zero", "full", "random"):
         (tmp_path / f"{device}{ending}").symlink_to(f"/dev/{device}")
     for path in tmp_path.iterdir():
-        with limit(10), pytest.raises(InputError, match="is a pipe or a device"):
+        with limit(), pytest.raises(InputError, match="is a pipe or a device"):
             prolate.mean(path, budget=B)
         assert command("count", path, "--mu", 1)[0] == 2
     # In a folder they are no data files, so that there are none.
-    with limit(10), pytest.raises(InputError, match="no data files directly in it"):
+    with limit(), pytest.raises(InputError, match="no data files directly in it"):
         prolate.mean(tmp_path, budget=B)
-    with limit(10), pytest.raises(InputError, match="No file matches"):
+    with limit(), pytest.raises(InputError, match="No file matches"):
         prolate.mean(tmp_path / "*", budget=B)
-    with limit(10), pytest.raises(LedgerError, match="is not a ledger"):
+    with limit(), pytest.raises(LedgerError, match="is not a ledger"):
         Ledger(pipe)
 
 
@@ -63,11 +63,11 @@ def test_links_in_circles_folders_and_nothing(tmp_path, ending) -> None:
     dangling = tmp_path / f"dangling{ending}"
     dangling.symlink_to("nowhere")
     for path in (loop, folder, dangling, tmp_path / f"no*{ending}", loop / "x.csv"):
-        with limit(10), pytest.raises(InputError) as caught:
+        with limit(), pytest.raises(InputError) as caught:
             prolate.mean(path, budget=B)
         check_sentence(str(caught.value))
     for book in (loop, folder, dangling / "x"):
-        with limit(10), pytest.raises(prolate.ProlateError) as caught:
+        with limit(), pytest.raises(prolate.ProlateError) as caught:
             Ledger.create(book, limit=B)
         check_sentence(str(caught.value))
     code, _, said = command("mean", store(tmp_path / "a.csv"), "--mu", 1, "-o", loop)
@@ -132,7 +132,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, ending) -> None:
     source = open_source(path)
     path.unlink()
     os.mkfifo(path)
-    with limit(10), pytest.raises(InputError, match="has changed since it was opened"):
+    with limit(), pytest.raises(InputError, match="has changed since it was opened"):
         list(source.blocks())
 
 
@@ -158,7 +158,7 @@ def test_a_file_that_grows(tmp_path, monkeypatch, reading, when) -> None:
         grow("after")
 
     monkeypatch.setattr(DelimitedFile, "read", reads)
-    with limit(30), pytest.raises(InputError, match="has changed since it was opened"):
+    with limit(), pytest.raises(InputError, match="has changed since it was opened"):
         prolate.mean(path, budget=B)
     assert readings == reading
 
@@ -237,7 +237,7 @@ def test_counts_of_several_columns(tmp_path) -> None:
 
 def test_releases_are_no_devices() -> None:
     for device in ("/dev/zero", "/dev/null", "/dev/full", "/dev/urandom"):
-        with limit(10):
+        with limit():
             code, _, said = command("show", device)
         assert code == 2
         assert "is a device" in said

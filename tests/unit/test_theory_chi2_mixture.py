@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 
 import mpmath
 import numpy as np
@@ -387,7 +386,7 @@ def test_bad_points() -> None:
 
 @pytest.mark.parametrize("kind", ["equal", "distinct", "12 decades", "Zipf"])
 def test_a_hundred_thousand_columns(kind: str) -> None:
-    """Right and left of the mean by different paths; and time, very generously."""
+    """Right and left of the mean by different paths."""
     d = 100_000
     weights = {
         "equal": np.full(d, 1e-5),
@@ -396,9 +395,4 @@ def test_a_hundred_thousand_columns(kind: str) -> None:
         "Zipf": 1.0 / np.arange(1.0, d + 1.0),
     }[kind]
     Q = ChiSquareMixture(weights)
-    start = time.perf_counter()
-    x = Q.isf(1e-12)
-    seconds = time.perf_counter() - start
-    print(f"{kind}: {seconds:.3f} s")
-    assert off(Q.sf(x), 1e-12) < TIGHT
-    assert seconds < 5.0  # a quarter of a second on an idle machine
+    assert off(Q.sf(Q.isf(1e-12)), 1e-12) < TIGHT
