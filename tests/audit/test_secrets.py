@@ -38,9 +38,9 @@ from scipy import sparse
 import prolate
 from prolate import Budget
 from prolate.cli import main
-from prolate.noise import NumberedBits, SeededBits
+from prolate.noise import PARTS, NumberedBits, SeededBits
 from prolate.sklearn import LinearRegression, PrivateMean, PrivateScaler
-from prolate.sources import PARTS, Thinning, open_source
+from prolate.sources import Thinning, open_source
 from prolate.sources.paired import open_pair
 from prolate.sources.sparse_rows import SparseRows
 

@@ -19,9 +19,9 @@ from spark.rows import ROWS, write_rows
 import prolate
 from prolate.curator import Curator
 from prolate.errors import InputError
-from prolate.noise import NumberedBits, SeededBits
+from prolate.noise import PARTS, NumberedBits, SeededBits
 from prolate.queries import Count, CountBelow, Gram, Pairs
-from prolate.sources import PARTS, Source, Thinning, open_source, spark_files
+from prolate.sources import Source, Thinning, open_source, spark_files
 from prolate.sources import spark as on_spark
 from prolate.sources.spark_tasks import _PIECE
 

@@ -13,9 +13,9 @@ import pytest
 
 import prolate
 from prolate.errors import InputError
-from prolate.noise import NumberedBits, SeededBits, SystemBits
+from prolate.noise import PARTS, NumberedBits, SeededBits, SystemBits
 from prolate.queries import Query
-from prolate.sources import PARTS, Source, Thinning
+from prolate.sources import Source, Thinning
 from prolate.sources.spark import _starts
 from prolate.sources.spark_files import FragmentReader, _enough, _tasks
 from prolate.sources.spark_tasks import (

@@ -15,7 +15,7 @@ from prolate.budget import Budget
 from prolate.curator import Curator, Measurement
 from prolate.curator import curator as door
 from prolate.errors import BudgetError, InputError, LedgerError
-from prolate.noise import MAX_SCALE
+from prolate.noise import MAX_SCALE, PARTS
 from prolate.queries import (
     RADIUS,
     ClippedSum,
@@ -27,7 +27,7 @@ from prolate.queries import (
     Query,
     Ranks,
 )
-from prolate.sources import PARTS, open_source
+from prolate.sources import open_source
 from prolate.sources.arrays import ArraySource
 from prolate.sources.source import Source
 

@@ -13,7 +13,7 @@ from prolate import Budget, BudgetError, InputError, expected_error
 from prolate.forecast import rehearsal
 from prolate.forecast.imagined import ImaginedRows
 from prolate.forecast.rehearsal import moment
-from prolate.noise import NumberedBits, SeededBits
+from prolate.noise import PARTS, NumberedBits, SeededBits
 from prolate.queries import (
     RADIUS,
     ClippedSum,
@@ -33,7 +33,7 @@ from prolate.queries import (
     Rotated,
     Selected,
 )
-from prolate.sources import PARTS, Thinning
+from prolate.sources import Thinning
 
 D, N = 8, 60000
 MEAN = np.linspace(-3.0, 20.0, D)

@@ -17,7 +17,6 @@ import pytest
 from prolate.errors import InputError
 from prolate.noise import (
     MAX_SCALE,
-    NumberedBits,
     SeededBits,
     SystemBits,
     exact,
@@ -462,35 +461,6 @@ def test_split_streams_have_nothing_in_common() -> None:
     twin = SeededBits(3)
     twin.words(500)
     assert np.array_equal(twin.split(2)[1].words(500), words[3])
-
-
-@pytest.mark.parametrize("part", [1, 300, 4096, 12_345, 40_960, 65_535])
-def test_numbers_below_a_part(part) -> None:
-    """As many as should be, none after another more often, and the same ones wherever one starts.
-
-    Counts and products are within 6.5 standard deviations, which chance exceeds once in 10**10,
-    or hardly more often where few are expected.
-    """
-    bits = NumberedBits.from_bits(SeededBits(9))
-    count, chance = 1_000_000, part / 65_536
-    found = bits.below(0, count, part)
-    assert abs(found.sum() - count * chance) < 6.5 * math.sqrt(count * chance) + 10
-    for lag in (1, 2, 1 << 15):
-        both = np.count_nonzero(found[lag:] & found[:-lag]) - (count - lag) * chance**2
-        assert abs(both) < 13.0 * math.sqrt(count) * chance + 20
-    for start, size in ((0, 1), (5, 40_000), (32_767, 2), (32_768, 0), (999_990, 10)):
-        assert np.array_equal(bits.below(start, size, part), found[start : start + size])
-    other = NumberedBits.from_bits(SeededBits(10)).below(0, count, part)
-    assert (
-        abs(np.count_nonzero(found & other) - count * chance**2)
-        < 6.5 * math.sqrt(count) * chance + 10
-    )
-
-
-def test_all_numbers_are_below_the_whole_and_none_below_nothing() -> None:
-    bits = NumberedBits.from_bits(SeededBits(9))
-    assert bits.below(7, 40_000, 65_536).all()
-    assert not bits.below(7, 40_000, 0).any()
 
 
 def test_the_stream_is_that_of_the_standard() -> None:

@@ -14,9 +14,9 @@ import scipy.sparse
 
 import prolate
 from prolate.errors import InputError
-from prolate.noise import NumberedBits, SeededBits
+from prolate.noise import PARTS, NumberedBits, SeededBits
 from prolate.queries import Count
-from prolate.sources import PARTS, Source, Thinning, kept, open_source
+from prolate.sources import Source, Thinning, kept, open_source
 
 
 def rows_of(source: Source) -> np.ndarray:

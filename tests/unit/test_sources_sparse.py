@@ -14,10 +14,10 @@ import scipy.sparse
 import prolate
 from prolate.curator import Curator
 from prolate.errors import InputError
-from prolate.noise import NumberedBits
+from prolate.noise import PARTS, NumberedBits
 from prolate.queries import ClippedSum, Count, CountBelow, Histogram, LinearGrid, sparse
 from prolate.rivals.plan_binary import plan_binary
-from prolate.sources import PARTS, Thinning, open_source
+from prolate.sources import Thinning, open_source
 from prolate.sources.sparse import SparseSource
 from prolate.sources.sparse_rows import SparseRows
 

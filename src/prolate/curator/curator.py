@@ -34,9 +34,9 @@ from prolate.curator.choice import choose, first_counts
 from prolate.curator.rows import Rows, cuts_of
 from prolate.errors import BudgetError, InputError
 from prolate.measurement import Measurement, Progress
-from prolate.noise import MAX_SCALE, NumberedBits, random_bits, rounded_gaussian
+from prolate.noise import MAX_SCALE, PARTS, NumberedBits, random_bits, rounded_gaussian
 from prolate.queries import Query, Ranks, Together
-from prolate.sources import PARTS, Source
+from prolate.sources import Source
 from prolate.sources.threads import thread_count
 
 __all__ = ["Curator"]

@@ -6,13 +6,13 @@ Why a sample is no less private. Measurements of a sample are charged as those o
 are, with the same sensitivities; no amplification is claimed, and the size of a sample is
 not looked at.
 
-- **Random rows.** Each row is kept with some probability by secret fair bits of its own
-  (`prolate.noise.NumberedBits`: fair for whoever does not know the key). Given the bits of
-  all rows, neighbors have samples that are neighbors or equal, so that a measurement of the
-  sample is as private as one of all rows with the same sensitivity; and a mixture over bits
-  that do not depend on the rows is no less private (hockey-stick divergences are jointly
-  convex). This holds for any order of the rows: the bits can be assigned to a row wherever
-  it stands.
+- **Random rows.** Each row is kept with some probability, whatever the others, by secret fair
+  bits (`prolate.noise.NumberedBits`: fair for whoever does not know the key). Given for all
+  rows whether they are kept, neighbors have samples that are neighbors or equal, so that a
+  measurement of the sample is as private as one of all rows with the same sensitivity; and a
+  mixture over choices that do not depend on the rows is no less private (hockey-stick
+  divergences are jointly convex). This holds for any order of the rows: choices that are
+  independent of each other can be assigned to a row wherever it stands.
 - **The first m rows.** Replacing a row replaces one of them, or none. Adding or removing a
   row shifts others, so that one of the first m is replaced; or, if there are fewer than m,
   added or removed. So `neighbors` of such a sample is always ``"replace"``, each sensitivity

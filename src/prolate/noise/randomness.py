@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -16,11 +14,9 @@ from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.noise.kernels import compiled
 
-__all__ = ["NumberedBits", "RandomBits", "SeededBits", "SystemBits", "random_bits"]
+__all__ = ["RandomBits", "SeededBits", "SystemBits", "random_bits"]
 
 _MANY, _MOST = 1 << 10, 1 << 34  # words of one ChaCha20 stream
-_STRETCH = 1 << 12  # numbers whose bits are made together
-_CHOICES = 1 << 15  # the same, where few bits of each are
 
 
 class RandomBits(Protocol):
@@ -99,64 +95,3 @@ class SeededBits:
 def random_bits(seed: int | None) -> RandomBits:
     """Return the system's generator, or the seeded one if a seed is given."""
     return SystemBits() if seed is None else SeededBits(seed)
-
-
-@dataclass(frozen=True)
-class NumberedBits:
-    """Sixteen fair bits for each of the numbers 0, 1, 2, ..., which may be asked in any order.
-
-    The bits are a secret key of 256 bits, stretched by SHAKE-128 (FIPS 202): whoever does not
-    know the key cannot tell them from coins. Whoever has it, on whichever machine, finds the
-    same bits for the same number.
-
-    Attributes
-    ----------
-    key : bytes
-
-    Examples
-    --------
-    >>> bits = NumberedBits.from_bits(SeededBits(0))
-    >>> bool(np.all(bits.of(5000, 10) == bits.of(4000, 2000)[1000:1010]))
-    True
-    """
-
-    key: bytes
-
-    @classmethod
-    def from_bits(cls, bits: RandomBits) -> NumberedBits:
-        """Return the bits of a fresh key."""
-        return cls(bits.words(4).tobytes())
-
-    def of(self, start: int, count: int) -> NDArray[np.uint16]:
-        """Return the bits of the numbers from `start`, as words of 16 bits, shape (count,)."""
-        first = start // _STRETCH
-        stretches = range(first, -(-(start + count) // _STRETCH))
-        raw = b"".join(
-            hashlib.shake_128(self.key + number.to_bytes(8, "little")).digest(2 * _STRETCH)
-            for number in stretches
-        )
-        offset = start - first * _STRETCH
-        return np.frombuffer(raw, dtype="<u2")[offset : offset + count].astype(np.uint16)
-
-    def below(self, start: int, count: int, part: int) -> NDArray[np.bool_]:
-        """Return for the numbers from `start` whether sixteen fair bits are below `part`.
-
-        They are other bits than those of `of`. Four of them mostly tell; the others are made
-        only where these are the first four of `part`.
-        """
-        first = start // _CHOICES
-        stretches = range(first, -(-(start + count) // _CHOICES))
-        found = [np.empty(0, np.bool_), *(self._below(number, part) for number in stretches)]
-        offset = start - first * _CHOICES
-        return np.concatenate(found)[offset : offset + count]
-
-    def _below(self, stretch: int, part: int) -> NDArray[np.bool_]:
-        leading, others = divmod(part, 1 << 12)
-        seed = self.key + stretch.to_bytes(8, "little")
-        pairs = np.frombuffer(hashlib.shake_128(seed + b"four").digest(_CHOICES // 2), np.uint8)
-        bits = np.concatenate([pairs & 15, pairs >> 4])
-        found = bits < leading
-        tied = np.flatnonzero(bits == leading)
-        rest = np.frombuffer(hashlib.shake_128(seed + b"rest").digest(2 * tied.size), "<u2")
-        found[tied] = (rest & 0xFFF) < others
-        return found

@@ -9,24 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.compiled import WORK
-from prolate.noise import NumberedBits
+from prolate.noise import PARTS, NumberedBits
 from prolate.parallel import in_threads
 from prolate.sources.source import Block, Source
 from prolate.sources.threads import threads_for
 
-__all__ = ["PARTS", "KeptRows", "Leading", "Thinning", "chosen_rows"]
-
-PARTS = 1 << 16
-"""Probabilities of keeping a row are multiples of one over this."""
+__all__ = ["Choices", "KeptRows", "Leading", "Thinning", "chosen_rows"]
 
 _AT_ONCE = 1 << 25  # bytes of memory: NumPy asks for large pages, which come in a third of the time
-_CHOICES = 1 << 16  # rows that are chosen at once
+_CHOICES = 1 << 18  # rows that are chosen from at once
 _PIECE = 1 << 20  # cells that a thread copies at a time
 
 
 @dataclass(frozen=True)
 class Thinning:
-    """Which rows to keep: each with probability part / `PARTS`, by bits of its own number.
+    """Which rows to keep: each with probability part / `PARTS`, by its number alone.
 
     Attributes
     ----------
@@ -43,9 +40,9 @@ class Thinning:
         """With which a row is kept, exactly."""
         return self.part / PARTS
 
-    def __call__(self, start: int, count: int) -> NDArray[np.bool_]:
-        """Return the choice for `count` rows from row number `start`."""
-        return self.bits.below(start, count, self.part)
+    def __call__(self, start: int, count: int) -> NDArray[np.int64]:
+        """Return the numbers of those kept among `count` rows from number `start`."""
+        return self.bits.chosen(start, count, self.part)
 
 
 @dataclass(frozen=True)
@@ -54,9 +51,36 @@ class Leading:
 
     count: int
 
-    def __call__(self, start: int, count: int) -> NDArray[np.bool_]:
-        """Return the choice for `count` rows from row number `start`."""
-        return np.arange(start, start + count) < self.count
+    def __call__(self, start: int, count: int) -> NDArray[np.int64]:
+        """Return the numbers of those kept among `count` rows from number `start`."""
+        return np.arange(start, min(start + count, self.count))
+
+
+class Choices:
+    """Which rows of one block after another to keep, found for many blocks at once.
+
+    Parameters
+    ----------
+    keep : Thinning or Leading
+    start : int
+        The number of the first block's first row.
+    """
+
+    def __init__(self, keep: Thinning | Leading, start: int = 0) -> None:
+        self._keep = keep
+        self.done = start
+        self._known = start  # rows before this one are chosen or not
+        self._chosen = np.empty(0, np.int64)
+
+    def next(self, count: int) -> NDArray[np.int64]:
+        """Return the places of rows to keep in the next block, of `count` rows."""
+        start, self.done = self.done, self.done + count
+        if self.done > self._known:
+            size = max(self.done - self._known, _CHOICES)
+            self._chosen = np.concatenate([self._chosen, self._keep(self._known, size)])
+            self._known += size
+        here, self._chosen = np.split(self._chosen, [np.searchsorted(self._chosen, self.done)])
+        return here - start
 
 
 class KeptRows(Source):
@@ -81,20 +105,15 @@ class KeptRows(Source):
         wanted = _AT_ONCE // (8 * len(source.columns)) // 2 * 2
         self.rows_per_block = max(source.rows_per_block, wanted)
         self._blocks: list[Block] = []
-        self.n_rows = done = used = 0
-        ahead = np.empty(0, dtype=np.bool_)  # choices for blocks to come
+        self.n_rows = used = 0
+        choices = Choices(keep)
         for block in source.blocks():
-            here = block.shape[0]
-            if here > ahead.size:
-                more = keep(done + ahead.size, max(here, _CHOICES))
-                ahead = np.concatenate([ahead, more])
-            chosen, ahead = np.flatnonzero(ahead[:here]), ahead[here:]
+            chosen = choices.next(block.shape[0])
             used = self._append(block, chosen, used)
-            done += block.shape[0]
             self.n_rows += chosen.size
             if progress is not None:
-                progress(done)
-            if isinstance(keep, Leading) and done >= keep.count:
+                progress(choices.done)
+            if isinstance(keep, Leading) and choices.done >= keep.count:
                 break
         if self._blocks:
             self._blocks[-1] = self._blocks[-1][:used]
@@ -140,8 +159,8 @@ def chosen_rows(rows: Block, keep: Thinning) -> Block:
     """
     count, d = rows.shape
     starts = range(0, count, _CHOICES)
-    found = [start + np.flatnonzero(keep(start, min(_CHOICES, count - start))) for start in starts]
-    chosen = np.concatenate([np.empty(0, dtype=np.intp), *found])
+    found = [keep(start, min(_CHOICES, count - start)) for start in starts]
+    chosen = np.concatenate([np.empty(0, np.int64), *found])
     copies, step = np.empty((chosen.size, d), rows.dtype), max(_PIECE // d, 1)
 
     def copy(start: int) -> None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.sources.arrow import dense_blocks, fill
-from prolate.sources.kept import Leading, Thinning
+from prolate.sources.kept import Choices, Leading, Thinning
 from prolate.sources.labels import spelled
 from prolate.sources.source import Block, Source
 
@@ -203,14 +203,13 @@ class Keeping:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the rows that stay, packed."""
         with _public_words():
-            done = self.starts.get(_task(), 0)
+            choices = Choices(self.keep, self.starts.get(_task(), 0))
             end = self.keep.count if isinstance(self.keep, Leading) else math.inf
-            for block in self.reader(batches) if done < end else ():
-                chosen = block[self.keep(done, block.shape[0])]
-                done += block.shape[0]
+            for block in self.reader(batches) if choices.done < end else ():
+                chosen = block[choices.next(block.shape[0])]
                 if chosen.shape[0] > 0:
                     yield _packed(chosen)
-                if done >= end:
+                if choices.done >= end:
                     break
 
 

@@ -104,7 +104,7 @@ class SparseSource(Source):
         rows = self._rows.shape[0]
         kept = copy.copy(self)
         kept.__dict__.pop("_sparse_rows", None)
-        kept._rows = self._rows[np.flatnonzero(keep(0, rows))]
+        kept._rows = self._rows[keep(0, rows)]
         kept.n_rows = int(kept._rows.shape[0])
         if progress is not None:
             progress(rows)
