@@ -587,6 +587,18 @@ def test_twins_of_narrow_rows_few_of_which_are_long(d) -> None:
         both("clipped_sum", *vectors, float(RADIUS), *tilt, shape=(d,))
 
 
+@pytest.mark.parametrize("m", [0, 1, 2, 7])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (7, 8), (8, 7), (53, 1), (30, 70), (101, 2)])
+def test_twins_of_turned_rows(m, shape) -> None:
+    """Small ones one by one, and others in pairs, four columns at a time: the same bits."""
+    rng = np.random.default_rng(m)
+    rows = np.concatenate([rng.normal(size=(m, shape[0])), rng.choice(SPECIAL, (m, shape[0]))])
+    matrix = rng.normal(size=shape) * 10.0 ** rng.integers(-9, 9, shape)
+    for some in (rows, rows[1:]):
+        both("turn", some, rng.normal(size=shape[0]), matrix, shape=None)
+        both("turn", some, public(rng, shape[0]), matrix, shape=None)
+
+
 @pytest.mark.parametrize("edges", [0, 1, 2, 59])
 def test_twins_of_counts_between_edges(edges) -> None:
     """Edges are counted from the middle on: wherever the values are, and where edges are equal."""

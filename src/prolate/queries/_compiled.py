@@ -18,6 +18,7 @@ __all__ = [
 ]
 
 _LANES = 32
+_LARGE = 50  # entries of a matrix by which rows are turned in pairs
 
 
 @njit(nogil=True, fastmath={"reassoc"})
@@ -73,14 +74,43 @@ def cut(rows: Any, lower: Any, upper: Any) -> Any:
     return found
 
 
+@njit(nogil=True)
+def _deviation(x: float, center: float) -> float:
+    return x - center if x - x == 0.0 else 0.0
+
+
+@njit(nogil=True)
+def _turn_pairs(rows: Any, count: int, center: Any, matrix: Any, out: Any) -> None:
+    """Turn two rows, by four columns at a time; each sum is in the order of the columns."""
+    columns, width = matrix.shape
+    fours = columns // 4 * 4
+    away = np.empty((2, columns))
+    for i in range(0, count, 2):
+        for j in range(columns):
+            away[0, j] = _deviation(rows[i, j], center[j])
+            away[1, j] = _deviation(rows[i + 1, j], center[j])
+        for j in range(0, fours, 4):
+            a, b, c, d = away[0, j], away[0, j + 1], away[0, j + 2], away[0, j + 3]
+            p, q, r, s = away[1, j], away[1, j + 1], away[1, j + 2], away[1, j + 3]
+            for k in range(width):
+                w, x, y, z = matrix[j, k], matrix[j + 1, k], matrix[j + 2, k], matrix[j + 3, k]
+                out[i, k] = out[i, k] + a * w + b * x + c * y + d * z
+                out[i + 1, k] = out[i + 1, k] + p * w + q * x + r * y + s * z
+        for j in range(fours, columns):
+            for k in range(width):
+                out[i, k] += away[0, j] * matrix[j, k]
+                out[i + 1, k] += away[1, j] * matrix[j, k]
+
+
 @njit(nogil=True, cache=True)
 def turn(rows: Any, center: Any, matrix: Any) -> Any:
     m, d = rows.shape
     out = np.zeros((m, matrix.shape[1]))
-    for i in range(m):
+    pairs = m // 2 * 2 if matrix.size >= _LARGE else 0
+    _turn_pairs(rows, pairs, center, matrix, out)
+    for i in range(pairs, m):
         for j in range(d):
-            x = rows[i, j]
-            deviation = x - center[j] if x - x == 0.0 else 0.0
+            deviation = _deviation(rows[i, j], center[j])
             for k in range(matrix.shape[1]):
                 out[i, k] += deviation * matrix[j, k]
     return out

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.queries.base import Query, check_vectors
-from prolate.queries.gram import DIAGONAL, GRAM_RADIUS, Gram, take_off, triangle_weights
+from prolate.queries.gram import DIAGONAL, GRAM_RADIUS, Gram, take_off, weighted_triangle
 
 __all__ = ["Along", "Cross"]
 
@@ -115,9 +115,8 @@ class Cross(Query):
         if not self.gram:
             total += products
             return
-        k = steps.shape[1]
-        matrix = (steps.T @ steps)[np.triu_indices(k)].astype(np.int64)
-        total[: matrix.size] += matrix * triangle_weights(k)
+        matrix = weighted_triangle(steps)
+        total[: matrix.size] += matrix
         total[matrix.size :] += DIAGONAL * products
 
     def products(self, values: Floats) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from prolate.errors import InputError
 from prolate.queries import kernels
 from prolate.queries.base import Query, check_vectors
 
-__all__ = ["DIAGONAL", "GRAM_RADIUS", "Gram", "take_off", "triangle_weights"]
+__all__ = ["DIAGONAL", "GRAM_RADIUS", "Gram", "take_off", "weighted_triangle"]
 
 Floats = NDArray[np.float64]
 
@@ -143,8 +144,7 @@ class Gram(Query):
     def add(self, rows: Floats, total: NDArray[np.int64]) -> None:
         """Add the Gram matrix of a tile."""
         steps = self.steps(rows)
-        product = (steps.T @ steps)[np.triu_indices(self.order)].astype(np.int64)
-        total += product * triangle_weights(self.order)
+        total += weighted_triangle(steps)
 
     def steps(self, rows: Floats) -> Floats:
         """Return the clipped rows of a tile in grid steps: (m, k) integers, as doubles."""
@@ -171,7 +171,8 @@ class Gram(Query):
         """Return the (k, k) matrix, in the units of u, of a vector of this query."""
         k = self.order
         upper = np.zeros((k, k))
-        upper[np.triu_indices(k)] = values / triangle_weights(k) * self.unit**2
+        places, weights = _triangle(k)
+        upper.ravel()[places] = values / weights * self.unit**2
         return upper + np.triu(upper, 1).T
 
     def noise(self, std: float) -> tuple[float, float]:
@@ -194,15 +195,21 @@ def take_off(target: Floats, steps: Floats, slopes: Floats, most: float) -> Floa
 
     Column after column, so that a row's number depends on no other row, nor on its place.
     """
-    left = target
+    used = slopes.size
+    explained = kernels.turn(steps[:, :used], np.zeros(used), slopes[:, None])[:, 0]
     with np.errstate(over="ignore", invalid="ignore"):
-        for j, slope in enumerate(slopes):
-            left = left - steps[:, j] * slope
-        left = np.minimum(np.maximum(np.rint(left), -most), most)
+        left = np.minimum(np.maximum(np.rint(target - explained), -most), most)
     return np.where(np.isnan(left), 0.0, left)
 
 
-def triangle_weights(order: int) -> NDArray[np.int64]:
-    """Return the weights of the entries of an upper triangle, row by row."""
+def weighted_triangle(steps: Floats) -> NDArray[np.int64]:
+    """Return the entries of the upper triangle of steps' steps, row by row, times their weights."""
+    places, weights = _triangle(steps.shape[1])
+    return (steps.T @ steps).ravel()[places].astype(np.int64) * weights
+
+
+@lru_cache(maxsize=4)
+def _triangle(order: int) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Return where the upper triangle of a matrix lies in memory, and the weights there."""
     first, second = np.triu_indices(order)
-    return np.where(first == second, DIAGONAL, _OTHER)
+    return first * order + second, np.where(first == second, DIAGONAL, _OTHER)
