@@ -106,12 +106,13 @@ def test_a_task_adds_up_and_counts_its_rows() -> None:
     assert unpack(list(adding(iter([]))), 3)[1] == {0: 0}
 
 
-def test_a_task_keeps_rows_by_their_numbers() -> None:
+@pytest.mark.parametrize("start", [0, 12_345, 261_700])
+def test_a_task_keeps_rows_by_their_numbers(start) -> None:
     rows = np.arange(3000.0).reshape(1000, 3)
     keep = Thinning(NumberedBits.from_bits(SystemBits()), PARTS // 4)
-    kept = Keeping(RowReader(3, 64), keep, {0: 12_345})(batches(rows, 77))
+    kept = Keeping(RowReader(3, 64), keep, {0: start})(batches(rows, 77))
     found = np.concatenate(list(KeptReader(3)(kept)))
-    np.testing.assert_array_equal(found, rows[keep(12_345, 1000)])
+    np.testing.assert_array_equal(found, rows[keep(start, 1000) - start])
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from prolate.errors import InputError
 from prolate.noise import PARTS, NumberedBits, SeededBits
 from prolate.queries import Count
 from prolate.sources import Source, Thinning, kept, open_source
+from prolate.sources.kept import Choices, Leading
 
 
 def rows_of(source: Source) -> np.ndarray:
@@ -330,6 +331,15 @@ def test_a_sample_may_be_empty() -> None:
     sample = open_source(np.ones((20, 3))).thinned(keep)
     assert sample.n_rows == 0
     assert sample.collect(Count(3), 1).tolist() == [0]
+
+
+@pytest.mark.parametrize("keep", [Thinning(NumberedBits(b"k" * 32), PARTS // 3), Leading(700)])
+@pytest.mark.parametrize("start", [0, 262_000])
+def test_choices_of_blocks_are_those_of_all_rows(monkeypatch, keep, start) -> None:
+    monkeypatch.setattr(kept, "_CHOICES", 300)
+    choices, counts = Choices(keep, start), (0, 1, 299, 5, 0, 700, 3)
+    found = [choices.done + choices.next(count) for count in counts]
+    assert np.array_equal(np.concatenate(found), keep(start, 1008))
 
 
 def test_a_sample_of_a_sample(monkeypatch) -> None:
