@@ -20,7 +20,8 @@ __all__ = ["Tail", "find_tail"]
 
 Floats = NDArray[np.float64]
 
-_VALUES, _FEWEST = 1 << 21, 1 << 10  # normal numbers, and rows of them
+_VALUES = 1 << 21  # normal numbers
+_FEWEST, _MOST = 1 << 10, 1 << 18  # rows of them
 _USUAL = 0.05  # part of the rows beyond the radius from which the tail is extrapolated
 _SEEN = 3.0  # standard deviations of noise that a count must exceed
 _MANY = 6.0  # the same, of rows beyond the radius
@@ -92,7 +93,7 @@ def find_tail(norms: MeasuredNorms, size: Floats, clipped: float, rows: float) -
 
 def _normal_rows(size: Floats) -> Floats:
     """Return squares of normal rows around their size: public but for the private scales."""
-    count = max(_VALUES // size.size, _FEWEST)
+    count = min(max(_VALUES // size.size, _FEWEST), _MOST)
     draw = _squares if count * size.size <= _VALUES else _squares.__wrapped__  # too many to keep
     return np.asarray(draw(count, size.size) * size)
 
