@@ -231,6 +231,8 @@ class LinearRegression(Regressor):
             method=self.method,
             needs_bounds=self.method != "auto" and self.bounds is not None,
             fit_intercept=self.fit_intercept,
+            accounting=self.accounting,
+            alpha=self.alpha,
         )
         found = job.release(
             source,

@@ -540,12 +540,37 @@ def test_the_code_has_all_digits(tmp_path: Any, monkeypatch: pytest.MonkeyPatch)
 
 def test_the_code_says_which_arguments_it_may_lack() -> None:
     rows = np.random.default_rng(0).normal(5.0, 2.0, size=(500, 2))
-    given: list[dict[str, Any]] = [{"center": 5.0}, {"clip": 0.1}, {"rotation": "auto"}]
+    given: list[dict[str, Any]] = [{}, {"method": "gaussian-ellipse", "center": 5, "scale": 2}]
     for options in given:
         made = prolate.mean(rows, budget=Budget(mu=1), **options)
         assert any("scale" in note for note in repeat.not_stored(made))
-    fit = prolate.LinearRegression(mu=1, alpha=3.0).fit(rows[:, :1], rows[:, 1])
-    assert any("alpha" in note for note in repeat.not_stored(fit.release_))
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "given"),
+    [
+        ("mean", (), {"rotation": "auto"}),
+        ("mean", (), {"clip": 0.1}),
+        ("regress", ("b",), {"alpha": 3}),
+        ("regress", ("b",), {"method": "ssp", "accounting": "basic", "bounds": (-5, 5)}),
+    ],
+)
+def test_the_code_has_what_else_was_asked(
+    name: str, args: Any, given: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from prolate.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pa.table({key: rng.normal(size=500) for key in "ab"})
+    pq.write_table(table, "data.parquet")
+    budget = Budget(epsilon=1, delta=1e-6)
+    made = getattr(prolate, name)("data.parquet", *args, budget=budget, **given)
+    assert set(given) <= {"method", *made.details}
+    again(made, tmp_path, main)
 
 
 def again(made: Release, folder: Any, main: Any, *, shell: bool = True) -> None:
@@ -561,7 +586,9 @@ def again(made: Release, folder: Any, main: Any, *, shell: bool = True) -> None:
     for other in stored:
         for name in ("statistic", "columns", "budget", "neighbors", "method", "error_norm"):
             assert getattr(other, name) == getattr(made, name)
-        for name in ("bounds", "q", "target", "fit_intercept"):
+        for name in (
+            "bounds", "q", "target", "fit_intercept", "clip", "rotation", "alpha", "accounting",
+        ):  # fmt: skip
             assert other.details.get(name) == made.details.get(name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
@@ -82,6 +82,8 @@ class Job:
         From the names of the columns to those of what is estimated of them; the same by default.
     check : callable, optional
         Given the names of the columns, raises `InputError` where an argument does not fit them.
+    asked : dict
+        More arguments that the release states, to be made again; those that are None are not.
     """
 
     statistic: str
@@ -95,6 +97,7 @@ class Job:
     only_counts: bool = False
     names: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple
     check: Callable[[Sequence[str]], object] | None = None
+    asked: Mapping[str, str | float | None] = field(default_factory=dict)
 
     # Noise, and what is made of it, may be too large for a float: `_finite` is for that.
     @ignoring("all")
@@ -249,6 +252,7 @@ class Job:
         """
         warnings = found.warnings
         names = self.names(curator.columns)
+        asked = {name: value for name, value in self.asked.items() if value is not None}
         if self.method == "auto" and self.error_norm != RELATIVE:
             warnings = (*warnings, *_drowned(self.statistic, names, found))
         if (
@@ -273,7 +277,7 @@ class Job:
             receipt=tuple(map(terms.entry, (*before, *curator.receipt))),
             warnings=warnings,
             private=curator.private,
-            details={**_given(curator), **found.details, **(details or {})},
+            details={**_given(curator), **asked, **found.details, **(details or {})},
             unit=terms.unit,
         )
 

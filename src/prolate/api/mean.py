@@ -258,6 +258,7 @@ def mean(
         pairs_rows=method.startswith("plan"),
         needs_public_rows=method.startswith("plan") or method in ("iome", "coinpress"),
         check=vectors,
+        asked={"clip": None if part == "auto" else part, "rotation": rotation},
     )
     return job.release(
         data,

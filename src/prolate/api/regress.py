@@ -113,6 +113,8 @@ def regress(
         method=method,
         needs_bounds=method != "auto" and bounds is not None,
         fit_intercept=fit_intercept,
+        accounting=accounting,
+        alpha=alpha,
     )
     labels = [*([] if unit is None else [unit]), *columns_of(by)]
     return job.release(
@@ -157,9 +159,18 @@ def open_line(
 
 
 def line_job(
-    measure: Callable[[Curator], LinearFit], *, method: str, needs_bounds: bool, fit_intercept: bool
+    measure: Callable[[Curator], LinearFit],
+    *,
+    method: str,
+    needs_bounds: bool,
+    fit_intercept: bool,
+    accounting: str = "joint",
+    alpha: float | None = None,
 ) -> Job:
-    """Return the job that releases a fit to rows whose last column is the target."""
+    """Return the job that releases a fit to rows whose last column is the target.
+
+    The arguments are those of `line_method`, which has checked them.
+    """
 
     def estimate(curator: Curator) -> Estimate:
         fit = measure(curator)
@@ -187,6 +198,10 @@ def line_job(
         estimate=estimate,
         needs_bounds=needs_bounds,
         names=_coefficients,
+        asked={
+            "accounting": None if accounting == "joint" else accounting,
+            "alpha": None if alpha is None else float(alpha),
+        },
     )
 
 

@@ -126,6 +126,7 @@ def sum(  # noqa: A001  the name that users look for
         estimate=estimate,
         needs_bounds=method != "gaussian-ellipse",
         check=vectors,
+        asked={"clip": None if part == "auto" else part},
     )
     return job.release(
         data,

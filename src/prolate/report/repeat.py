@@ -16,6 +16,7 @@ __all__ = ["as_command", "as_python", "field_of", "folded", "not_stored", "shell
 _DATA = "data.parquet"
 _MOST_NAMES = 30
 _SHAPED = ("mean", "sum", "variance")  # they have an error norm
+_ASKED = ("clip", "rotation", "alpha", "accounting")
 _MOST_KEYS = 100
 _LINE = 88
 
@@ -90,17 +91,11 @@ def not_stored(release: Release, keys: Sequence[Key] = ()) -> list[str]:
         notes.append("The columns are too many to be written out; all of the data's are taken.")
     if len(keys) > _MOST_KEYS:
         notes.append(f"The groups are too many to be written out: {len(keys) - _MOST_KEYS:,} miss.")
-    if release.method == "gaussian-ellipse" or release.details.get("rotated"):
-        notes.append(
-            "Give center, scale, clip and rotation as before: a release does not store them."
-        )
+    if release.method == "gaussian-ellipse":
+        notes.append("Give center and scale as before: a release does not store them.")
     elif release.statistic == "mean" and release.method == "auto":
         notes.append(
-            "If center, scale or clip were given, give them again: a release does not store them."
-        )
-    elif release.statistic == "regression":
-        notes.append(
-            "If alpha or accounting was given, give it again: a release does not store them."
+            "If center or scale were given, give them again: a release does not store them."
         )
     if not release.private:
         notes.append("With the same seed it gives the same numbers, and is as little private.")
@@ -120,6 +115,8 @@ def _what(release: Release, keys: Sequence[Key] | None) -> tuple[str, dict[str, 
         options["method"] = release.method
     if release.statistic == "regression" and release.details.get("fit_intercept") is False:
         options["fit_intercept"] = False
+    asked = {name: release.details.get(name) for name in _ASKED}
+    options |= {name: value for name, value in asked.items() if isinstance(value, str | float)}
     if release.unit is not None:
         options["unit"] = release.unit.column
         if release.unit.max_rows is not None:
