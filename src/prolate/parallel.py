@@ -1,15 +1,34 @@
-"""The parts of a piece of work, done by several threads, or by as many as there can be."""
+"""What threads share: the parts of a piece of work, and attributes that any of them computes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from threading import Thread
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
-__all__ = ["in_threads"]
+__all__ = ["computed_once", "in_threads"]
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
+
+
+class computed_once(Generic[Answer]):  # noqa: N801 - a decorator, like `property`
+    """An attribute that is computed when it is asked for, and kept; no lock is held meanwhile.
+
+    `functools.cached_property` has one in Python 3.11, which all objects of a class share. In a
+    process that is forked while another thread computes, nobody would ever release it.
+    """
+
+    def __init__(self, function: Callable[[Any], Answer]) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance: object, owner: type) -> Answer:
+        if instance is None:  # asked of the class, as by what documents it
+            return self  # type: ignore[return-value]
+        answer = self.function(instance)
+        instance.__dict__[self.function.__name__] = answer  # which is looked at first from now on
+        return answer
 
 
 def in_threads(work: Callable[[Part], Answer], parts: Sequence[Part], count: int) -> list[Answer]:

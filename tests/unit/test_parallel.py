@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import prolate
 from prolate.noise import SeededBits, rounded_gaussian
-from prolate.parallel import in_threads
+from prolate.parallel import computed_once, in_threads
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 100])
@@ -46,3 +50,50 @@ def test_noise_is_drawn_where_no_thread_can_be_started(monkeypatch: pytest.Monke
     monkeypatch.setattr(threading.Thread, "start", refuse)
     drawn = rounded_gaussian(1000, 100_000, SeededBits(1), threads=4)
     np.testing.assert_array_equal(drawn, expected)
+
+
+class Slow:
+    """Another thread waits in it until it is let go."""
+
+    begun, go = threading.Event(), threading.Event()
+    asked = 0
+
+    def __init__(self, *, waits: bool) -> None:
+        self.waits = waits
+
+    @computed_once
+    def answer(self) -> int:
+        """What is computed."""
+        self.asked += 1
+        if self.waits:
+            self.begun.set()
+            self.go.wait()
+        return 42
+
+
+def test_an_attribute_is_computed_once() -> None:
+    slow = Slow(waits=False)
+    assert (slow.answer, slow.answer, slow.asked) == (42, 42, 1)
+    assert Slow.answer.__doc__ == "What is computed."
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_computes_what_another_thread_was_computing() -> None:
+    """With a lock for all objects of the class it would wait for ever."""
+    other = threading.Thread(target=lambda: Slow(waits=True).answer)
+    other.start()
+    Slow.begun.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(0 if Slow(waits=False).answer == 42 else 1)
+    status = os.waitpid(child, 0)[1]
+    Slow.go.set()
+    other.join()
+    assert status == 0
+
+
+def test_nothing_is_cached_under_a_lock() -> None:
+    files = Path(prolate.__file__).parent.rglob("*.py")
+    assert [file for file in files if "import cached_property" in file.read_text("utf-8")] == []

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +31,7 @@ from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.measurement import Progress
 from prolate.noise import NumberedBits
+from prolate.parallel import computed_once
 from prolate.queries import Count, Cut, Query, WholeRows
 from prolate.sources import Source, Thinning
 
@@ -110,7 +110,7 @@ class Rows:
         """Return the sum of a query over the rows: exact, so not to be shown."""
         return self.source.collect(query, query.size, self.report(label))
 
-    @cached_property
+    @computed_once
     def count(self) -> int:
         """The number of rows; only the curator knows whether it is public."""
         known = self.source.n_rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,6 +23,7 @@ from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.errors import InputError
 from prolate.forecast import views
 from prolate.forecast.question import MOST_ROWS, Question
+from prolate.parallel import computed_once
 from prolate.sources.source import position_names
 from prolate.sources.threads import ignoring
 
@@ -98,7 +98,7 @@ class Forecast:
     warnings: tuple[str, ...] = ()
     question: Question = field(repr=False)
 
-    @cached_property
+    @computed_once
     def rows_needed(self) -> int | None:
         """The number of rows from which `noise` is below `sampling`; None if above 2**38.
 

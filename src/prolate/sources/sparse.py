@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
+from prolate.parallel import computed_once
 from prolate.sources.arrays import check_numbers
 from prolate.sources.kept import Thinning
 from prolate.sources.labels import Labels, choose, encoded
@@ -110,7 +110,7 @@ class SparseSource(Source):
             progress(rows)
         return kept
 
-    @cached_property
+    @computed_once
     def _sparse_rows(self) -> SparseRows:
         return SparseRows.from_csr(self._rows)
 

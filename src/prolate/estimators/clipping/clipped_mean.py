@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +33,7 @@ from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
+from prolate.parallel import computed_once
 from prolate.theory import effective_columns
 
 __all__ = ["clipped_mean"]
@@ -193,7 +193,7 @@ class _Rows:
         """Share of mu**2 for the last sum."""
         return min((1.0 - self._part_of_first) * self.share, self.curator.remaining)
 
-    @cached_property
+    @computed_once
     def _rough(self) -> float:
         """Squared length, along a row, of what the searched center is off by."""
         shape = self.shape

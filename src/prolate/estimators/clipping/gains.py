@@ -21,11 +21,12 @@ is less sure than its noise, by one factor for all columns: it has a prior, too.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
+
+from prolate.parallel import computed_once
 
 __all__ = ["Gains", "telling"]
 
@@ -161,7 +162,7 @@ class Gains:
             self._known[tilt] = unlike
         return self._known[tilt]
 
-    @cached_property
+    @computed_once
     def _log_part(self) -> Floats:
         return np.log(np.where(self.weight > 0.0, self.part, 1.0))
 

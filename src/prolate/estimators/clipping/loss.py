@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.estimators.clipping.tilt import Tilt
 from prolate.estimators.lengths.expected import Expected, Radii, kept_parts
+from prolate.parallel import computed_once
 
 __all__ = ["Loss"]
 
@@ -55,13 +55,13 @@ class Loss:
     spread: Floats
     scale: Floats
 
-    @cached_property
+    @computed_once
     def row(self) -> Floats:
         """The mean tilted row in the data's unit, without the part that is likely noise."""
         row, noise = self.tilt.row, self.tilt.row_noise
         return self.expected.unit * (1.0 - noise**2 / float(np.sum(row**2))) * row
 
-    @cached_property
+    @computed_once
     def times(self) -> float:
         """What rows lose, over what they would if they pointed aside in proportion."""
         if self.expected.clumps.any():
@@ -76,12 +76,12 @@ class Loss:
         most = float(mass @ (length * np.abs(self.tilt.measured(length))))
         return max(_LEAST, math.pow(_USUAL * most / (tilted * math.sqrt(columns)), _POWER))
 
-    @cached_property
+    @computed_once
     def foreseen(self) -> bool:
         """Whether rows are skewed enough to say what they lose."""
         return self.tilt.clear and self.times < _MOST
 
-    @cached_property
+    @computed_once
     def _moments(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Return parts of lengths times their excess to the power 0, 1 and 2, and the slopes."""
         length, mass, _ = self.expected.tails
@@ -101,7 +101,7 @@ class Loss:
             slope = np.minimum(slope, most / self._tilted)
         return mass, first, first * excess, slope
 
-    @cached_property
+    @computed_once
     def _tilted(self) -> float:
         """Scaled length that the mean tilted row likely has."""
         if self.foreseen:
@@ -109,7 +109,7 @@ class Loss:
         along = self.expected.unit * self.expected.along(self.spread, self.scale)
         return math.sqrt(self.tilt.square) * float(np.hypot.reduce(along / self.scale))
 
-    @cached_property
+    @computed_once
     def _wrong(self) -> float:
         """How wrong what is lost may be, over it.
 

@@ -15,12 +15,12 @@ a chi-square variable by itself adds two degrees of freedom.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.parallel import computed_once
 
 __all__ = ["Clip", "Lengths", "learn_lengths"]
 
@@ -110,14 +110,14 @@ class Lengths:
         """Whether that is likely, and not sure."""
         return _FAR_LIKELY < self.beyond <= _FAR_SURE
 
-    @cached_property
+    @computed_once
     def _each(self) -> Floats:
         """Parts of the rows whose |z|**2 / sum(w) lies in each fine cell, for each shape."""
         a, k, nu = self.shapes.T
         mass = np.maximum(_cells(_FINE, a, k, nu) + self.extra, 0.0)
         return np.asarray(mass / mass.sum(axis=1, keepdims=True))
 
-    @cached_property
+    @computed_once
     def _mass(self) -> Floats:
         return np.asarray(self.weights @ self._each)
 
@@ -126,7 +126,7 @@ class Lengths:
         factors = (self._each @ (kept * _MIDDLE)) / (self._each @ _MIDDLE)
         return float(np.sqrt(self.weights @ (factors - self.weights @ factors) ** 2))
 
-    @cached_property
+    @computed_once
     def _weighted(self) -> tuple[Floats, Floats]:
         """The same, weighted by z_i**2, for a few variances; and these, over sum(w)."""
         part = self.variances / self.variances.sum()

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +22,7 @@ from prolate.estimators.lengths.clumps import find_clumps
 from prolate.estimators.lengths.curves import likely_curves, survival
 from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius, safe_cell
 from prolate.estimators.shares import radii_apart
+from prolate.parallel import computed_once
 from prolate.theory import effective_columns
 
 __all__ = ["Expected", "Radii", "expect", "kept_parts"]
@@ -83,14 +83,14 @@ class Expected:
         """The safe radius."""
         return float(self.norms.edges[self.cell])
 
-    @cached_property
+    @computed_once
     def clumps(self) -> NDArray[np.bool_]:
         """Which cells hold rows that are together far out."""
         if not self.clumped:
             return np.zeros(self.norms.counts.size, dtype=np.bool_)
         return find_clumps(self.norms, self.clipped)
 
-    @cached_property
+    @computed_once
     def tails(self) -> tuple[Floats, Floats, Floats]:
         """Lengths that rows have, the part of each for every curve, and the curves' weights.
 
@@ -125,13 +125,13 @@ class Expected:
         length = np.concatenate([near, far, norms.middles[together]])
         return length, mass / mass.sum(axis=1, keepdims=True), weight
 
-    @cached_property
+    @computed_once
     def lengths(self) -> tuple[Floats, Floats]:
         """Lengths that rows have, and the part of the rows that likely has each."""
         length, mass, weight = self.tails
         return length, weight @ mass
 
-    @cached_property
+    @computed_once
     def squares(self) -> Floats:
         """Squared l2 norm, over unit**2, of rows of each scaled length."""
         length, mass = self.lengths
