@@ -64,6 +64,10 @@ def _check_output(output: str | None) -> None:
     """Raise `ReleaseError` where it can be seen beforehand that nobody would get a release."""
     if output is not None:
         check_writable(output)
+    elif not sys.stdout.writable():
+        raise ReleaseError(
+            "Standard output is closed, so nothing is released; open it, or name a file with -o."
+        )
     elif terminal.is_deserted(sys.stdout):
         raise ReleaseError(
             "Nobody reads standard output any more, so nothing is released; see whether the "
@@ -82,8 +86,7 @@ def _print(release: Release | GroupedRelease, *, stored: bool, **shown: Any) -> 
         raise  # whoever began to read has read enough
     except OSError as error:
         if not stored:
-            reason = error.strerror or "standard output is closed"
-            raise _on_standard_error(release, reason) from error
+            raise _on_standard_error(release, str(error.strerror)) from error
         raise
 
 
