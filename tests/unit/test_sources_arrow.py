@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
 
+import prolate
 from prolate.errors import InputError
 from prolate.sources import Source, open_source
 from prolate.sources.arrow import BatchSource, fill
@@ -167,8 +168,22 @@ def test_integers_of_128_bits() -> None:
 def test_polars() -> None:
     frame = pl.DataFrame({"a": [1, None], "b": [True, False], "s": ["x", "y"]})
     np.testing.assert_array_equal(rows_of(open_source(frame, ["b", "a"])), [[1, 1], [0, NAN]])
-    with pytest.raises(InputError, match=r"LazyFrame is not supported\. Call \.collect\(\)"):
-        open_source(frame.lazy())
+
+
+def test_a_lazy_frame_is_refused_without_a_warning_of_its_own() -> None:
+    frame = pl.DataFrame({"a": [1.0, 2.0], "b": [1.0, 3.0]})
+    model = prolate.LinearRegression(mu=1).fit(frame, "b")
+    for refused in (
+        open_source,
+        lambda lazy: prolate.count(lazy, budget=prolate.Budget(mu=1)),
+        lambda lazy: model.fit(lazy, "b"),
+        lambda lazy: model.fit(lazy, np.ones(2)),
+        lambda lazy: model.fit(frame, lazy),
+        model.predict,
+        prolate.LinearRegression(mu=1).fit(frame.to_numpy(), np.ones(2)).predict,
+    ):
+        with pytest.raises(InputError, match=r"LazyFrame is not supported\. Call \.collect\(\)"):
+            refused(frame.lazy())
 
 
 def test_what_is_no_table_yet_is_told_how_to_be_one() -> None:

@@ -149,6 +149,8 @@ def _names(data: object) -> list[str]:
         from prolate.sources.files import first_file
 
         return list(first_file(cast("Paths", data)).names)
+    if type(data).__name__ == "LazyFrame":  # no table yet, and warns if it is asked for names
+        return []
     schema = getattr(data, "schema", None)
     for holder, name in ((data, "column_names"), (data, "columns"), (schema, "names")):
         found: Any = getattr(holder, name, None)

@@ -104,7 +104,7 @@ class ReorderedSource(Source):
 
 def is_table(data: object) -> bool:
     """Return whether `data` is a table with named columns."""
-    return hasattr(data, "columns") or (
+    return hasattr(type(data), "columns") or (  # a LazyFrame warns if itself is asked
         hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__")
     )
 
