@@ -42,7 +42,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.portion import Portion
-from prolate.estimators.rotation import TurnedCurator, find_rotation
+from prolate.estimators.rotation import AxesCurator, find_rotation
 from prolate.estimators.search.alike import likely_scale
 from prolate.estimators.search.apart import are_heavy, joined, portion_apart, with_shape
 from prolate.estimators.search.first_mean import FirstMean, view_of
@@ -63,10 +63,7 @@ HIDDEN = (
     "Most values of a column are equal, and noise hides how far the other values are from that "
     "one: do not use its numbers. More rows, a larger budget or bounds would help."
 )
-NOT_TURNED = (
-    "No rotation was looked for: it needs the l2 error (error_norm=2) and columns without missing "
-    "values."
-)
+NOT_TURNED = "No rotation was looked for: it needs the l2 error (error_norm=2)."
 _LEAST_PART = 1e-4  # of columns of which some are of rare values and others not
 _NARROW = 4  # columns, few rows of which are better not searched where bounds are public
 _UNSEEN = 0.1  # of the rows, beyond which noise may hide what makes a mean
@@ -139,7 +136,7 @@ def _mean(
         return mean_within(table, rows=rows, error_norm=error_norm)
     if clip != "auto":
         shape = replace(shape, warnings=(*shape.warnings, CLIPPED))
-    if rotate and (error_norm != 2.0 or shape.part is not None):
+    if rotate and error_norm != 2.0:
         rotate, shape = False, replace(shape, warnings=(*shape.warnings, NOT_TURNED))
     turned = find_rotation(curator, shape) if rotate else None
     if turned is not None:
@@ -277,7 +274,7 @@ def _stated(shape: Shape, found: FoundMean) -> Estimate:
     )
 
 
-def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
+def _turned_mean(curator: AxesCurator, shape: Shape, clip: Clip) -> Estimate:
     """Return the mean from sums along the principal axes."""
     zeros = np.zeros(shape.spread.size)
     # What was seen of columns says nothing of axes.
@@ -285,8 +282,10 @@ def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
     scale = optimal_scale(axes.spread, 2.0)
     found = _clipped_mean(curator, axes, scale, clip=clip, sample=curator)
 
+    part = 1.0 if shape.part is None else shape.part
+
     def turned(std: Floats) -> Floats:
-        return np.sqrt(curator.matrix**2 @ std**2)
+        return np.sqrt(curator.matrix**2 @ std**2) / part
 
     return _stated(
         shape,
@@ -294,7 +293,7 @@ def _turned_mean(curator: TurnedCurator, shape: Shape, clip: Clip) -> Estimate:
             shape.center + curator.matrix @ found.value,
             turned(found.noise_std),
             {**found.details, "rotated": True},
-            variation=turned(found.variation * curator.spread) / shape.spread,
+            variation=turned(found.variation * curator.spread) * np.sqrt(part) / shape.spread,
             clipping_std=None if found.clipping_std is None else turned(found.clipping_std),
             guessed=None if found.guessed is None else turned(found.guessed),
             hidden=found.hidden,

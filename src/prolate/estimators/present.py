@@ -34,8 +34,10 @@ from prolate.queries import (
     NormHistogram,
     OneSidedSum,
     PooledHistogram,
+    Products,
     Query,
     Selected,
+    Turned,
 )
 
 __all__ = [
@@ -134,7 +136,7 @@ class PresentRows(_SameColumns):
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
         """Measure `query`, and take off what rows without values count for."""
         measured = self.curator.measure(query, share=share, label=label)
-        asked = query.query if isinstance(query, Selected) else query
+        asked = query.query if isinstance(query, Selected | Turned) else query
         if isinstance(asked, NormHistogram):
             return self._shorter(measured, alone=query.columns == 1)
         values = measured.values - self.missing * _of_missing(query)
@@ -265,6 +267,8 @@ def _of_missing(query: Query) -> Floats | float:
     """Return what a sum counts a row for whose values are all missing."""
     if isinstance(query, Selected):
         return _of_missing(query.query)
+    if isinstance(query, Turned | Products):
+        return query(np.full((1, query.columns), np.nan)).astype(np.float64)
     if isinstance(query, Count):
         return 1.0
     if isinstance(query, ClippedSum) and query.missing is not None:

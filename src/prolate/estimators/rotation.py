@@ -9,7 +9,7 @@ than `_MOST` of the budget, nothing is measured.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.spread import SMALLEST
 from prolate.estimators.shares import rows_changed
 from prolate.queries import ClippedSum, Products, Query, Turned
+from prolate.queries.base import Centered
 
-__all__ = ["TurnedCurator", "find_rotation"]
+__all__ = ["AxesCurator", "TurnedCurator", "find_rotation"]
 
 Floats = NDArray[np.float64]
 
@@ -56,7 +57,39 @@ class TurnedCurator(View):
         return self.curator.measure(turned, share=share, label=label)
 
 
-def find_rotation(curator: Searcher, shape: Shape) -> TurnedCurator | None:
+@dataclass(frozen=True, eq=False)
+class AxesCurator(TurnedCurator):
+    """A curator that measures rows along orthonormal axes, as if no values were missing.
+
+    A missing value counts as no deviation from the center that a query has, put back into the
+    columns. So sums of deviations are those of the values that are there; in the columns, they are
+    divided by the part that these are.
+
+    Attributes
+    ----------
+    part : float64 array of shape (d,), optional
+        The part of each column that is there, if some is missing.
+    """
+
+    part: Floats | None = None
+
+    def measure(self, query: Query, *, share: float, label: str) -> Measurement:
+        """Measure `query` of the turned rows; its noise is that of all rows."""
+        if not isinstance(query, Centered):
+            return super().measure(query, share=share, label=label)
+        squares = getattr(query, "about", None) is not None
+        origin = "about" if squares else "center"
+        start = getattr(query, origin)
+        moved = replace(query, **{origin: np.zeros(start.size)})
+        turned = Turned(moved, self.center + self.matrix @ start, self.matrix)
+        measured = self.curator.measure(turned, share=share, label=label)
+        if self.part is None or squares or not isinstance(query, ClippedSum):
+            return measured
+        sums = self.matrix @ (query.unit * measured.values) / self.part
+        return replace(measured, values=self.matrix.T @ sums / query.unit)
+
+
+def find_rotation(curator: Searcher, shape: Shape) -> AxesCurator | None:
     """Return the rows seen along their principal axes, or None where that is not worth it."""
     d = curator.dimension
     if not 2 <= d <= _COLUMNS:
@@ -84,8 +117,10 @@ def find_rotation(curator: Searcher, shape: Shape) -> TurnedCurator | None:
     values = np.maximum(values, _ERROR)
     root = shape.spread[:, np.newaxis] * vectors * np.sqrt(values)
     axes, lengths, _ = np.linalg.svd(root)
-    if np.sum(lengths) > _WORTH * np.sum(shape.spread):
+    part = 1.0 if shape.part is None else shape.part
+    if np.sum(lengths) > _WORTH * np.sum(np.sqrt(part) * shape.spread):
         return None
     # Spreads far apart leave axes so short that rounding makes anything of them, or 0.
     lengths = np.maximum(lengths, max(_ROUNDING * float(lengths[0]), SMALLEST))
-    return TurnedCurator(curator, shape.center, np.ascontiguousarray(axes), lengths)
+    matrix = np.ascontiguousarray(axes)
+    return AxesCurator(curator, shape.center, matrix, lengths, shape.part)

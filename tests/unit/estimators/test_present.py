@@ -17,9 +17,10 @@ from prolate.estimators.present import (
     present_view,
     whole_rows,
 )
+from prolate.estimators.rotation import AxesCurator
 from prolate.estimators.search import magnitudes
 from prolate.estimators.sum import mean_within
-from prolate.queries import ClippedSum, Count, Histogram, LinearGrid, NormHistogram
+from prolate.queries import ClippedSum, Count, Histogram, LinearGrid, NormHistogram, Products
 from prolate.sources import open_source
 
 N = 20_000
@@ -188,6 +189,62 @@ def test_columns_of_which_much_is_missing_are_scaled_for_less_noise() -> None:
     made = prolate.mean(table(missing), budget=Budget(rho=0.5), seed=1)
     ratio = np.mean(made.noise_std[1::2]) / np.mean(made.noise_std[::2])
     assert 3.0 < ratio < 4.2  # 5 if all are scaled alike
+
+
+def test_what_is_asked_of_axes_is_of_the_values_that_are_there() -> None:
+    rows = table([0.0, 0.0, 0.0])
+    whole = rows[: N // 2].copy()
+    rows[N // 2 :] = np.nan
+    rows[: N // 4, 0] = np.nan  # half of the others
+    curator = Curator(open_source(rows), PLENTY, seed=1)
+    part = np.array([0.5, 1.0, 1.0])
+    view = PresentView(PresentRows(curator, float(N), N / 2.0), N / 2.0, part)
+    ten, center, off = np.full(3, 10.0), np.full(3, 165.0), np.full(3, 2.0)
+    turn = np.linalg.qr(np.arange(9.0).reshape(3, 3) + np.eye(3))[0]
+    axes = AxesCurator(view, center, turn, ten, part)
+    there = (np.nanmean(rows, axis=0) - center) @ turn  # in turned coordinates
+    sums = ClippedSum(off, ten, 100.0)
+    found = axes.measure(sums, share=0.01, label="sum")
+    np.testing.assert_allclose(off + sums.unit * found.values / (N / 2.0), there, atol=0.03)
+
+    axes = AxesCurator(PresentRows(curator, float(N), N / 2.0), center, turn, ten)
+    rows[: N // 4, 0] = whole[: N // 4, 0]  # a view of this array
+    ones, edges = np.ones(6), np.linspace(0.01, 5.0, 8)
+    for query in (ClippedSum(ten**2, ten, 1000.0, about=off), NormHistogram(off, ten / 100, edges)):
+        found = axes.measure(query, share=0.01, label="turned")
+        wanted = query((whole - center) @ turn)
+        np.testing.assert_allclose(found.values, wanted, atol=8.0 * found.std + 1e-6 * N)
+    products = Products(ClippedSum(ones, ones, 1000.0), center, ten)
+    found = axes.curator.measure(products, share=0.01, label="products")
+    np.testing.assert_allclose(found.values, products(whole), atol=8.0 * found.std)
+
+
+def test_a_center_that_is_far_off_is_not_the_value_of_those_that_are_missing() -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        rows = 50.0 + 10.0 * rng.normal(size=(60_000, 1)) + 3.0 * rng.normal(size=(60_000, 4))
+        rows[:, 2] = 7.0
+        rows[::3] = np.nan
+        made = prolate.mean(rows, budget=Budget(mu=1), rotation="auto", center=50.0, seed=seed)
+        assert made.details["rotated"]
+        assert abs(made.estimate[2] - 7.0) < 4.0 * made.noise_std[2]
+
+
+@pytest.mark.parametrize("missing", ["together", "alone"])
+def test_columns_with_missing_values_are_summed_along_their_axes(missing: str) -> None:
+    errors: dict[str | None, list[float]] = {None: [], "auto": []}
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        rows = 50.0 + rng.normal(size=(200_000, 1)) + 0.3 * rng.normal(size=(200_000, 6))
+        shape = (200_000, 1) if missing == "together" else rows.shape
+        rows[np.broadcast_to(rng.random(shape) < 0.4, rows.shape)] = np.nan
+        true = np.nanmean(rows, axis=0)
+        for rotation, found in errors.items():
+            made = prolate.mean(rows, budget=Budget(mu=0.5), rotation=rotation, seed=seed)
+            assert made.details.get("rotated", False) == (rotation == "auto")
+            found.append(float(np.linalg.norm(made.estimate - true)))
+            assert np.all(np.abs(made.estimate - true) < 5.0 * made.noise_std)
+    assert np.linalg.norm(errors["auto"]) < 0.9 * np.linalg.norm(errors[None])
 
 
 def test_a_release_has_as_many_rows_as_its_table() -> None:
