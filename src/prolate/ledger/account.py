@@ -133,7 +133,7 @@ class Account:
 
     def _decided(self, charge: Charge) -> bool:
         """Return whether a charge keeps to the rule that the first entry decided."""
-        if _allowed(self, "gdp") == _allowed(self, "zcdp") or charge.composition == "gdp":
+        if charge.composition == "gdp" or _allowed(self, "gdp") == _allowed(self, "zcdp"):
             return True
         priced = [entry for entry in self.entries if entry.mu]
         return not priced or priced[0].composition == "zcdp"
