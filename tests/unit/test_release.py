@@ -198,6 +198,18 @@ def test_only_ordinary_files_are_replaced(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="pipes have no paths here")
+def test_a_pipe_is_no_ordinary_file_under_any_name() -> None:
+    """Such as /dev/stdout: that it cannot be written came only after the charge."""
+    ends = os.pipe()
+    try:
+        with pytest.raises(ReleaseError, match="not an ordinary file"):
+            check_writable(f"/dev/fd/{ends[1]}")
+    finally:
+        for end in ends:
+            os.close(end)
+
+
 def without(name: str) -> str:
     fields = json.loads(release().to_json())
     del fields[name]

@@ -26,7 +26,7 @@ def check_writable(path: str | os.PathLike[str], *, table: bool = False) -> Path
     target = None
     try:
         target = Path(path).resolve()
-        mode = target.stat().st_mode
+        mode = Path(path).stat().st_mode  # a pipe behind /dev/stdout has no name to be resolved
     except (OSError, RuntimeError, ValueError) as error:
         if target is not None and isinstance(error, FileNotFoundError):
             if not table and any(format_of(name) is not None for name in (str(path), target.name)):
