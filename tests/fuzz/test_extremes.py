@@ -101,6 +101,18 @@ def test_no_principal_axis_is_shorter_than_rounding(seed) -> None:
     assert turned.spread.min() > 1e-16 * turned.spread.max()
 
 
+@pytest.mark.parametrize("p", [1.0, 7.0, 300.0, "relative"])
+@pytest.mark.parametrize("value", [1.0, np.nan])
+@pytest.mark.parametrize("upper", [1e140, [1e-145, 1e140], [1e-299, 0.0], [1e-290, 1e-300]])
+def test_few_rows_are_released_within_any_bounds(upper, value, p) -> None:
+    """Whether they were had depended on the rows: columns of one value are summed so, too."""
+    for name in ("mean", "sum", "variance"):
+        for mu in (300.0, 0.01):
+            options = {"bounds": (0.0, upper), "error_norm": p, "budget": Budget(mu=mu)}
+            found = getattr(prolate, name)(np.full((40, 2), value), **options)
+            assert np.all(np.isfinite(found.noise_std))
+
+
 def test_what_rounding_takes_is_allowed_for() -> None:
     """Rows of one value are all rounded alike, which a large budget's noise does not hide."""
     rng = np.random.default_rng(0)

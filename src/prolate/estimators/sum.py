@@ -159,11 +159,12 @@ def mean_within(curator: Searcher, *, rows: float, error_norm: float) -> Estimat
 
 
 def _shape(span: Floats, error_norm: float, elliptical: bool) -> Floats:
-    if not elliptical or span.max() < 1e-300:  # too small to be shaped
+    largest = float(span.max())
+    if not elliptical or largest < 1e-280:  # too small to be shaped
         return np.ones_like(span)
-    # A column of no range needs no noise; it gets the least that a float can tell apart.
-    wide = np.maximum(span, span.max() * 2.0**-60)
-    return optimal_scale(wide, error_norm)
+    # Over the largest: the square of a square of bounds is no float. A column of no range needs
+    # no noise; it gets the least that a float can tell apart.
+    return largest * optimal_scale(np.maximum(span / largest, 2.0**-60), error_norm)
 
 
 def _total_noise(span: Floats, error_norm: float, elliptical: bool) -> float:
