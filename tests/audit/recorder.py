@@ -55,17 +55,19 @@ def record(
 
 @dataclass(frozen=True)
 class Without:
-    """Which rows of a neighbor to keep: a row that goes takes its bits along."""
+    """Which rows of a neighbor to keep: a row that goes takes its choice along."""
 
     keep: Thinning
     gone: int | None
 
     def __call__(self, start: int, count: int) -> np.ndarray:
-        """Return the choice for `count` rows from row number `start`."""
-        numbers = np.arange(start, start + count)
-        if self.gone is not None:
-            numbers += numbers >= self.gone
-        return self.keep(start, count + 1)[numbers - start]
+        """Return the numbers of those kept among `count` rows from number `start`."""
+        if self.gone is None:
+            return self.keep(start, count)
+        kept = self.keep(start, count + 1)
+        kept = kept[kept != self.gone]
+        kept -= kept > self.gone
+        return kept[(kept >= start) & (kept < start + count)]
 
 
 class _Recorder:

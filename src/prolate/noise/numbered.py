@@ -37,6 +37,7 @@ class NumberedBits:
 
     Examples
     --------
+    >>> from prolate.noise import SeededBits
     >>> bits = NumberedBits.from_bits(SeededBits(0))
     >>> bool(np.all(bits.of(5000, 10) == bits.of(4000, 2000)[1000:1010]))
     True
