@@ -197,7 +197,8 @@ def mean(
 
     *Columns summed alone.* One to three heavy-tailed columns, among others that are not, are
     summed alone, with a part of the budget. So is a column so large that nearly all of the error
-    would be its own. ``details["columns_apart"]`` is the number of columns summed alone.
+    would be its own, and a skewed one among others that are not, where rows are many.
+    ``details["columns_apart"]`` is the number of columns summed alone.
 
     Examples
     --------

@@ -21,7 +21,8 @@ and so is one whose values are nearly all the same, as flags are (`search/rare_c
 first mean. Where most columns are nearly constant, as in baskets, rows are far from symmetric, and
 for these columns `clipping/rare_mean.py` takes the place of the steps from 3 on. And a few columns
 that reach much farther than the others, or one that is much larger than all of them, are a table of
-their own, with a part of the budget (`search/apart.py`).
+their own, with a part of the budget (`search/apart.py`). So is one that proves, in step 4, to be
+the only skewed one (`clipping/long_column.py`).
 """
 
 from __future__ import annotations
@@ -186,7 +187,7 @@ def _mean_of(
         if scale is None and clip == "auto":
             shape, norms = with_first_look(shape, weigh, share=curator.remaining)
         found = _clipped_mean(
-            curator, shape, weigh(shape), clip=clip, sample=shape.sample, norms=norms
+            curator, shape, weigh(shape), clip=clip, sample=shape.sample, norms=norms, table=curator
         )
         if first is not None:
             rare, median = first.rare, error_norm < 2.0
@@ -206,13 +207,16 @@ def _clipped_mean(
     clip: Clip,
     sample: Measurer,
     norms: MeasuredNorms | None = None,
+    table: Searcher | None = None,
 ) -> FoundMean:
     """Return steps 3 to 5 with all that is left, or the mean of rows that are clipped as asked."""
     share = curator.remaining
     if clip != "auto":
         return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip, sample=sample)
     far = (0.0, 0.0) if shape.first is None else shape.first.far(shape.rows, scale)
-    return clipped_mean(curator, shape, scale, share=share, sample=sample, far=far, norms=norms)
+    return clipped_mean(
+        curator, shape, scale, share=share, sample=sample, far=far, norms=norms, table=table
+    )
 
 
 def _mostly_rare_mean(

@@ -24,6 +24,7 @@ __all__ = [
     "farthest_share",
     "few_share",
     "fewest_values",
+    "is_precise",
     "length_share",
     "long_share",
     "plan_shares",
@@ -247,6 +248,11 @@ def farthest_share(
 def sides_share(curator: Measurer, rows: float, share: float) -> float:
     """Return the part of a share for a histogram of both sides of one column."""
     return max(_share(_one_row(curator, rows, share), *_SIDES), _SIDES_LEAST)
+
+
+def is_precise(curator: Measurer, rows: float, share: float) -> bool:
+    """Return whether a share can count the sides twice as precisely as `sides_share` wants."""
+    return 2.0 * _one_row(curator, rows, share) <= _SIDES[0] * math.sqrt(_SIDES[1])
 
 
 def few_share(curator: Measurer, apart: float) -> float:

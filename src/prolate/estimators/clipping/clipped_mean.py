@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer
+from prolate.curator import Measurer, Searcher
 from prolate.estimators.clipping.allowance import allowance_of_mean
 from prolate.estimators.clipping.averages import Answer, average, with_center
 from prolate.estimators.clipping.first_look import expected_lengths
+from prolate.estimators.clipping.long_column import LongColumn, column_mean, long_column
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.clipping.tilt import (
     clump_share,
@@ -31,6 +33,7 @@ from prolate.estimators.lengths.expected import Expected, Radii
 from prolate.estimators.lengths.interval import interval_mean, reaches
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.moments import MOMENTS, measure_variation
+from prolate.estimators.portion import Portion
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
 from prolate.parallel import computed_once
@@ -56,6 +59,7 @@ def clipped_mean(
     sample: Measurer,
     far: tuple[float, float] = (0.0, 0.0),
     norms: MeasuredNorms | None = None,
+    table: Searcher | None = None,
 ) -> FoundMean:
     """Return the mean, for a share of mu**2.
 
@@ -73,6 +77,8 @@ def clipped_mean(
         the rows' lengths may hide them.
     norms : MeasuredNorms, optional
         What a first look at the lengths of the rows that are searched showed.
+    table : Searcher, optional
+        The curator, if one of its columns may be summed by itself (`long_column.py`).
     """
     effective = effective_columns(shape.spread, scale)
     for_tilt, for_variation = tilt_share(effective) * share, MOMENTS * share
@@ -116,6 +122,11 @@ def clipped_mean(
         return loss.doubt_square(radius) + left * expected.cut(radius) ** 2
 
     radius = max(expected.best_radius(bias_square), hidden)
+    if table is not None and scale.size > 1 and not hidden:
+        last = rows.share_of_last
+        long = long_column(table, shape, scale, expected, tilt, radius=radius, share=last)
+        if long is not None:
+            return _two_means(table, shape, scale, first, long, share=last + for_variation)
     variation = measure_variation(
         sample,
         rows.few,
@@ -151,6 +162,28 @@ def clipped_mean(
         guessed=allowed.guessed,
         hidden=expected.norms.hidden or expected.norms.apart > 0.0,
     )
+
+
+def _two_means(
+    table: Searcher, shape: Shape, scale: Floats, first: Answer, long: LongColumn, *, share: float
+) -> FoundMean:
+    """Return the mean of a column by itself, and of the others, all around a first mean."""
+    share = min(share, table.remaining)
+    others = np.delete(np.arange(scale.size), long.index)
+    index = np.array([long.index])
+    own = Portion.of(table, index, long.part * share, sample=shape.sample)
+    alone = column_mean(own, first.value[index], shape.spread[index], shape.rows, share=1.0)
+    rest = Portion.of(table, others, (1.0 - long.part) * share, sample=shape.sample)
+    known = replace(shape, center=first.value, center_noise=first.noise).of(others)
+    found = clipped_mean(rest, known, scale[others], share=1.0, sample=rest.sampled())
+
+    def both(name: str) -> Any:
+        one, other = getattr(alone, name), getattr(found, name)
+        return np.insert(np.broadcast_to(other, others.shape), long.index, one)
+
+    names = ("value", "noise_std", "variation", "clipping_std", "guessed")
+    details = {**found.details, "columns_apart": 1}
+    return replace(found, details=details, **{name: both(name) for name in names})
 
 
 @dataclass(frozen=True, eq=False)

@@ -122,6 +122,7 @@ def joined(index: Integers, theirs: Estimate, others: Estimate) -> Estimate:
     def if_known(one: Floats | None, other: Floats | None) -> Floats | None:
         return None if one is None or other is None else both(one, other)
 
+    summed_alone = index.size + others.details.get("columns_apart", 0)
     return Estimate(
         value=both(theirs.value, others.value),
         noise_std=if_known(theirs.noise_std, others.noise_std),
@@ -129,5 +130,5 @@ def joined(index: Integers, theirs: Estimate, others: Estimate) -> Estimate:
         clipping_std=if_known(theirs.clipping_std, others.clipping_std),
         rows=others.rows,
         warnings=tuple(dict.fromkeys((*others.warnings, *theirs.warnings))),
-        details={**others.details, "columns_apart": index.size},
+        details={**others.details, "columns_apart": summed_alone},
     )

@@ -1,0 +1,134 @@
+"""One skewed column among others that are not: a sum of its own, clipped to an interval.
+
+Of an income beside ages and heights, the longest rows are long by the income, and clipping takes
+it. But the tilt is told by all rows, most of which are long by other columns: what the income loses
+is foreseen at a half to an eighth of what it is (`loss.py`). So where one column alone shows a
+tilt, and what clipping may take from it is much beside the noise, it has a part of the budget for
+an interval (`lengths/interval.py`); the others are then as symmetric as they are without it, and
+may be clipped harder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Searcher
+from prolate.estimators.clipping.tilt import Tilt
+from prolate.estimators.estimate import FoundMean
+from prolate.estimators.lengths.expected import Expected
+from prolate.estimators.lengths.interval import FAR, IntervalPlan, clipped_to_interval
+from prolate.estimators.lengths.sides import SideTail, measure_sides
+from prolate.estimators.search.shape import Shape
+from prolate.estimators.shares import is_precise, sides_share
+
+__all__ = ["LongColumn", "column_mean", "long_column"]
+
+Floats = NDArray[np.float64]
+
+_SHOWN = 6.0  # standard deviations of its tilt
+_OTHERS_TILT = 0.4  # squared tilt of all others, over its own, at most
+_MOST_OF = 0.4  # of the squared length of all rows: else the tilt tells of it
+_REACH, _OTHERS = 2.5, 0.5  # spreads beyond root mean squares that rows reach, about
+_DEAR = 1.2  # square of the error of two sums, over that of their noise
+_AGAIN = 0.5  # of what is left, at most, for sides that are counted again
+_LEAST = 0.1  # of a mean square: part that is no mean
+
+
+@dataclass(frozen=True)
+class LongColumn:
+    """A column, and the part of a budget that its own sum needs."""
+
+    index: int
+    part: float
+
+
+def long_column(
+    table: Searcher,
+    shape: Shape,
+    scale: Floats,
+    expected: Expected,
+    tilt: Tilt,
+    *,
+    radius: float,
+    share: float,
+) -> LongColumn | None:
+    """Return the only column that is skewed, if it is better summed by itself.
+
+    Parameters
+    ----------
+    table : Searcher
+    shape : Shape
+    scale : float64 array of shape (d,)
+    expected : Expected
+        Says how long the scaled rows are.
+    tilt : Tilt
+    radius : float
+        Where all columns together would be clipped.
+    share : float
+        Of mu**2, for their sum.
+    """
+    size = shape.spread / scale
+    few = size**2 <= _MOST_OF * np.sum(size**2)
+    stands = np.where(few, np.abs(tilt.row) / tilt.own, 0.0)
+    column = int(np.argmax(stands))
+    if not tilt.clear or stands[column] < _SHOWN or shape.part is not None:
+        return None
+    square = (tilt.row / scale) ** 2 - (tilt.own / scale) ** 2
+    rest = float(np.sum(square) - square[column])
+    if rest > _OTHERS_TILT * square[column] or expected.clumps.any():
+        return None
+    own, all_others = _needs(size, column)
+    part = own / (own + all_others)
+    length, mass = expected.lengths
+    noise = expected.noise * radius / expected.mean_factor(radius) * np.linalg.norm(size)
+    risk = size[column] * float(mass @ np.maximum(length - radius, 0.0))
+    better = noise**2 + risk**2 > _DEAR * (expected.noise * (own + all_others)) ** 2
+    if not better or not is_precise(table, shape.rows, part * share):
+        return None
+    return LongColumn(column, part)
+
+
+def _needs(size: Floats, column: int) -> tuple[float, float]:
+    """Return about how noisy a column's sum is, and that of the others, in units of any metric."""
+    others = np.delete(size, column)
+    reach = np.linalg.norm(others) + _OTHERS * np.max(others)
+    own = (1.0 + _REACH) * size[column]
+    return float(own * size[column]), float(reach * np.linalg.norm(others))
+
+
+def column_mean(
+    curator: Searcher, center: Floats, spread: Floats, rows: float, *, share: float
+) -> FoundMean:
+    """Return the mean of one skewed column clipped to an interval, for a share of mu**2.
+
+    Parameters
+    ----------
+    curator : Searcher
+        Of that column.
+    center, spread : float64 arrays of shape (1,)
+    rows : float
+    share : float
+    """
+    for_sides = sides_share(curator, rows, share) * share
+
+    def far(low: SideTail, high: SideTail) -> bool:
+        planned = IntervalPlan.of(curator, low, high, rows=rows, share=share - for_sides)
+        return max(planned.left, planned.right) > FAR
+
+    most = _AGAIN * (share - for_sides)
+    low, high = measure_sides(curator, center, spread, rows, share=for_sides, most=most, far=far)
+    found = clipped_to_interval(
+        curator, center, spread, low, high, rows=rows, missing=center, share=curator.remaining
+    )
+    square, off = low.square + high.square, float((found.value - center)[0] / spread[0])
+    return FoundMean(
+        found.value,
+        found.noise_std,
+        {},
+        variation=float(np.sqrt(max(square - off**2, _LEAST * square))),
+        clipping_std=np.hypot(found.doubt, found.guessed),
+        guessed=found.guessed,
+    )

@@ -1,0 +1,70 @@
+"""One skewed column that makes most of the long rows is summed by itself."""
+
+import numpy as np
+import pytest
+
+import prolate
+from prolate import Budget
+
+RUNS = 12
+BUDGET = Budget(rho=0.5)
+
+
+def table(seed: int, kind: str, *, rows: int = 6_000) -> np.ndarray:
+    """Return seven uniform columns, and before them one of the same standard deviation."""
+    rng = np.random.default_rng(seed)
+    made = {
+        "skewed": lambda: np.exp(0.6 * rng.normal(size=rows)) / 0.79,
+        "uniform": lambda: rng.uniform(size=rows) * np.sqrt(12.0),
+        "flags": lambda: 2.0 * (rng.random(rows) < 0.5),
+    }
+    others = rng.uniform(size=(rows, 7)) * np.sqrt(12.0)
+    return np.column_stack([made[kind](), others])
+
+
+def errors_of(kind: str) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Return errors, what is stated of them, and how many columns were summed by themselves."""
+    errors, stated, apart = [], [], []
+    for seed in range(RUNS):
+        rows = table(seed, kind)
+        made = prolate.mean(rows, budget=BUDGET, seed=seed)
+        errors.append(made.estimate - rows.mean(axis=0))
+        stated.append(np.hypot(made.noise_std, made.clipping_std))
+        apart.append(made.details.get("columns_apart", 0))
+    return np.array(errors), np.array(stated), apart
+
+
+def test_a_skewed_column_among_flat_ones_is_summed_by_itself() -> None:
+    errors, stated, apart = errors_of("skewed")
+    assert sum(apart) >= RUNS - 2
+    # Together they had .0125, most of it the skewed column's, and 4 of 12 intervals of it held.
+    assert np.sqrt(np.mean(np.sum(errors**2, axis=1))) < 0.0085
+    assert np.mean(np.abs(errors[:, 0]) < 1.96 * stated[:, 0]) >= 0.8
+    assert np.mean(np.abs(errors) < 1.96 * stated) >= 0.9
+
+
+@pytest.mark.parametrize("kind", ["uniform", "flags"])
+def test_columns_that_are_not_skewed_are_summed_together(kind: str) -> None:
+    assert errors_of(kind)[2] == [0] * RUNS
+
+
+def test_two_that_are_alike_stay_with_the_others() -> None:
+    for seed in range(6):
+        rows = np.column_stack([table(seed, "skewed"), table(seed + 100, "skewed")[:, 0]])
+        made = prolate.mean(rows, budget=BUDGET, seed=seed)
+        assert made.details.get("columns_apart", 0) == 0
+
+
+def test_the_whole_budget_is_spent_once() -> None:
+    made = prolate.mean(table(1, "skewed"), budget=BUDGET, seed=1)
+    assert made.details["columns_apart"] == 1
+    assert sum(entry.share for entry in made.receipt) == pytest.approx(1.0)
+
+
+def test_with_the_number_of_rows_private_and_other_errors() -> None:
+    rows = table(2, "skewed", rows=12_000)
+    for options in ({"neighbors": "add-remove"}, {"error_norm": 1.0}, {"error_norm": "relative"}):
+        made = prolate.mean(rows, budget=BUDGET, seed=3, **options)
+        assert made.details["columns_apart"] == 1
+        error = np.abs(made.estimate - rows.mean(axis=0))
+        assert np.all(error < 4.0 * np.hypot(made.noise_std, made.clipping_std))
