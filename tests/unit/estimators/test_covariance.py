@@ -454,3 +454,15 @@ def test_columns_whose_correlations_noise_hides_are_named() -> None:
     assert "'b'" in said
     assert "'a'" not in said
     assert _hidden("a", np.ones((1, 1))) == ()
+
+
+def test_nothing_is_clipped_beyond_all_rows() -> None:
+    """Rounding made factors 1 + 2e-16, so errors that are stated negative, and no release."""
+    rng = np.random.default_rng(0)
+    for size in range(1, 30):
+        variances = rng.uniform(0.2, 2.0, rng.integers(1, 6))
+        shapes = np.column_stack([rng.uniform(0.5, 6.0, (size, 2)), np.full(size, np.inf)])
+        weights, extra = rng.dirichlet(np.ones(size)), learn_lengths(variances).extra
+        clip = Lengths(variances, shapes, weights, extra).clip(1e3)
+        assert clip.factor <= 1.0
+        assert np.all(clip.factors <= 1.0)

@@ -166,8 +166,8 @@ class Lengths:
         kept = np.minimum(1.0, radius**2 / (total * _MIDDLE))
         nodes, mass = self._weighted
         at_nodes = mass @ kept
-        factors = np.interp(self.variances / total, nodes, at_nodes)
-        factor = float(factors @ self.variances) / total
+        factors = np.interp(self.variances / total, nodes, np.minimum(at_nodes, 1.0))
+        factor = min(float(factors @ self.variances) / total, 1.0)  # rounding may make it more
         seen = float(self._mass @ np.sqrt(kept))
         return Clip(radius, factors, factor, seen, self._doubt(kept) / factor)
 
