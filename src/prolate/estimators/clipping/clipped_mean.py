@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from prolate.curator import Measurer, Searcher
 from prolate.estimators.clipping.allowance import allowance_of_mean
 from prolate.estimators.clipping.averages import Answer, average, with_center
 from prolate.estimators.clipping.first_look import expected_lengths
-from prolate.estimators.clipping.long_column import LongColumn, column_mean, long_column
+from prolate.estimators.clipping.long_column import long_column, two_means
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.clipping.tilt import (
     clump_share,
@@ -126,7 +125,14 @@ def clipped_mean(
         last = rows.share_of_last
         long = long_column(table, shape, scale, expected, tilt, radius=radius, share=last)
         if long is not None:
-            return _two_means(table, shape, scale, first, long, share=last + for_variation)
+
+            def mean_of(others: Portion, shape: Shape, scale: Floats) -> FoundMean:
+                return clipped_mean(others, shape, scale, share=1.0, sample=others.sampled())
+
+            around = replace(shape, center=first.value, center_noise=first.noise)
+            return two_means(
+                table, around, scale, expected, long, share=last + for_variation, others=mean_of
+            )
     variation = measure_variation(
         sample,
         rows.few,
@@ -162,28 +168,6 @@ def clipped_mean(
         guessed=allowed.guessed,
         hidden=expected.norms.hidden or expected.norms.apart > 0.0,
     )
-
-
-def _two_means(
-    table: Searcher, shape: Shape, scale: Floats, first: Answer, long: LongColumn, *, share: float
-) -> FoundMean:
-    """Return the mean of a column by itself, and of the others, all around a first mean."""
-    share = min(share, table.remaining)
-    others = np.delete(np.arange(scale.size), long.index)
-    index = np.array([long.index])
-    own = Portion.of(table, index, long.part * share, sample=shape.sample)
-    alone = column_mean(own, first.value[index], shape.spread[index], shape.rows, share=1.0)
-    rest = Portion.of(table, others, (1.0 - long.part) * share, sample=shape.sample)
-    known = replace(shape, center=first.value, center_noise=first.noise).of(others)
-    found = clipped_mean(rest, known, scale[others], share=1.0, sample=rest.sampled())
-
-    def both(name: str) -> Any:
-        one, other = getattr(alone, name), getattr(found, name)
-        return np.insert(np.broadcast_to(other, others.shape), long.index, one)
-
-    names = ("value", "noise_std", "variation", "clipping_std", "guessed")
-    details = {**found.details, "columns_apart": 1}
-    return replace(found, details=details, **{name: both(name) for name in names})
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,9 @@ may be clipped harder.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +20,20 @@ from numpy.typing import NDArray
 from prolate.curator import Searcher
 from prolate.estimators.clipping.tilt import Tilt
 from prolate.estimators.estimate import FoundMean
+from prolate.estimators.lengths.beyond import Beyond
 from prolate.estimators.lengths.expected import Expected
-from prolate.estimators.lengths.interval import FAR, IntervalPlan, clipped_to_interval
+from prolate.estimators.lengths.interval import (
+    FAR,
+    IntervalPlan,
+    clipped_to_interval,
+    unseen_beyond,
+)
 from prolate.estimators.lengths.sides import SideTail, measure_sides
+from prolate.estimators.portion import Portion
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import is_precise, sides_share
 
-__all__ = ["LongColumn", "column_mean", "long_column"]
+__all__ = ["LongColumn", "long_column", "two_means"]
 
 Floats = NDArray[np.float64]
 
@@ -99,36 +108,81 @@ def _needs(size: Floats, column: int) -> tuple[float, float]:
     return float(own * size[column]), float(reach * np.linalg.norm(others))
 
 
-def column_mean(
-    curator: Searcher, center: Floats, spread: Floats, rows: float, *, share: float
+def two_means(
+    table: Searcher,
+    shape: Shape,
+    scale: Floats,
+    expected: Expected,
+    long: LongColumn,
+    *,
+    share: float,
+    others: Callable[[Portion, Shape, Floats], FoundMean],
 ) -> FoundMean:
-    """Return the mean of one skewed column clipped to an interval, for a share of mu**2.
+    """Return the mean of a column by itself and of the others, for a share of mu**2.
 
     Parameters
     ----------
-    curator : Searcher
-        Of that column.
-    center, spread : float64 arrays of shape (1,)
-    rows : float
+    table : Searcher
+    shape : Shape
+        Whose centers are a first mean.
+    scale : float64 array of shape (d,)
+    expected : Expected
+    long : LongColumn
     share : float
+    others : callable
+        Returns the mean of some columns, by all of their budget, their shape and scale.
     """
-    for_sides = sides_share(curator, rows, share) * share
+    share = min(share, table.remaining)
+    index, rest = np.array([long.index]), np.delete(np.arange(scale.size), long.index)
+    own = Portion.of(table, index, long.part * share, sample=shape.sample)
+    alone = _column_mean(own, shape, scale, expected, index)
+    found = others(
+        Portion.of(table, rest, (1.0 - long.part) * share, sample=shape.sample),
+        shape.of(rest),
+        scale[rest],
+    )
+
+    def both(name: str) -> Any:
+        one, other = getattr(alone, name), getattr(found, name)
+        return np.insert(np.broadcast_to(other, rest.shape), long.index, one)
+
+    names = ("value", "noise_std", "variation", "clipping_std", "guessed")
+    details = {**found.details, "columns_apart": 1}
+    return replace(found, details=details, **{name: both(name) for name in names})
+
+
+def _column_mean(
+    curator: Portion, shape: Shape, scale: Floats, expected: Expected, index: NDArray[np.intp]
+) -> FoundMean:
+    """Return the mean of a skewed column clipped to an interval, with all of the budget.
+
+    Noise may hide rows beyond it that the lengths of all columns together show.
+    """
+    center, spread, rows = shape.center[index], shape.spread[index], shape.rows
+    for_sides = sides_share(curator, rows, 1.0)
 
     def far(low: SideTail, high: SideTail) -> bool:
-        planned = IntervalPlan.of(curator, low, high, rows=rows, share=share - for_sides)
+        planned = IntervalPlan.of(curator, low, high, rows=rows, share=1.0 - for_sides)
         return max(planned.left, planned.right) > FAR
 
-    most = _AGAIN * (share - for_sides)
+    most = _AGAIN * (1.0 - for_sides)
     low, high = measure_sides(curator, center, spread, rows, share=for_sides, most=most, far=far)
     found = clipped_to_interval(
         curator, center, spread, low, high, rows=rows, missing=center, share=curator.remaining
     )
+    size = shape.spread / scale
+    unit, reach = float(size[index][0]), max(found.left, found.right)
+    length = float(np.hypot(np.linalg.norm(np.delete(size, index)), reach * unit))
+    noise = float(found.noise_std[0] / spread[0])
+    beyond = Beyond.of(expected.norms, expected.rows)
+    unseen = unseen_beyond(beyond, length, unit, noise, most=found.most) * spread
+    guessed = np.hypot(found.guessed, unseen)
     square, off = low.square + high.square, float((found.value - center)[0] / spread[0])
     return FoundMean(
         found.value,
         found.noise_std,
         {},
         variation=float(np.sqrt(max(square - off**2, _LEAST * square))),
-        clipping_std=np.hypot(found.doubt, found.guessed),
-        guessed=found.guessed,
+        clipping_std=np.hypot(found.doubt, guessed),
+        guessed=guessed,
     )

@@ -23,7 +23,15 @@ from prolate.estimators.moments import Variation
 from prolate.estimators.shares import radii_apart, sides_share
 from prolate.queries import ClippedSum
 
-__all__ = ["FAR", "Clipped", "IntervalPlan", "clipped_to_interval", "interval_mean", "reaches"]
+__all__ = [
+    "FAR",
+    "Clipped",
+    "IntervalPlan",
+    "clipped_to_interval",
+    "interval_mean",
+    "reaches",
+    "unseen_beyond",
+]
 
 Floats = NDArray[np.float64]
 
@@ -175,11 +183,11 @@ def interval_mean(
     rows = expected.rows
     for_sides, left = sides_share(curator, rows, share) * share, curator.remaining
 
-    beyond = expected.norms.edges > _CLUMPS * expected.norms.typical
+    apart = expected.norms.edges > _CLUMPS * expected.norms.typical
 
     def far(low: SideTail, high: SideTail) -> bool:
         planned = IntervalPlan.of(curator, low, high, rows=rows, share=share - for_sides)
-        clumps = bool(np.any(expected.clumps[1:] & beyond))
+        clumps = bool(np.any(expected.clumps[1:] & apart))
         return clumps or max(planned.left, planned.right) > FAR
 
     low, high = measure_sides(
@@ -191,7 +199,9 @@ def interval_mean(
     )
     norms, reach = expected.norms, max(found.left, found.right)
     noise = float(found.noise_std[0] / spread[0])
-    unseen = _unseen(Beyond.of(norms, rows), reach, noise, most=found.most)
+    typical = norms.typical  # one spread
+    beyond = Beyond.of(norms, rows)
+    unseen = unseen_beyond(beyond, reach * typical, typical, noise, most=found.most)
     stretch = expected.stretch
     details = {
         "stretch": stretch,
@@ -215,13 +225,25 @@ def reaches(expected: Expected, spread: Floats, scale: Floats) -> bool:
     return expected.safe <= _WITHIN * float(spread[0] / scale[0])
 
 
-def _unseen(beyond: Beyond, reach: float, noise: float, *, most: float) -> float:
-    """Return what rows may take that the counts do not show, as a deviation, in spreads.
+def unseen_beyond(
+    beyond: Beyond, length: float, unit: float, noise: float, *, most: float
+) -> float:
+    """Return what rows may take that the counts of both sides do not show, in spreads.
 
-    Lengths are counted in cells that are large far out: if values gather in one, it may seem that
-    many are beyond the reach. At `most` so many are, by the cells of both sides.
+    As a deviation. Lengths are counted in cells that are large far out: if values gather in one, it
+    may seem that many are beyond the reach. At `most` so many are, by the cells of both sides.
+
+    Parameters
+    ----------
+    beyond : Beyond
+    length : float
+        Of rows that are as far out as the interval goes.
+    unit : float
+        A spread of the column, in the unit of lengths.
+    noise : float
+        In spreads.
+    most : float
     """
-    typical = beyond.norms.typical  # one spread
-    seem = beyond.fraction(reach * typical)
+    seem = beyond.fraction(length)
     part = _ALLOWED * min(most / seem, 1.0) if seem > 0.0 else _ALLOWED
-    return lost_part(beyond, reach * typical, noise * typical, typical, part=part) / typical
+    return lost_part(beyond, length, noise * unit, unit, part=part) / unit
