@@ -64,8 +64,8 @@ class NumberedBits:
     def chosen(self, start: int, count: int, part: int) -> NDArray[np.int64]:
         """Choose each number with probability part / `PARTS`, whatever the others.
 
-        By other bits than those of `of`, which tell the gaps between numbers that are chosen:
-        so work and bits are in proportion to these.
+        To within 2**-64; by other bits than those of `of`, which tell the gaps between numbers
+        that are chosen, so that work and bits are in proportion to these.
 
         Returns
         -------

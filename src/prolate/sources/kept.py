@@ -37,7 +37,7 @@ class Thinning:
 
     @property
     def probability(self) -> float:
-        """With which a row is kept, exactly."""
+        """With which a row is kept, to within 2**-64."""
         return self.part / PARTS
 
     def __call__(self, start: int, count: int) -> NDArray[np.int64]:
