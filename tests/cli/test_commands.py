@@ -126,6 +126,14 @@ def test_mean_prints_a_table(face: Face, run: Run) -> None:
     }  # fmt: skip
 
 
+def test_a_dash_is_no_file(face: Face, run: Run) -> None:
+    """It is standard output for a page, and a release goes there without `-o`."""
+    code, out, err = run("mean", "a.csv", "--mu", 1, "-o", "-")
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert "use --json instead" in err
+    assert face.calls == []
+
+
 def test_every_option_arrives(face: Face, run: Run) -> None:
     code, _, _ = run(
         "mean", "a.parquet", "b.parquet", "--rho", 0.5, "-c", 'age,"a,b"', "--columns", "income",

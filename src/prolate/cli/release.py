@@ -62,6 +62,11 @@ def release_and_print(
 
 def _check_output(output: str | None) -> None:
     """Raise `ReleaseError` where it can be seen beforehand that nobody would get a release."""
+    if output == "-":
+        raise ReleaseError(
+            "-o names a file; to print the release as JSON on standard output, use --json instead "
+            "(and for a file of that name, -o ./-)."
+        )
     if output is not None:
         check_writable(output)
     elif not sys.stdout.writable():
