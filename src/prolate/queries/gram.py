@@ -208,7 +208,7 @@ def weighted_triangle(steps: Floats) -> NDArray[np.int64]:
     return (steps.T @ steps).ravel()[places].astype(np.int64) * weights
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)  # it may be as large as what is measured
 def _triangle(order: int) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Return where the upper triangle of a matrix lies in memory, and the weights there."""
     first, second = np.triu_indices(order)
