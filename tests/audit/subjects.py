@@ -49,6 +49,8 @@ FEW = _RNG.standard_normal((150, 6))
 INCOMES = np.random.default_rng(6).standard_normal((3_000, 4))
 INCOMES[:, 1] = 0.5 * np.exp(2.0 * np.random.default_rng(7).standard_normal(3_000))
 IN_CENTS = INCOMES * [1.0, 1e5, 1.0, 1.0]
+SKEWED = np.random.default_rng(11).standard_normal((5_000, 8))
+SKEWED[:, 1] = np.exp(0.7 * SKEWED[:, 1])
 GROUP = (
     np.random.default_rng(8).standard_normal((1_000, 4)) + 10.0 * (np.arange(1_000) < 25)[:, None]
 )
@@ -214,6 +216,8 @@ SUBJECTS: dict[str, Subject] = {
         of_a_sample(_mean), TYPICAL * [1.0, 1e4, 1.0]
     ),
     "mean, a heavy column that rules": Subject(_mean, IN_CENTS),
+    "mean, a skewed column": Subject(_mean, SKEWED),
+    "mean, a skewed column, of a sample": Subject(of_a_sample(_mean), SKEWED),
     "mean, a group of rows": Subject(_mean, GROUP),
     "mean, missing values": Subject(_mean, HOLES),
     "mean, missing values, of a sample": Subject(of_a_sample(_mean), HOLES),

@@ -30,6 +30,8 @@ from prolate.curator import Curator, choice
 from prolate.curator import curator as door
 from prolate.curator.account import Account
 from prolate.errors import InputError, ReleaseError
+from prolate.estimators.clipping import long_column
+from prolate.estimators.lengths import interval
 from prolate.queries import ClippedSum, Query
 from prolate.queries.base import Centered, Wrapped
 from prolate.queries.mapped import Mapped
@@ -247,6 +249,47 @@ def test_a_fault_of_the_first_rows_is_seen(fault, name, monkeypatch) -> None:
     fault(monkeypatch)
     with pytest.raises(AssertionError):
         check(name, pairs, monkeypatch, "add-remove")
+
+
+def an_interval_at_half_its_price(patch: pytest.MonkeyPatch) -> None:
+    """A sum of distances from its middle, as if a row moved it by one of them and not by two."""
+
+    class FromTheMiddle(ClippedSum):
+        def sensitivity_squared(self, _: Any) -> int:
+            return super().sensitivity_squared("add-remove")
+
+    patch.setattr(interval, "ClippedSum", FromTheMiddle)
+
+
+def an_interval_as_long_as_its_rows(patch: pytest.MonkeyPatch) -> None:
+    honest = long_column.clipped_to_interval
+
+    def as_long(curator: Any, center: np.ndarray, *arguments: Any, **options: Any) -> Any:
+        door = curator
+        while not isinstance(door, Curator):
+            door = door.curator
+        far = max(np.nan_to_num(np.abs(rows)).max() for rows in door._rows.source.blocks())
+        return honest(curator, center + 1e-12 * far, *arguments, **options)
+
+    patch.setattr(long_column, "clipped_to_interval", as_long)
+
+
+@pytest.mark.parametrize("name", ["mean, a skewed column", "mean, a skewed column, of a sample"])
+@pytest.mark.parametrize("fault", [an_interval_at_half_its_price, an_interval_as_long_as_its_rows])
+def test_a_fault_of_a_column_with_a_sum_of_its_own_is_seen(fault, name, monkeypatch) -> None:
+    """Noise may decide that it has none: one of eight tapes is enough."""
+    other = np.full(SUBJECTS[name].rows.shape, np.nan)
+
+    def look() -> None:
+        for _ in range(8):
+            tape = taped((name, "replace", "corners"), monkeypatch)
+            tape.check()
+            tape.replay(other, monkeypatch)
+
+    look()
+    fault(monkeypatch)
+    with pytest.raises(AssertionError, match=r"moved by more|another question|depends on more"):
+        look()
 
 
 @pytest.mark.parametrize("name", ["mean, as a step", "scaler, as a step"])

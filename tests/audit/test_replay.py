@@ -18,6 +18,7 @@ from audit.subjects import CASES, EXTREMES, PLACE, SOURCES, SUBJECTS, Subject
 from audit.tape import Tape
 
 from prolate import Budget
+from prolate.estimators.clipping import clipped_mean
 
 BUDGET = Budget(epsilon=5, delta=1e-6)  # mu is about 1
 
@@ -72,6 +73,33 @@ def test_columns_are_a_table_of_their_own_in_their_replays(name, relation, monke
     """
     tapes = (taped(name, relation, "corners", monkeypatch) for _ in range(8))
     assert any(tape.release.details.get("columns_apart") == 1 for tape in tapes)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("name", ["mean, a skewed column", "mean, a skewed column, of a sample"])
+def test_a_skewed_column_has_a_sum_of_its_own_in_its_replays(name, relation, monkeypatch) -> None:
+    """A row that goes from corner to corner goes from one end of its interval to the other.
+
+    Else the subjects would say nothing of that. Noise may decide that it has none: one of eight
+    tapes is enough.
+    """
+    honest, summed = clipped_mean.two_means, []
+
+    def two_means(*arguments, **options):
+        summed.append(True)
+        return honest(*arguments, **options)
+
+    monkeypatch.setattr(clipped_mean, "two_means", two_means)
+    moved = 0.0
+    for _ in range(8):
+        summed.clear()
+        tape = taped(name, relation, "corners", monkeypatch)
+        tape.check()
+        if summed:
+            own = next(step for step in tape.measured if step.result.label == "mean")
+            assert own.here.size == 1
+            moved = max(moved, own.moved / own.stated(relation))
+    assert moved > (0.999 if relation == "replace" else 0.1)
 
 
 @pytest.mark.long
