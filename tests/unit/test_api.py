@@ -507,6 +507,23 @@ def test_no_number_of_a_nested_list_is_an_error() -> None:
         prolate.mean([[1.0], [2, 3]], budget=Budget(rho=1))
 
 
+class Odd(float):
+    """A number whose own methods raise, and quote it."""
+
+    def __float__(self) -> float:
+        raise ZeroDivisionError(repr(self))
+
+
+def test_no_number_of_another_library_is_an_error() -> None:
+    """Of lists and of arrays of Python objects; it counts as missing."""
+    rows = [[float(i), float(i % 3)] for i in range(100)]
+    rows[5][1] = Odd(5.0)
+    assert prolate.mean(rows, budget=Budget(rho=1), seed=1).n == 100
+    objects = np.array(rows, dtype=object)
+    for X, y in ((rows, np.ones(100)), (objects, np.ones(100)), (np.ones((100, 1)), objects[:, 1])):
+        prolate.LinearRegression(rho=1, seed=1).fit(X, y)
+
+
 def test_quantiles_at_an_end_are_said_to_be_anywhere() -> None:
     rows = np.random.default_rng(0).normal(170.0, 10.0, (20_000, 1))
     for q, said in ((0.0, True), (1.0, True), (0.5, False), (0.05, False)):

@@ -59,6 +59,24 @@ def test_of_arrays_the_dtype_says_it() -> None:
     assert open_source(FLAGS.astype(np.int8)).flags == set()
 
 
+@pytest.mark.parametrize("odd", [None, 0.5, 2, 10**30, [True, False]])
+def test_lists_have_no_types(odd: Any) -> None:
+    """Else one value, such as a missing one, would decide whether there are bounds, or an error."""
+    lists = FLAGS.tolist()
+    row = odd if isinstance(odd, list) else [odd, True]
+    others = [row, *lists[1:]]
+    given = {"budget": BUDGET, "seed": 1}
+    for rows in (lists, others):
+        assert open_source(rows).flags == set()
+        assert "bounds" not in prolate.mean(rows, **given).details
+        with pytest.raises(InputError, match="needs the bounds"):
+            prolate.sum(rows, **given)
+        for X, y in ((rows, [each[0] for each in rows]), (FLAGS * 1.0, [each[0] for each in rows])):
+            model = prolate.LinearRegression(mu=1, seed=1).fit(X, y)
+            assert "bounds" not in model.release_.details
+    assert same(prolate.mean(lists, **given), prolate.mean(FLAGS * 1.0, **given))
+
+
 def test_csv_files_have_no_types(tmp_path: Path) -> None:
     pyarrow.csv.write_csv(pa.table({"a": [True, False]}), tmp_path / "a.csv")
     assert open_source(tmp_path).flags == set()

@@ -87,7 +87,7 @@ def mean(
     bounds : (lower, upper) or {column: (lower, upper)}, optional
         Public bounds, known without looking at the data. Values outside are clipped to them.
         With ``method="auto"``, and with methods that need bounds, boolean columns have the
-        bounds (0, 1) unless you give others.
+        bounds (0, 1) unless you give others; lists have no types, so theirs have none.
     error_norm : float or "relative"
         The p of the l_p error to make small, finite and at least 1. Errors are in the columns'
         own units, so columns of large numbers count most. ``"relative"`` makes the noise

@@ -70,8 +70,8 @@ def sum(  # noqa: A001  the name that users look for
     bounds : (lower, upper) or {column: (lower, upper)}
         Public bounds of every column, known without looking at the data. Values outside are
         clipped to them. A missing value counts as 0, or as the bound nearest to 0. Boolean
-        columns have the bounds (0, 1) unless you give others. Not needed with
-        ``method="gaussian-ellipse"``.
+        columns have the bounds (0, 1) unless you give others; lists have no types, so theirs
+        have none. Not needed with ``method="gaussian-ellipse"``.
     method : {"auto", "gaussian", "gaussian-ellipse"}
         ``"auto"`` gives the noise the shape that is best for the l_p error under these bounds
         (Poulsen, Algorithm 2; PLAN, Lemma C.2). ``"gaussian"`` is the plain Gaussian mechanism.

@@ -166,10 +166,10 @@ def _check_shape(array: NDArray[np.generic]) -> None:
 
 
 def to_float(value: Any) -> float:
-    """Return a number as a double: NaN, if it is None or too large, which no error may tell."""
+    """Return a number as a double: NaN, if it is None or cannot be one, which no error may tell."""
     try:
         return float("nan") if value is None else float(value)
-    except (OverflowError, ValueError):  # too large, or Decimal's signaling NaN
+    except Exception:  # noqa: BLE001 - too large, or a number whose own methods raise, and quote it
         return float("nan")
 
 
@@ -188,13 +188,16 @@ def refuse_lists(labels: Sequence[str | int]) -> None:
 
 
 def _of_lists(data: Sequence[Any]) -> NDArray[np.generic]:
-    """Return nested lists as an array: of doubles, where NumPy knows no type for all numbers."""
+    """Return nested lists as an array: of doubles, where NumPy knows no type for all numbers.
+
+    So are booleans: they have bounds by their type, and whether all of a list are is private.
+    """
     try:
         array = np.asarray(data)
-    except OverflowError:
+    except Exception:  # noqa: BLE001 - too large, or a number's own methods raise; or rows differ
         array = np.array(data, dtype=object)
     if array.dtype != object:
-        return array
+        return array.astype(np.float64) if array.dtype == np.bool_ else array
     if not all(isinstance(value, NUMBERS) for value in array.flat):
         raise TypeError
     return np.fromiter(map(to_float, array.flat), np.float64, array.size).reshape(array.shape)

@@ -45,7 +45,8 @@ def open_source(
     data : object
         One of:
 
-        - a two-dimensional NumPy array (masked: missing), or nested lists of numbers;
+        - a two-dimensional NumPy array (masked: missing), or nested lists of numbers, of which
+          booleans are 0 and 1;
         - a pandas, polars or pyarrow table, a DuckDB relation, an Ibis table: anything
           with ``__arrow_c_stream__``;
         - a scipy.sparse array or matrix;

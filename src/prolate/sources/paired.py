@@ -287,7 +287,8 @@ def _array(data: object, what: str) -> NDArray[np.generic]:
         except Exception:  # noqa: BLE001 - whatever another library raises may quote values
             array = as_array(data)  # raises, and says why
     if array.dtype.kind != "O":
-        return array
+        untyped = array.dtype == np.bool_ and isinstance(data, list | tuple)  # see `as_array`
+        return array.astype(np.float64) if untyped else array
     bad = next(
         (kind for kind in {type(v) for v in array.flat} if not issubclass(kind, NUMBERS)), None
     )
