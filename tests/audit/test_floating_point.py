@@ -20,14 +20,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from audit import testers
 from audit.recorder import record
 from audit.subjects import CASES, PLACE, SUBJECTS
 from audit.tape import released
 
-from prolate import Budget
+import prolate
+from prolate import Budget, LinearRegression
 from prolate.queries import kernels
+from prolate.sklearn import PrivateMean
 from prolate.sources import open_source
 
 BUDGET = Budget(epsilon=5, delta=1e-6)
@@ -302,3 +306,29 @@ def test_the_callers_settings_of_errors_play_no_part(name, monkeypatch) -> None:
         with np.errstate(all="raise"):
             for one in tape.sums:
                 source.collect(one.query, one.query.size)
+
+
+def in_single_precision(*, signals: bool) -> np.ndarray:
+    """Return numbers of which one may be a NaN that signals: to cast it is an invalid operation."""
+    values = np.random.default_rng(0).standard_normal(200).astype(np.float32)
+    if signals:
+        values.view(np.uint32)[PLACE] = 0x7F800001
+    return values
+
+
+@pytest.mark.parametrize("signals", [False, True])
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda values, table: LinearRegression(mu=1).fit(np.ones((200, 1)), pd.Series(values)),
+        lambda values, table: LinearRegression(mu=1).fit(np.ones((200, 1)), table.select(["a"])),
+        lambda values, table: LinearRegression(mu=1).fit(table.to_reader(), "a"),
+        lambda values, table: PrivateMean(mu=1).fit(table.to_reader()),
+        lambda values, table: prolate.mean(table.to_reader(), budget=Budget(mu=1)),
+    ],
+    ids=["series", "table", "stream", "stream of a step", "stream of a mean"],
+)
+def test_neither_do_they_where_rows_are_read_before_a_release(fit, signals) -> None:
+    values = in_single_precision(signals=signals)
+    with np.errstate(all="raise"):
+        fit(values, pa.table({"a": values, "b": np.ones(200)}))

@@ -108,7 +108,9 @@ class ArrowSource(BatchSource):
             if _in_memory(data):
                 self._kept = list(reader)
             else:
-                self._dense = list(dense_blocks(reader, chosen, self.rows_per_block, self.labels))
+                with np.errstate(all="ignore"):  # of a NaN that signals, in single precision
+                    blocks = dense_blocks(reader, chosen, self.rows_per_block, self.labels)
+                    self._dense = list(blocks)
         except MemoryError:
             raise
         except Exception:  # noqa: BLE001 - see above

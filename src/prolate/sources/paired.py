@@ -254,7 +254,8 @@ def read_target(y: object) -> NDArray[np.generic]:
     if is_table(y):
         source = open_source(y)
         _check_width(len(source.columns))
-        return np.concatenate([np.zeros((0, 1)), *source.blocks()])
+        with np.errstate(all="ignore"):  # of a NaN that signals, in single precision
+            return np.concatenate([np.zeros((0, 1)), *source.blocks()])
     if isinstance(y, str | bytes | dict | set | frozenset) or as_paths(y):
         raise InputError(f"y must be one number for each row; got {type(y).__name__}.")
     array = _array(y, "y")
