@@ -58,6 +58,27 @@ def test_a_curator_cannot_be_pickled() -> None:
         pickle.dumps(door())
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_a_fork_does_not_spend_the_budget_once_more() -> None:
+    fork = multiprocessing.get_context("fork")
+    curator, queue = door(), fork.Queue()
+
+    def measure() -> None:
+        try:
+            curator.measure(COUNT, share=0.6, label="a")
+        except BudgetError as error:
+            queue.put(str(error))
+        else:
+            queue.put("measured")
+
+    child = fork.Process(target=measure)
+    child.start()
+    found = queue.get(timeout=60)
+    child.join()
+    assert "forked process" in found
+    curator.measure(COUNT, share=0.6, label="a")
+
+
 def test_threads_that_share_a_curator_never_overspend() -> None:
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ class Account:
     spent: Fraction = Fraction(0)
     receipt: list[Measurement] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _process: int = field(default_factory=os.getpid)
 
     def __deepcopy__(self, _memo: object) -> Account:
         """Return itself: two accounts would spend one budget twice."""
@@ -55,8 +57,12 @@ class Account:
         Raises
         ------
         BudgetError
-            If they are more than what is left.
+            If they are more than what is left, or this is the copy of a forked process.
         """
+        if os.getpid() != self._process:
+            raise BudgetError(
+                "A curator cannot be used in a forked process: both copies would spend the budget."
+            )
         price = sum(map(Fraction, shares), Fraction(0))
         with self._lock:
             if self.spent + price > 1:
