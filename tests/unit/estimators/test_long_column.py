@@ -82,3 +82,12 @@ def test_with_the_number_of_rows_private_and_other_errors() -> None:
         assert made.details["columns_apart"] == 1
         error = np.abs(made.estimate - rows.mean(axis=0))
         assert np.all(error < 4.0 * np.hypot(made.noise_std, made.clipping_std))
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 10.0, 100.0, "relative"])
+@pytest.mark.parametrize("unit", [1e-80, 1e80, 1e130])
+def test_in_any_unit(p: float | str, unit: float) -> None:
+    """Squares of squares of such numbers are no floats: it ended by an error after its charge."""
+    made = prolate.mean(unit * table(0, "skewed"), budget=BUDGET, error_norm=p, seed=0)
+    assert np.all(np.isfinite(made.estimate))
+    assert np.all((made.noise_std > 0.0) & (made.noise_std < unit))

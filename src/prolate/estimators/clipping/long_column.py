@@ -80,20 +80,22 @@ def long_column(
         Of mu**2, for their sum.
     """
     size = shape.spread / scale
+    unit = float(np.max(size))  # squares of squares of sizes would not be floats
+    size, radius = size / unit, radius / unit
     few = size**2 <= _MOST_OF * np.sum(size**2)
     stands = np.where(few, np.abs(tilt.row) / tilt.own, 0.0)
     column = int(np.argmax(stands))
     if not tilt.clear or stands[column] < _SHOWN or shape.part is not None:
         return None
-    square = (tilt.row / scale) ** 2 - (tilt.own / scale) ** 2
+    square = (tilt.row / scale / unit) ** 2 - (tilt.own / scale / unit) ** 2
     rest = float(np.sum(square) - square[column])
     if rest > _OTHERS_TILT * square[column] or expected.clumps.any():
         return None
     own, all_others = _needs(size, column)
     part = own / (own + all_others)
     length, mass = expected.lengths
-    noise = expected.noise * radius / expected.mean_factor(radius) * np.linalg.norm(size)
-    risk = size[column] * float(mass @ np.maximum(length - radius, 0.0))
+    noise = expected.noise * radius / expected.mean_factor(radius * unit) * np.linalg.norm(size)
+    risk = size[column] * float(mass @ np.maximum(length / unit - radius, 0.0))
     better = noise**2 + risk**2 > _DEAR * (expected.noise * (own + all_others)) ** 2
     if not better or not is_precise(table, shape.rows, part * share):
         return None
