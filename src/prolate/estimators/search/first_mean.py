@@ -45,6 +45,8 @@ class FirstMean:
         these columns; then the others, of any side, have no part in the first mean.
     apart : float
         Root mean square distance from the bulk, over rows and columns of rare values.
+    several : bool
+        Whether rare values are of several sizes, as amounts beside flags are.
     factor_doubt : float
         By what part of themselves all means may be off, since what clipping leaves is in doubt.
     """
@@ -55,6 +57,7 @@ class FirstMean:
     step: Floats
     side: Floats | None
     apart: float
+    several: bool
     factor_doubt: float = 0.0
 
     @property
@@ -64,8 +67,16 @@ class FirstMean:
 
     @property
     def mostly_rare(self) -> bool:
-        """Whether more than half of the columns are of rare values, and enough to learn from."""
-        return are_mostly(self.rare)
+        """Return whether most columns are of rare values, and how rare tells what clipping takes."""
+        return are_mostly(self.rare) and not self.of_all
+
+    @property
+    def of_all(self) -> bool:
+        """Return whether most columns are of rare values, of several sizes, on either side.
+
+        Then it is a mean of the other columns, too.
+        """
+        return are_mostly(self.rare) and self.several and self.side is None
 
     def far(self, rows: float, scale: Floats) -> tuple[float, float]:
         """Return how many of so many rows have a rare value, about, and how long these are."""
@@ -98,6 +109,7 @@ def first_mean(
     step: Floats,
     apart: float,
     side: Floats | None,
+    several: bool,
     share: float,
 ) -> FirstMean:
     """Return a first mean, scaled by `spread`, for a share of mu**2."""
@@ -122,7 +134,7 @@ def first_mean(
     value, noise = center.copy(), spread.copy()
     value[index], noise[index] = middle + total / kept, std / kept
     doubt = expected.factor_doubt(radius) / expected.mean_factor(radius)
-    return FirstMean(value, noise, bulk, step, side, apart, doubt)
+    return FirstMean(value, noise, bulk, step, side, apart, several, doubt)
 
 
 def view_of(curator: Searcher, index: Integers) -> Measurer:

@@ -243,6 +243,7 @@ def _with_first_mean(
         step=step,
         apart=values.spread,
         side=side,
+        several=values.mixed,
         share=share,
     )
     away = np.zeros(step.size)
@@ -257,5 +258,7 @@ def _with_first_mean(
     else:
         spread = own_spread(away, first.noise, step, shape.spread)
     spread = np.clip(spread, SMALLEST, LARGEST)
-    center = np.where(rare, interval.center + away, shape.center)
-    return replace(shape, center=center, spread=spread, first=first)
+    others = first.value if first.of_all else shape.center
+    noise = first.noise if first.of_all else shape.center_noise
+    center = np.where(rare, interval.center + away, others)
+    return replace(shape, center=center, center_noise=noise, spread=spread, first=first)
