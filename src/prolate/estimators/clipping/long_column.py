@@ -10,6 +10,7 @@ may be clipped harder.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,16 +23,10 @@ from prolate.estimators.clipping.tilt import Tilt
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.beyond import Beyond
 from prolate.estimators.lengths.expected import Expected
-from prolate.estimators.lengths.interval import (
-    FAR,
-    IntervalPlan,
-    clipped_to_interval,
-    unseen_beyond,
-)
-from prolate.estimators.lengths.sides import SideTail, measure_sides
+from prolate.estimators.lengths.interval import skewed_mean
 from prolate.estimators.portion import Portion
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.shares import is_precise, sides_share
+from prolate.estimators.shares import is_precise
 
 __all__ = ["LongColumn", "long_column", "two_means"]
 
@@ -42,8 +37,6 @@ _OTHERS_TILT = 0.4  # squared tilt of all others, over its own, at most
 _MOST_OF = 0.4  # of the squared length of all rows: else the tilt tells of it
 _REACH, _OTHERS = 2.5, 0.5  # spreads beyond root mean squares that rows reach, about
 _DEAR = 1.2  # square of the error of two sums, over that of their noise
-_AGAIN = 0.5  # of what is left, at most, for sides that are counted again
-_LEAST = 0.1  # of a mean square: part that is no mean
 
 
 @dataclass(frozen=True)
@@ -137,54 +130,32 @@ def two_means(
     share = min(share, table.remaining)
     index, rest = np.array([long.index]), np.delete(np.arange(scale.size), long.index)
     own = Portion.of(table, index, long.part * share, sample=shape.sample)
-    alone = _column_mean(own, shape, scale, expected, index)
+    size = shape.spread / scale
+    alone, unseen, square = skewed_mean(
+        own,
+        shape.center[index],
+        shape.spread[index],
+        Beyond.of(expected.norms, shape.rows),
+        unit=float(size[long.index]),
+        others=float(np.linalg.norm(size[rest])),
+        share=1.0,
+    )
+    guessed = np.hypot(alone.guessed, unseen)
     found = others(
         Portion.of(table, rest, (1.0 - long.part) * share, sample=shape.sample),
         shape.of(rest),
         scale[rest],
     )
 
-    def both(name: str) -> Any:
-        one, other = getattr(alone, name), getattr(found, name)
+    def both(one: float | Floats, other: Any) -> Floats:
         return np.insert(np.broadcast_to(other, rest.shape), long.index, one)
 
-    names = ("value", "noise_std", "variation", "clipping_std", "guessed")
-    details = {**found.details, "columns_apart": 1}
-    return replace(found, details=details, **{name: both(name) for name in names})
-
-
-def _column_mean(
-    curator: Portion, shape: Shape, scale: Floats, expected: Expected, index: NDArray[np.intp]
-) -> FoundMean:
-    """Return the mean of a skewed column clipped to an interval, with all of the budget.
-
-    Noise may hide rows beyond it that the lengths of all columns together show.
-    """
-    center, spread, rows = shape.center[index], shape.spread[index], shape.rows
-    for_sides = sides_share(curator, rows, 1.0)
-
-    def far(low: SideTail, high: SideTail) -> bool:
-        planned = IntervalPlan.of(curator, low, high, rows=rows, share=1.0 - for_sides)
-        return max(planned.left, planned.right) > FAR
-
-    most = _AGAIN * (1.0 - for_sides)
-    low, high = measure_sides(curator, center, spread, rows, share=for_sides, most=most, far=far)
-    found = clipped_to_interval(
-        curator, center, spread, low, high, rows=rows, missing=center, share=curator.remaining
-    )
-    size = shape.spread / scale
-    unit, reach = float(size[index][0]), max(found.left, found.right)
-    length = float(np.hypot(np.linalg.norm(np.delete(size, index)), reach * unit))
-    noise = float(found.noise_std[0] / spread[0])
-    beyond = Beyond.of(expected.norms, expected.rows)
-    unseen = unseen_beyond(beyond, length, unit, noise, most=found.most) * spread
-    guessed = np.hypot(found.guessed, unseen)
-    square, off = low.square + high.square, float((found.value - center)[0] / spread[0])
-    return FoundMean(
-        found.value,
-        found.noise_std,
-        {},
-        variation=float(np.sqrt(max(square - off**2, _LEAST * square))),
-        clipping_std=np.hypot(found.doubt, guessed),
-        guessed=guessed,
+    return replace(
+        found,
+        value=both(alone.value, found.value),
+        noise_std=both(alone.noise_std, found.noise_std),
+        variation=both(math.sqrt(square), found.variation),
+        clipping_std=both(np.hypot(alone.doubt, guessed), found.clipping_std),
+        guessed=both(guessed, found.guessed),
+        details={**found.details, "columns_apart": 1},
     )

@@ -30,7 +30,7 @@ __all__ = [
     "clipped_to_interval",
     "interval_mean",
     "reaches",
-    "unseen_beyond",
+    "skewed_mean",
 ]
 
 Floats = NDArray[np.float64]
@@ -42,6 +42,7 @@ FAR = 14.0
 _CLUMPS = 6.0  # of them, beyond which lengths showed rows that are together
 _AGAIN = 0.5  # of what is left, at most, for sides that are counted again
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
+_LEAST = 0.1  # of a mean square: part that is no mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,29 +181,17 @@ def interval_mean(
         The column's variance.
     share : float
     """
-    rows = expected.rows
-    for_sides, left = sides_share(curator, rows, share) * share, curator.remaining
-
-    apart = expected.norms.edges > _CLUMPS * expected.norms.typical
-
-    def far(low: SideTail, high: SideTail) -> bool:
-        planned = IntervalPlan.of(curator, low, high, rows=rows, share=share - for_sides)
-        clumps = bool(np.any(expected.clumps[1:] & apart))
-        return clumps or max(planned.left, planned.right) > FAR
-
-    low, high = measure_sides(
-        curator, center, spread, rows, share=for_sides, most=_AGAIN * (share - for_sides), far=far
+    norms, stretch = expected.norms, expected.stretch
+    apart = norms.edges > _CLUMPS * norms.typical
+    found, unseen, _ = skewed_mean(
+        curator,
+        center,
+        spread,
+        Beyond.of(norms, expected.rows),
+        unit=norms.typical,  # one spread
+        share=share,
+        clumps=bool(np.any(expected.clumps[1:] & apart)),
     )
-    share = min(share - (left - curator.remaining), curator.remaining)
-    found = clipped_to_interval(
-        curator, center, spread, low, high, rows=rows, missing=center, share=share
-    )
-    norms, reach = expected.norms, max(found.left, found.right)
-    noise = float(found.noise_std[0] / spread[0])
-    typical = norms.typical  # one spread
-    beyond = Beyond.of(norms, rows)
-    unseen = unseen_beyond(beyond, reach * typical, typical, noise, most=found.most)
-    stretch = expected.stretch
     details = {
         "stretch": stretch,
         "unseen_rows": norms.unseen,
@@ -214,36 +203,65 @@ def interval_mean(
         found.noise_std,
         details,
         variation=variation.over_spread(stretch),
-        clipping_std=np.hypot(found.doubt, unseen * spread),
-        guessed=unseen * spread,
+        clipping_std=np.hypot(found.doubt, unseen),
+        guessed=unseen,
         hidden=norms.hidden,
     )
+
+
+def skewed_mean(
+    curator: Measurer,
+    center: Floats,
+    spread: Floats,
+    beyond: Beyond,
+    *,
+    unit: float,
+    others: float = 0.0,
+    share: float,
+    clumps: bool = False,
+) -> tuple[Clipped, Floats, float]:
+    """Return the mean of a column clipped by what both its sides show, for a share of mu**2.
+
+    And what rows may take that the sides do not show, as a deviation; and the values' mean square
+    around the mean, in squared spreads. Lengths are counted in cells that are large far out: if
+    values gather in one, it may seem that many are beyond the interval, so no more are than the
+    sides' own cells allow.
+
+    Parameters
+    ----------
+    curator : Measurer
+        Of one column.
+    center, spread : float64 arrays of shape (1,)
+    beyond : Beyond
+        The tail of the lengths that were measured.
+    unit, others : float
+        A spread of the column, and how long rows are by other columns, in the unit of lengths.
+    share : float
+    clumps : bool
+        Whether lengths showed rows that are together far out: all are then counted again.
+    """
+    rows, left = beyond.rows, curator.remaining
+    for_sides = sides_share(curator, rows, share) * share
+
+    def far(low: SideTail, high: SideTail) -> bool:
+        planned = IntervalPlan.of(curator, low, high, rows=rows, share=share - for_sides)
+        return clumps or max(planned.left, planned.right) > FAR
+
+    most = _AGAIN * (share - for_sides)
+    low, high = measure_sides(curator, center, spread, rows, share=for_sides, most=most, far=far)
+    share = min(share - (left - curator.remaining), curator.remaining)
+    found = clipped_to_interval(
+        curator, center, spread, low, high, rows=rows, missing=center, share=share
+    )
+    length = float(np.hypot(others, max(found.left, found.right) * unit))
+    seem = beyond.fraction(length)
+    part = _ALLOWED * min(found.most / seem, 1.0) if seem > 0.0 else _ALLOWED
+    noise = float(found.noise_std[0] / spread[0])
+    unseen = lost_part(beyond, length, noise * unit, unit, part=part) / unit
+    square, off = low.square + high.square, float((found.value - center)[0] / spread[0])
+    return found, unseen * spread, max(square - off**2, _LEAST * square)
 
 
 def reaches(expected: Expected, spread: Floats, scale: Floats) -> bool:
     """Return whether a column's values lie where its sides would be counted."""
     return expected.safe <= _WITHIN * float(spread[0] / scale[0])
-
-
-def unseen_beyond(
-    beyond: Beyond, length: float, unit: float, noise: float, *, most: float
-) -> float:
-    """Return what rows may take that the counts of both sides do not show, in spreads.
-
-    As a deviation. Lengths are counted in cells that are large far out: if values gather in one, it
-    may seem that many are beyond the reach. At `most` so many are, by the cells of both sides.
-
-    Parameters
-    ----------
-    beyond : Beyond
-    length : float
-        Of rows that are as far out as the interval goes.
-    unit : float
-        A spread of the column, in the unit of lengths.
-    noise : float
-        In spreads.
-    most : float
-    """
-    seem = beyond.fraction(length)
-    part = _ALLOWED * min(most / seem, 1.0) if seem > 0.0 else _ALLOWED
-    return lost_part(beyond, length, noise * unit, unit, part=part) / unit
