@@ -14,7 +14,6 @@ import numpy as np
 
 import prolate
 from prolate.estimators.lengths import expected
-from prolate.estimators.lengths.expected import Expected
 from prolate.estimators.search import unknown
 
 
@@ -48,10 +47,9 @@ def test_one_variable_is_as_good_as_plan() -> None:
 
 
 def test_it_is_not_where_a_first_mean_is_taken_to_be_whole(monkeypatch) -> None:
-    """Planted faults: lengths on a coarse grid, and no doubt of what clipping left."""
+    """A planted fault: lengths on a coarse grid."""
     rows = categories(50_000, (30,))
     right = error(rows, 2.0)
-    monkeypatch.setattr(Expected, "factor_doubt", lambda expected, radius: 0.0)
     monkeypatch.setattr(expected.np, "union1d", lambda reach, _: reach)
     assert error(rows, 2.0) > 2.0 * right
 

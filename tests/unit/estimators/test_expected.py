@@ -223,18 +223,3 @@ def test_rows_of_one_length_are_whole_within_their_cell() -> None:
     middle = np.sqrt(low * high)
     assert expected.mean_factor(high) == pytest.approx(1.0, abs=2e-3)
     assert expected.mean_factor(0.5 * middle) == pytest.approx(0.5, abs=0.01)
-
-
-def test_a_factor_is_in_doubt_as_counts_are_noisy_and_curves_differ() -> None:
-    precise, noisy = of_one_length(3.0), of_one_length(300.0)
-    radius = float(precise.norms.edges[30])
-    assert precise.factor_doubt(radius) < 0.01
-    assert noisy.factor_doubt(radius) > 3.0 * precise.factor_doubt(radius)
-    assert noisy.factor_doubt(float(noisy.norms.edges[-1])) < noisy.factor_doubt(radius)
-    drawn = []
-    for seed in range(200):  # the noise alone
-        counts = np.where(np.arange(71) == 40, N, 0.0)
-        counts = counts + 300.0 * np.random.default_rng(seed).standard_normal(71)
-        norms = replace(noisy.norms, counts=counts)
-        drawn.append(replace(noisy, norms=norms).mean_factor(radius))
-    assert np.std(drawn) < noisy.factor_doubt(radius) < 5.0 * np.std(drawn)  # curves add to it

@@ -43,40 +43,15 @@ def test_two_sure_means_tell_the_gains(tilt, ratio):
     gains = sure_gains()
     true = gains.at(0.999, 0.95, tilt, ratio)
     once = PART * (1.0 - 0.15 * (0.999 - true))
-    found = gains.likely(0.999, 0.95, once, PART * true, 3e-3 * PART)
-    assert found.second == pytest.approx(true, abs=0.01)
-    assert once / found.first == pytest.approx(PART, rel=0.002)
-    assert found.unsure == 0.0
+    first, second = gains.likely(0.999, 0.95, once, PART * true, 3e-3 * PART)
+    assert second == pytest.approx(true, abs=0.01)
+    assert once / first == pytest.approx(PART, rel=0.002)
 
 
 def test_two_means_that_are_all_noise_leave_the_guess():
     gains = sure_gains()
-    found = gains.likely(0.999, 0.95, PART, PART, np.full(40, 1e6))
-    assert found.second == pytest.approx(gains.at(0.999, 0.95), abs=0.01)
-
-
-@pytest.mark.parametrize("factor", [0.95, 1.0, 1.04])
-def test_a_factor_of_a_first_mean_is_told_apart_from_what_is_lost(factor):
-    """As where rows gather at few lengths, and nothing was lost."""
-    gains = sure_gains()
-    given = (0.999, 0.998, factor * PART, 0.998 * PART, 3e-3 * PART)
-    found = gains.likely(*given, factor_doubt=0.05)
-    assert factor * PART / found.first == pytest.approx(PART, rel=0.01)
-    assert 0.998 * PART / found.second == pytest.approx(PART, rel=0.01)
-    assert 0.0 < found.unsure < 0.01
-
-
-def test_it_is_not_where_nobody_doubts_it():
-    """A planted fault: all that the two means differ by was then clipped off the second."""
-    given = (0.999, 0.998, 1.04 * PART, 0.998 * PART, 3e-3 * PART)
-    found = sure_gains().likely(*given)
-    assert np.any(np.abs(1.04 / found.first - 1.0) > 0.03)
-
-
-def test_a_factor_that_noise_hides_stays_in_doubt():
-    found = sure_gains().likely(0.999, 0.998, PART, PART, np.full(40, 1e6), factor_doubt=0.05)
-    assert found.unsure == pytest.approx(0.05)
-    assert found.first == pytest.approx(1.0, abs=0.05)
+    _, second = gains.likely(0.999, 0.95, PART, PART, np.full(40, 1e6))
+    assert second == pytest.approx(gains.at(0.999, 0.95), abs=0.01)
 
 
 def sparse_rows(draw) -> np.ndarray:

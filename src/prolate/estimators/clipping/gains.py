@@ -14,8 +14,6 @@ about a quarter to a half of itself. The histogram does not see the longest rows
 a guess that may be wrong by half.
 
 So tilt and G2 have a prior each, and a first mean, which is clipped far less, tells more.
-Where rows gather at few lengths, as those of dummies do, what clipping leaves of the first
-is less sure than its noise, by one factor for all columns: it has a prior, too.
 """
 
 from __future__ import annotations
@@ -43,28 +41,10 @@ _LEAST = 0.2  # gain
 _TELLING = 1 << 11  # columns
 _RULED = 4
 _CLEAR = 128.0  # signal over noise
-_SEEN = 4.0  # signal over noise, of columns that tell how far the first mean's factor is off
 _UNLIKELY = -2.0 * np.log(1e-3)  # of a posterior probability, over the largest, left aside
 _FAR = np.add.outer(
     ((_TILTS - _TILT) / _TILT_DOUBT) ** 2, (np.log(_RATIOS) / _RATIO_DOUBT) ** 2
 )  # minus twice the prior's logarithm
-
-
-@dataclass(frozen=True, eq=False)
-class LikelyGains:
-    """What is likely left on of two means.
-
-    Attributes
-    ----------
-    first, second : float64 arrays of shape (d,)
-        Gains of columns.
-    unsure : float
-        By what part all of the first may still be off.
-    """
-
-    first: Floats
-    second: Floats
-    unsure: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +83,7 @@ class Gains:
         once: Floats,
         again: Floats,
         doubt: Floats,
-        *,
-        factor_doubt: float = 0.0,
-    ) -> LikelyGains:
+    ) -> tuple[Floats, Floats]:
         """Return the gains of a first mean and of a second one that are likely, given both.
 
         Parameters
@@ -117,28 +95,19 @@ class Gains:
             rare values.
         doubt : float64 array of shape (d,)
             Standard deviation of their difference, once gains are undone.
-        factor_doubt : float
-            That of one factor that all of the first may be too large by.
         """
         some, stands = telling(np.abs(once) / doubt)
         apart = np.stack([once, again])[:, some] * (np.sqrt(stands) / doubt[some])
-        clear = np.abs(apart[1]) > _SEEN  # of the others, noise would be taken for the factor
         those = self.of(some)
         costs = np.full((_TILTS.size, _RATIOS.size), np.inf)
-        factors, left = np.zeros((2, *costs.shape))
         wanted = np.zeros(costs.shape, dtype=np.bool_)
         wanted[::3, ::3] = True  # and then what is next to likely ones
         seen = wanted.copy()
         while wanted.any():
             for i, k in np.argwhere(wanted):
                 lost = those._lost(self._unlike(_TILTS[i])[some], even, _RATIOS[k] * (1.0 - most))
-                second = apart[1] / (even - lost)
-                off = apart[0] / (1.0 - _LESS * lost) - second
-                along = factor_doubt * second[clear]
-                explained, known = float(along @ off[clear]), 1.0 + float(along @ along)
-                factors[i, k] = factor_doubt * explained / known
-                left[i, k] = factor_doubt / np.sqrt(known)
-                costs[i, k] = off @ off - explained**2 / known + _FAR[i, k]
+                off = apart[0] / (1.0 - _LESS * lost) - apart[1] / (even - lost)
+                costs[i, k] = off @ off + _FAR[i, k]
             likely = costs < costs.min() + _UNLIKELY
             near = sliding_window_view(np.pad(likely, 1), (3, 3)).any(axis=(2, 3))
             wanted = near & ~seen
@@ -150,9 +119,7 @@ class Gains:
             lost += weights[i, k] * self._lost(
                 self._unlike(_TILTS[i]), even, _RATIOS[k] * (1.0 - most)
             )
-        factor = 1.0 + float(np.sum(weights * factors))
-        unsure = float(np.sum(weights * left))
-        return LikelyGains((1.0 - _LESS * lost) * factor, even - lost, unsure)
+        return 1.0 - _LESS * lost, even - lost
 
     def _unlike(self, tilt: float) -> Floats:
         """Return what columns lose, over the average."""

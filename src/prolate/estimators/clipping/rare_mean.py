@@ -87,7 +87,7 @@ def rare_mean(
 
     drowned = _DROWNED / (1.0 + (away / first.noise) ** 2)
     doubted = _DIFFER * np.abs(away) * (1.0 + drowned)
-    before = _weight(first.noise, first.factor_doubt * away)
+    before = _weight(first.noise, 0.0)
     p = _NEARLY_RELATIVE if error_norm == RELATIVE else error_norm
     known = before + _weight(away, 0.0)  # by shrinking
 
@@ -112,19 +112,18 @@ def rare_mean(
     once = first.value - bulk
     moved = total / shape.rows + even * around  # from the bulk, or from the center
     doubt = np.hypot(np.hypot(first.noise, noise / shape.rows / usual), bias(usual, even))
-    found = gains.likely(even, most, once, moved, doubt, factor_doubt=first.factor_doubt)
-    gain, unsure = found.second, found.unsure * np.abs(away)
+    first_gain, gain = gains.likely(even, most, once, moved, doubt)
 
-    earlier = bulk + once / found.first
+    earlier = bulk + once / first_gain
     noise = noise / shape.rows / gain
     biased = bias(gain, even)
     now = _weight(noise, biased)
-    weight = now / (_weight(first.noise, unsure) + now)  # of the second
+    weight = now / (before + now)  # of the second
     value = (1.0 - weight) * earlier + weight * (bulk + moved / gain)
     noise = np.hypot((1.0 - weight) * first.noise, weight * noise)
     shrunk = bulk + shrink(value - bulk, noise, median=error_norm < 2.0)
-    # The first mean is in doubt as the gains are, and shrinking may be wrong by what it moved.
-    allowed = _ALLOWED * np.hypot(biased, (1.0 - weight) * unsure)
+    # Gains are in doubt, and shrinking may be wrong by what it moved.
+    clipping_std = np.hypot(_ALLOWED * biased, shrunk - value)
     details = {
         "radius": radius,
         "safe_radius": expected.safe,
@@ -133,7 +132,7 @@ def rare_mean(
         "shrunk_columns": value.size,
         "one_sided": side is not None,
     }
-    return FoundMean(shrunk, noise, details, clipping_std=np.hypot(allowed, shrunk - value))
+    return FoundMean(shrunk, noise, details, clipping_std=clipping_std)
 
 
 def _weight(noise: Floats, bias: Floats | float) -> Floats:

@@ -144,15 +144,6 @@ class Expected:
         factor: Radii = kept_parts(radius, length) @ mass
         return factor
 
-    def factor_doubt(self, radius: float) -> float:
-        """Return the standard deviation of `mean_factor`, by the curves and the counts' noise."""
-        length, mass, weight = self.tails
-        factors = mass @ kept_parts(radius, length)
-        curves = float(weight @ (factors - weight @ factors) ** 2)
-        lost = 1.0 - kept_parts(radius, self.norms.edges)
-        noise = self.norms.noise / self.rows
-        return float(np.sqrt(curves + noise**2 * (lost @ lost)))
-
     def long_factor(self, radius: float) -> float:
         """Return E |y|**2 min(1, radius / |y|) / E |y|**2."""
         length, mass = self.lengths

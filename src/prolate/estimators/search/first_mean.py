@@ -47,8 +47,6 @@ class FirstMean:
         Root mean square distance from the bulk, over rows and columns of rare values.
     several : bool
         Whether rare values are of several sizes, as amounts beside flags are.
-    factor_doubt : float
-        By what part of themselves all means may be off, since what clipping leaves is in doubt.
     """
 
     value: Floats
@@ -58,7 +56,6 @@ class FirstMean:
     side: Floats | None
     apart: float
     several: bool
-    factor_doubt: float = 0.0
 
     @property
     def rare(self) -> NDArray[np.bool_]:
@@ -133,8 +130,7 @@ def first_mean(
     kept = rows * expected.mean_factor(radius)
     value, noise = center.copy(), spread.copy()
     value[index], noise[index] = middle + total / kept, std / kept
-    doubt = expected.factor_doubt(radius) / expected.mean_factor(radius)
-    return FirstMean(value, noise, bulk, step, side, apart, several, doubt)
+    return FirstMean(value, noise, bulk, step, side, apart, several)
 
 
 def view_of(curator: Searcher, index: Integers) -> Measurer:
