@@ -21,7 +21,6 @@ from prolate.estimators.clipping.first_look import expected_lengths
 from prolate.estimators.clipping.long_column import long_column, two_means
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.clipping.tilt import (
-    clump_share,
     if_symmetric,
     measure_tilt,
     tilt_share,
@@ -42,7 +41,7 @@ __all__ = ["clipped_mean"]
 
 Floats = NDArray[np.float64]
 
-_MOST_TILT = 0.2  # part of a sum's budget that tells to which side clumps are
+_MOST_TILT = 0.2  # part of a sum's budget that tells whether rows are symmetric, at most
 _MORE_TILT = 1.0, 1.5, 2.2, 3.3, 5.0, 7.5, 11.0, 16.0  # times its usual share
 _HARDEST = 0.9  # least mean factor
 _FIRST = 0.12  # part of the first mean, ...
@@ -93,9 +92,6 @@ def clipped_mean(
         share=share - for_tilt - for_variation,
         known=norms,
     )
-    if expected.clumps.any():
-        more = max(min(clump_share(expected), _MOST_TILT) * for_sums - for_tilt, 0.0)
-        for_tilt, for_sums = for_tilt + more, for_sums - more
     hidden = far[1] if far[1] > expected.safe and far[0] > expected.clipped else 0.0
     rows = _Rows(curator, sample, shape, scale, expected, share=for_sums, hidden=hidden)
 

@@ -19,15 +19,13 @@ from prolate.estimators.lengths.expected import Expected, kept_parts
 from prolate.estimators.shares import radii_apart
 from prolate.theory import effective_columns
 
-__all__ = ["Tilt", "clump_share", "if_symmetric", "measure_tilt", "tilt_share"]
+__all__ = ["Tilt", "if_symmetric", "measure_tilt", "tilt_share"]
 
 Floats = NDArray[np.float64]
 
 _FARTHEST, _APART = 100.0, 1.02  # of norms that are told apart, over the safe radius
 _BEYOND = 1.25  # clipping of the tilted sum, over the norm where its weight is full
 _CAUTION = 4.0  # the bias may be twice what is extrapolated
-_TELL = 3.0  # standard deviations of clumps on one side
-_SOME, _SURE = np.array([0.3, 0.5, 0.75, 1.0]), 300.0  # of what clumps may tilt; a logarithm
 _STEP = 1e-3  # of a length, for a slope
 _DOUBT = 0.5  # standard deviations of noise that count as tilt
 _CLEAR = 5.0  # of them, that noise alone never has
@@ -80,16 +78,6 @@ class Tilt:
 def tilt_share(effective: float) -> float:
     """Return the part of a sum's budget for the tilted one."""
     return float(min(max(_PART * effective**-0.75, _LEAST), _MOST))
-
-
-def clump_share(expected: Expected) -> float:
-    """Return the part of a sum's budget for a tilted one that tells whether clumps are one-sided.
-
-    Clipped at their length, they add that many lengths to a sum whose noise is about as long as
-    `Expected.clipped` of them.
-    """
-    rows = float(np.sum(expected.norms.counts[expected.clumps]))
-    return (_TELL * expected.clipped / max(rows, 1.0)) ** 2
 
 
 def if_symmetric(
@@ -181,14 +169,6 @@ def measure_tilt(
     surplus = float(np.sum(total**2)) - explained
     clear = max(_CAUTION * (surplus - doubt), 0.0)
     likely = max(surplus, 0.0) + _DOUBT * doubt
-    one_sided = _one_sided(
-        expected,
-        between,
-        radius,
-        surplus=surplus,
-        doubt=doubt,
-        noise=math.sqrt(float(np.sum(noise**2)) / effective),
-    )
     # Symmetric rows vary too: by as much in each column as their tilt, over the spreads.
     own = np.hypot(noise, spread / np.linalg.norm(spread) * np.sqrt(sampled))
     shown = np.where(np.abs(total) > _SHOWN * own, np.abs(total), 0.0)
@@ -196,7 +176,7 @@ def measure_tilt(
     shown = shown / length if length > 0.0 else shown
     return Tilt(
         between=between,
-        square=max(likely, clear, one_sided),
+        square=max(likely, clear),
         clear=surplus > _CLEAR * doubt,
         shown=shown,
         row=total,
@@ -211,32 +191,6 @@ def _sampled(expected: Expected, between: tuple[float, float], radius: float) ->
     length, mass = expected.lengths
     weight = _weight(length, between) * kept_parts(radius, length)
     return float(mass @ (expected.squares * weight**2))
-
-
-def _one_sided(
-    expected: Expected,
-    between: tuple[float, float],
-    radius: float,
-    *,
-    surplus: float,
-    doubt: float,
-    noise: float,
-) -> float:
-    """Return the square that is likely of clumps, which are on one side as often as on all.
-
-    By how likely what was measured is if they are, and tilt all rows by about as much as they
-    can, against what it is if they are not.
-    """
-    clumps = int(np.count_nonzero(expected.clumps))
-    if not clumps or not doubt > 0.0:
-        return 0.0
-    length, mass = (each[-clumps:] for each in expected.lengths)
-    weight = _weight(length, between) * kept_parts(radius, length)
-    most = float(mass @ (np.sqrt(expected.squares[-clumps:]) * weight)) ** 2
-    variance = doubt**2 + 4.0 * _SOME * most * noise**2
-    odds = 0.5 * (surplus / doubt) ** 2 - 0.5 * (surplus - _SOME * most) ** 2 / variance
-    times = float(np.mean(np.exp(np.minimum(odds, _SURE)) * doubt / np.sqrt(variance)))
-    return most * times / (1.0 + times)
 
 
 def _moved(expected: Expected, between: tuple[float, float], effective: float) -> float:
