@@ -31,7 +31,6 @@ def zoomed(values: np.ndarray, noise: float = 0.04) -> Zoom:
         cell = np.floor((values - grid.low[0]) / grid.width[0]).astype(int)
         counts = np.bincount(np.clip(cell, -1, CELLS) + 1, minlength=CELLS + 2)
         zoom.look(np.arange(1), grid, counts.astype(float), noise * ROWS)
-    zoom.finish()
     return zoom
 
 

@@ -105,7 +105,7 @@ def _with_given(
         )
         return Shape(rows, sample, middle, scale, warnings, center_noise=noise)
     center = interval.center
-    spread, _ = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
+    spread = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
     spread = np.clip(spread, SMALLEST, LARGEST)
     if not shares.crowded:
         least = 1.0 if interval.part is None else float(interval.part.min())

@@ -42,8 +42,8 @@ _GOES_ON = 3.0 * math.sqrt(3.0)  # standard deviations of noise in three cells t
 
 def measure_scale(
     curator: Searcher, rows: float, interval: Interval, *, reach: float | Floats, share: float
-) -> tuple[Floats, Floats]:
-    """Return each column's scale (about a standard deviation), and the size of rare values.
+) -> Floats:
+    """Return each column's scale (about a standard deviation).
 
     Parameters
     ----------
@@ -59,11 +59,8 @@ def measure_scale(
 
     Returns
     -------
-    scale : float64 array of shape (d,)
+    float64 array of shape (d,)
         0 for narrow columns of which nothing else was seen.
-    step : float64 array of shape (d,)
-        For narrow columns, how far the values are that are not in the bulk, 0 if none were
-        seen: if a part q is elsewhere, the variance is about q step**2. 0 for others.
     """
     d, rows = curator.dimension, max(rows, 1.0)
     cells = _RARE_CELLS if interval.narrow.any() else _CELLS
@@ -98,13 +95,13 @@ def measure_scale(
         for some, posterior in pooled_pieces(fit, offset, width=_PRIOR_WIDTH):
             bulk[wide[some]] = np.sum(posterior * scales[tried(some)], axis=1)
 
-    scale, step = np.empty((2, d))
+    scale = np.empty(d)
     clear = significance(d * cells) * noise
     # What lies within a narrow column's interval is its bulk, not rare.
     within = WITHIN * interval.half / unit
     for begin in range(0, d, _AT_ONCE):
         here = slice(begin, begin + _AT_ONCE)
-        scale[here], step[here] = _with_tail(
+        scale[here] = _with_tail(
             counts[here],
             noise,
             rows,
@@ -115,7 +112,7 @@ def measure_scale(
             ~interval.narrow[here],
         )
     with np.errstate(over="ignore"):
-        return np.minimum(scale * unit, LARGEST), np.minimum(step * unit, LARGEST)
+        return np.minimum(scale * unit, LARGEST)
 
 
 def _with_tail(
@@ -127,8 +124,8 @@ def _with_tail(
     bulk: Floats,
     within: Floats,
     wide: NDArray[np.bool_],
-) -> tuple[Floats, Floats]:
-    """Return scales and steps from the bulks' scales, all in the unit of the edges."""
+) -> Floats:
+    """Return scales from the bulks' scales, all in the unit of the edges."""
     middle = np.sqrt(edges[:-1] * edges[1:])
 
     # Inside, the second moment itself where it clearly exceeds that of the shape.
@@ -146,8 +143,7 @@ def _with_tail(
     far &= wide[:, np.newaxis] | (middle > within[:, np.newaxis])
     held = np.where(far & (goes_on | (counts > clear)), counts, 0.0)
     tail = np.maximum(held @ middle**2 / rows, 0.0)
-    step = np.where(wide, 0.0, _ratio(held @ middle**2, held @ middle))
-    return np.sqrt(np.where(wide, inside, 0.0) + tail), step
+    return np.asarray(np.sqrt(np.where(wide, inside, 0.0) + tail))
 
 
 def _first_cells(interval: Interval, reach: float | Floats) -> Integers:
@@ -191,7 +187,3 @@ def _shapes(edges: bytes, scales: bytes) -> Floats:
     below = np.asarray(_erf(ends / (sizes[:, np.newaxis] * math.sqrt(2.0))), dtype=np.float64)
     below[:, -1] = 1.0
     return np.diff(below, axis=1)
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    return np.where(below > 0.0, np.maximum(above, 0.0) / np.where(below > 0.0, below, 1.0), 0.0)

@@ -84,7 +84,7 @@ def search_columns(
     spread = np.full(narrow.size, common)
     center_noise = None
     if not narrow.all():
-        center, spread, own, center_noise = _search_wide(
+        center, spread, center_noise = _search_wide(
             sample,
             rows,
             interval,
@@ -93,9 +93,6 @@ def search_columns(
             reach=float(step.max()),
             relative=relative,
         )
-        known = (own > 0.0) & (step > 0.0)
-        step = np.where(known, own, step)
-        rare = replace(rare, own=rare.own | known)
     likely = np.minimum(np.maximum(spread, rare.seen), _LARGEST * step)
     spread = np.where(step > 0.0, likely, spread)
     # The bulk of a nearly constant column is known no better than to within its interval.
@@ -148,9 +145,7 @@ def _search_one(
     warnings = shares.warnings(curator.dimension, found=interval.found)
     if not interval.narrow[0]:
         few = rows * sample.fraction
-        center, spread, _, noise = _search_wide(
-            sample, few, interval, shares, common=0.0, reach=0.0
-        )
+        center, spread, noise = _search_wide(sample, few, interval, shares, common=0.0, reach=0.0)
         spread = np.clip(spread, SMALLEST, LARGEST)
         gap = 0.0 if shares.crowded else gap_of_one(sample, few, center, spread)
         if gap == 0.0:
@@ -178,14 +173,14 @@ def _search_wide(
     common: float,
     reach: float,
     relative: bool = False,
-) -> tuple[Floats, Floats, Floats, Floats | None]:
-    """Return centers, spreads, how far rare values are, and the centers' noise.
+) -> tuple[Floats, Floats, Floats | None]:
+    """Return centers, spreads, and the centers' noise.
 
     Where most columns are narrow, the others are searched by themselves; narrow columns have
     the spread that is `common` to them, or more.
     """
     narrow = interval.narrow
-    center, spread, own = interval.center.copy(), interval.half / SCALES, np.zeros(narrow.size)
+    center, spread = interval.center.copy(), interval.half / SCALES
     noise, seen = np.full(narrow.size, np.inf), np.zeros(narrow.size)
     mostly = np.mean(narrow) > _MOSTLY
     index = np.flatnonzero(~narrow) if mostly else np.arange(narrow.size)
@@ -201,7 +196,7 @@ def _search_wide(
             share=part * shares.center,
             crowded=shares.crowded,
         )
-        seen[again], own[again] = measure_scale(
+        seen[again] = measure_scale(
             view, rows, interval.at(center, again), reach=reach, share=part * shares.scale
         )
         seen[again] = np.maximum(seen[again], interval.least_spread[again])
@@ -216,7 +211,7 @@ def _search_wide(
     usual = float(np.median(seen[wide]) if relative else np.sum(seen[wide]) / narrow.size)
     least = max(common, _FLOOR * usual)
     spread = np.where(wide, spread, np.maximum(seen, least))
-    return center, spread, own, center_noise
+    return center, spread, center_noise
 
 
 def _with_first_mean(

@@ -43,7 +43,6 @@ _ENTERS, _LEAVES = 2.0, 3.0  # standard deviations of a count by which a value i
 _FALLS = 4.0  # ... and of two by which it is not, if it has so many fewer rows now than before
 _SHARP = 0.08  # ... where counts are no noisier than this part of the rows
 _FEWER = 2.0  # standard deviations of a count by which a single value has less than the others
-_AVERAGE = 0.4  # part of the rows that it has at least, over all windows that hold no bulk
 _BACK = 2.0  # width of the window that a column goes back to, over the one zoomed to
 _ELSEWHERE = 2.5  # standard deviations of the count of rows outside that may be noise
 _ACCIDENT = 0.01  # probability that noise alone puts the bulk of any column outside
@@ -110,7 +109,6 @@ def zoom_clearly(
             Histogram(grid), share=share * index.size / d, label=f"location {level + 1}"
         )
         zoom.look(index, grid, measured.values, measured.std)
-    zoom.finish()
     return zoom
 
 
@@ -148,7 +146,6 @@ class Zoom(Windows):
         first, last = widest
         self._sound = np.stack([0.5 * first + 0.5 * last, 0.5 * last - 0.5 * first])
         self._sound[1] *= 1.0 + AT_BOUND
-        self._tops = np.zeros((2, d))  # counts of the highest cells since then, and their number
         self._part, self._away = np.zeros((2, d))
 
     @property
@@ -199,10 +196,8 @@ class Zoom(Windows):
         inside = index[zoom]
         self.center[inside], self.half[inside] = middle[zoom], wide[zoom]
         self.narrow[inside] = (length == 1)[zoom]
-        sound, doubtful = index[zoom & holds], index[zoom & ~holds]
+        sound = index[zoom & holds]
         self._sound[:, sound] = self.center[sound], _BACK * self.half[sound]
-        self._tops[:, sound] = 0.0
-        self._tops[:, doubtful] += most[zoom & ~holds], np.ones(doubtful.size)
         # Done: the shape is seen, and no cell may be a single value; or nothing stands out; or the
         # last bits are reached.
         flat = self.half[index] <= np.abs(self.center[index]) * 2.0**-44
@@ -232,12 +227,6 @@ class Zoom(Windows):
         kept = LinearGrid(grid.low[others], grid.width[others], grid.cells)
         return index[others], kept, every[others]
 
-    def finish(self) -> None:
-        """Go back where the bulk was lost in the end."""
-        total, number = self._tops
-        doubtful = (number > 0.0) & (total < _AVERAGE * self._rows * number)
-        self._go_back(np.flatnonzero(doubtful))
-
     def take(self, index: Integers, other: Zoom) -> None:
         """Take what another look at some columns has shown, unless that is wider than it was."""
         better = self.narrow[index] | (other.half < self.half[index])
@@ -248,7 +237,6 @@ class Zoom(Windows):
     def _go_back(self, index: Integers) -> None:
         self.center[index], self.half[index] = self._sound[:, index]
         self.narrow[index] = False
-        self._tops[:, index] = 0.0
 
     def _see_outside(self, index: Integers, outside: Floats, noise: float) -> None:
         """Note how much is surely how far away: no more of it than outside smaller windows."""
