@@ -95,7 +95,7 @@ def test_no_principal_axis_is_shorter_than_rounding(seed) -> None:
     """Of columns of spreads far apart, the singular value decomposition may say 0."""
     curator = Curator(open_source(np.zeros((1_000, 2))), Budget(mu=100.0), seed=seed)
     spread = np.array([1e-130, 1e-40])
-    shape = Shape(1_000.0, curator, np.zeros(2), spread)
+    shape = Shape(1_000.0, curator, np.zeros(2), spread, 0.1)
     turned = find_rotation(curator, shape)
     assert turned is not None
     assert turned.spread.min() > 1e-16 * turned.spread.max()

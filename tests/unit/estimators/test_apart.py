@@ -44,7 +44,7 @@ def test_their_part_of_the_budget_is_what_their_sums_need() -> None:
     curator, heavy = curator_of(), np.array([False, True, False, False])
 
     def portion(spread, heavy) -> Portion | None:
-        shape = Shape(2_000.0, curator, np.zeros(4), spread)
+        shape = Shape(2_000.0, curator, np.zeros(4), spread, 0.1)
         return portion_apart(curator, replace(shape, heavy=heavy), 2.0)
 
     alike = portion(np.ones(4), heavy)
@@ -62,7 +62,7 @@ def test_a_column_that_rules_has_nearly_all_of_the_budget() -> None:
     curator, none = curator_of(), ~ALL
 
     def portion(spread, heavy, norm=2.0) -> Portion | None:
-        shape = Shape(2_000.0, curator, np.zeros(4), spread)
+        shape = Shape(2_000.0, curator, np.zeros(4), spread, 0.1)
         return portion_apart(curator, replace(shape, heavy=heavy), norm)
 
     large = np.array([1.0, 60.0, 1.0, 1.0])
@@ -83,7 +83,7 @@ def test_a_column_that_rules_has_nearly_all_of_the_budget() -> None:
 
 def test_a_single_column_is_no_table_apart() -> None:
     curator = curator_of(ROWS[:, :1])
-    shape = Shape(2_000.0, curator, np.zeros(1), np.ones(1), heavy=np.ones(1, bool))
+    shape = Shape(2_000.0, curator, np.zeros(1), np.ones(1), 0.1, heavy=np.ones(1, bool))
     assert portion_apart(curator, shape, 2.0) is None
 
 

@@ -151,7 +151,7 @@ def raised(seed: int) -> np.ndarray:
     rows = few_rows(seed)
     curator = curator_of(rows, seed=seed)
     _, found = learn_shape(curator, count_rows(curator))
-    tiny = Shape(found.rows, curator, np.zeros(4), np.full(4, 1e-9))
+    tiny = Shape(found.rows, curator, np.zeros(4), np.full(4, 1e-9), 0.0)
     after, norms = with_first_look(tiny, root, share=curator.remaining)
     assert norms is None
     assert "noise hides in which" in after.warnings[-1]
@@ -179,13 +179,13 @@ def test_a_floor_makes_no_column_reach_farther_than_rows_do() -> None:
 def test_constant_columns_have_none_and_others_keep_what_was_seen() -> None:
     rows = few_rows(0)
     curator = curator_of(rows)
-    shape = Shape(600.0, curator, np.zeros(4), np.full(4, 1e-9))
+    shape = Shape(600.0, curator, np.zeros(4), np.full(4, 1e-9), 0.0)
     every = replace(shape, constant=np.array([True, True, True, False]))
     after, norms = with_first_look(every, root, share=0.5)
     assert after is every
     assert norms is not None
     assert norms.apart > 0.0
-    right = Shape(600.0, curator, np.zeros(4), rows.std(axis=0))
+    right = Shape(600.0, curator, np.zeros(4), rows.std(axis=0), 0.0)
     after, norms = with_first_look(right, root, share=0.5)
     assert after is right
     assert norms is not None

@@ -8,6 +8,7 @@ answer is their average, weighted by what error is expected of each.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,13 +27,14 @@ from prolate.estimators.clipping.tilt import (
 )
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.clip import clipped_sum, rounding_std
-from prolate.estimators.lengths.expected import Expected
+from prolate.estimators.lengths.expected import Expected, Radii
 from prolate.estimators.lengths.interval import interval_mean, reaches
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.portion import Portion
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
+from prolate.parallel import computed_once
 from prolate.theory import effective_columns
 
 __all__ = ["clipped_mean"]
@@ -109,7 +111,12 @@ def clipped_mean(
     loss = Loss(expected, tilt, shape.spread, scale)
 
     # Step 5.
-    radius = max(expected.best_radius(loss.doubt_square), hidden)
+    left = rows.left_of_center(first)
+
+    def bias_square(radius: Radii) -> Radii:
+        return loss.doubt_square(radius) + left * expected.cut(radius) ** 2
+
+    radius = max(expected.best_radius(bias_square), hidden)
     if table is not None and scale.size > 1 and not hidden:
         last = rows.share_of_last
         long = long_column(table, shape, scale, expected, tilt, radius=radius, share=last)
@@ -139,7 +146,7 @@ def clipped_mean(
     if scale.size == 1 and tilt.clear and reaches(expected, shape.spread, scale):
         share = rows.share_of_last
         return interval_mean(curator, first.value, shape.spread, expected, variation, share=share)
-    value, noise_std, bias = rows.last_mean(first, radius, loss)
+    value, noise_std, bias = rows.last_mean(first, radius, loss, bias_square)
     allowed = allowance_of_mean(loss, bias=bias, radius=radius)
     return FoundMean(
         value,
@@ -199,10 +206,16 @@ class _Rows:
         """Share of mu**2 for the last sum."""
         return min((1.0 - self._part_of_first) * self.share, self.curator.remaining)
 
+    @computed_once
+    def _rough(self) -> float:
+        """Squared length, along a row, of what the searched center is off by."""
+        shape = self.shape
+        return self.expected.off_square(shape.center_off, shape.spread, self.scale)
+
     def first_mean(self) -> Answer:
         """Return a mean that is not clipped as hard as symmetric rows would allow."""
-        expected = self.expected
-        symmetric = expected.best_radius()
+        expected, rough = self.expected, self._rough
+        symmetric = expected.best_radius(lambda radius: rough * expected.cut(radius) ** 2)
         careful = expected.norms.nearest_edge(np.sqrt(symmetric * expected.safe))
         radius = max(careful, self.hidden)
         share = min(self._part_of_first * self.share, self.sample.remaining)
@@ -219,6 +232,15 @@ class _Rows:
             return noise
         return np.asarray(np.hypot(noise, self.shape.spread / np.sqrt(self.few)))
 
+    def left_of_center(self, first: Answer) -> float:
+        """Return the squared length, along a row, of what the first mean is off by.
+
+        By its noise, and by what clipping left of the searched center's.
+        """
+        expected = self.expected
+        off = expected.off_square(self.off(first), self.shape.spread, self.scale)
+        return off + self._rough * expected.cut(first.radius) ** 2
+
     def share_of_tilt(self, first: Answer, least: float) -> float:
         """Return a share of mu**2 for the tilt, `least` or more.
 
@@ -228,11 +250,11 @@ class _Rows:
         their logarithms.
         """
         expected, spread, scale = self.expected, self.shape.spread, self.scale
-        off = self.off(first)
+        left, off = self.left_of_center(first), self.off(first)
         tried = expected.norms.edges[: expected.cell + 1]
         tried = tried[expected.mean_factor(tried) > _HARDEST]
         noise = expected.noise_square * (tried / expected.mean_factor(tried)) ** 2
-        fixed = expected.fluctuation_square(tried)
+        fixed = expected.fluctuation_square(tried) + left * expected.cut(tried) ** 2
 
         def error(share: float) -> float:
             tilt = if_symmetric(
@@ -245,7 +267,9 @@ class _Rows:
         shares = [least * times for times in _MORE_TILT if least * times <= _MOST_TILT * self.share]
         return min(shares, key=error) if len(shares) > 1 and tried.size else least
 
-    def last_mean(self, first: Answer, radius: float, loss: Loss) -> tuple[Floats, Floats, float]:
+    def last_mean(
+        self, first: Answer, radius: float, loss: Loss, bias_square: Callable[[float], float]
+    ) -> tuple[Floats, Floats, float]:
         """Return a mean of rows clipped around the first, its noise, and the length of its bias.
 
         What clipping likely takes is given back. Of the same rows, earlier answers count, too.
@@ -256,9 +280,9 @@ class _Rows:
         kept = self.shape.rows * self.expected.mean_factor(radius)
         mean = Answer(first.value + total / kept + loss.lost(radius), noise / kept, radius)
         if self.sample is not self.curator:
-            return mean.value, mean.noise, self.expected.unit * np.sqrt(loss.doubt_square(radius))
+            return mean.value, mean.noise, self.expected.unit * np.sqrt(bias_square(radius))
         first = replace(first, value=first.value + loss.lost(first.radius))
-        value, noise, bias = average(first, mean, self.expected.unit, loss.doubt_square)
+        value, noise, bias = average(first, mean, self.expected.unit, bias_square)
         if self.shape.center_noise is not None:
             value, noise = with_center(value, noise, self.shape.center, self.shape.center_noise)
         return value, noise, bias

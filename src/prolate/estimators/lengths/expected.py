@@ -161,6 +161,26 @@ class Expected:
         part = spread / self.unit * (spread / scale / self.norms.typical) ** 2
         return np.asarray(part / np.linalg.norm(part))
 
+    def off_square(self, off: Floats, spread: Floats, scale: Floats) -> float:
+        """Return the squared length, along a row, of a center that is `off` in each column.
+
+        Over `unit` squared; of a row's length, columns have the parts that their squares have.
+        """
+        length = (spread / scale) ** 2
+        return float(np.sum((off / self.unit * length / np.sum(length)) ** 2))
+
+    def cut(self, radius: Radii) -> Radii:
+        """Return what clipping takes off a small step of the center, along the row.
+
+        It takes nothing across, where rows within the radius keep all of a step and others
+        radius / |y| of it: E min(1, radius / |y|) in all directions together, less this part
+        of it.
+        """
+        length, mass = self.lengths
+        kept = kept_parts(radius, length)
+        outside: Radii = (kept * (kept < 1.0)) @ mass
+        return outside / self.mean_factor(radius)
+
     def fluctuation_square(self, radius: Radii) -> Radii:
         """Return the squared l2 norm of what clipping symmetric rows adds, over unit**2."""
         length, mass = self.lengths
@@ -169,14 +189,13 @@ class Expected:
         square: Radii = off**2 @ (mass * self.squares)
         return square / self.rows
 
-    def best_radius(self, bias_square: Callable[[Floats], Floats] | None = None) -> float:
-        """Return the radius of least expected error, given the bias that each has, if any."""
+    def best_radius(self, bias_square: Callable[[Floats], Floats]) -> float:
+        """Return the radius of least expected error, given the bias that each has."""
         tried = self.norms.edges[: self.cell + 1]
         tried = np.append(tried[self.mean_factor(tried) > _FACTOR], self.safe * _FARTHER)
         error = self.noise_square * (tried / self.mean_factor(tried)) ** 2
         error += self.fluctuation_square(tried)
-        if bias_square is not None:
-            error += bias_square(tried)
+        error += bias_square(tried)
         return float(tried[np.argmin(error)])
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher, Table
 from prolate.estimators.present import MISSING, find_present, most_present, present_rows
-from prolate.estimators.search.center import refine_center
+from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.floor import with_far_values
 from prolate.estimators.search.locate import SCALES, Interval, locate
 from prolate.estimators.search.magnitudes import find_magnitudes
@@ -25,6 +25,8 @@ from prolate.estimators.shares import Shares, plan_shares, sample_rows
 __all__ = ["learn_shape"]
 
 Floats = NDArray[np.float64]
+
+_GIVEN = 0.1  # how rough a center is taken to be that was given
 
 
 def learn_shape(
@@ -98,12 +100,13 @@ def _with_given(
     """Return the shape where centers, or spreads, or both are public."""
     few, warnings = rows * sample.fraction, shares.warnings(sample.dimension, found=interval.found)
     if center is not None and scale is not None:
-        return Shape(rows, sample, center, scale)
+        return Shape(rows, sample, center, scale, _GIVEN)
     if scale is not None:
         middle, noise = refine_center(
             sample, few, interval.center, interval.half / SCALES, share=shares.center
         )
-        return Shape(rows, sample, middle, scale, warnings, center_noise=noise)
+        off = roughness_of(noise, scale)
+        return Shape(rows, sample, middle, scale, off, warnings, center_noise=noise)
     center = interval.center
     spread = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
     spread = np.clip(spread, SMALLEST, LARGEST)
@@ -112,4 +115,4 @@ def _with_given(
         spread, _, _ = with_far_values(
             sample, few, center, spread, wide=~interval.narrow, least=least
         )
-    return Shape(rows, sample, center, spread, warnings)
+    return Shape(rows, sample, center, spread, _GIVEN, warnings)

@@ -30,6 +30,8 @@ class Shape:
         Of the rows that were searched: all of them, or a random sample.
     center, spread : float64 arrays of shape (d,)
         Of every column.
+    roughness : float
+        Noise of the centers over the spreads, root mean square.
     warnings : tuple of str
     first : FirstMean, optional
         Taken where there are such columns.
@@ -52,6 +54,7 @@ class Shape:
     sample: Searcher
     center: Floats
     spread: Floats
+    roughness: float
     warnings: tuple[str, ...] = ()
     first: FirstMean | None = None
     center_noise: Floats | None = None
@@ -71,6 +74,12 @@ class Shape:
         """Columns of which nothing is known: what is said of them is infinitely unsure."""
         lost = np.full(self.center.size, LOST in self.warnings)
         return lost if self.absent is None else lost | self.absent
+
+    @property
+    def center_off(self) -> Floats:
+        """Standard deviation of the centers, at most the spreads."""
+        noise = self.roughness * self.spread if self.center_noise is None else self.center_noise
+        return np.minimum(noise, self.spread)
 
     def of(self, index: Integers) -> Shape:
         """Return that of some columns, none of which are heavy."""

@@ -82,9 +82,9 @@ def search_columns(
         rare, common = with_usual_steps(rare)
     step, center = rare.step.copy(), interval.center.copy()
     spread = np.full(narrow.size, common)
-    center_noise = None
+    center_noise, roughness = None, 0.0
     if not narrow.all():
-        center, spread, center_noise = _search_wide(
+        center, spread, center_noise, roughness = _search_wide(
             sample,
             rows,
             interval,
@@ -126,6 +126,7 @@ def search_columns(
         sample,
         center,
         spread,
+        roughness,
         warnings,
         constant=constant,
         heavy=heavy,
@@ -145,23 +146,25 @@ def _search_one(
     warnings = shares.warnings(curator.dimension, found=interval.found)
     if not interval.narrow[0]:
         few = rows * sample.fraction
-        center, spread, noise = _search_wide(sample, few, interval, shares, common=0.0, reach=0.0)
+        center, spread, noise, roughness = _search_wide(
+            sample, few, interval, shares, common=0.0, reach=0.0
+        )
         spread = np.clip(spread, SMALLEST, LARGEST)
         gap = 0.0 if shares.crowded else gap_of_one(sample, few, center, spread)
         if gap == 0.0:
             if not shares.crowded:
                 spread, _ = with_farthest(sample, few, center, spread)
-            return Shape(rows, sample, center, spread, warnings, center_noise=noise)
+            return Shape(rows, sample, center, spread, roughness, warnings, center_noise=noise)
         interval = replace(interval, center=center, half=gap * spread, narrow=~interval.narrow)
     found = rare_column(curator, sample, interval, rows=rows)
     spread = interval.half / SCALES
     if isinstance(found, RareColumn):
         spread = np.clip(np.maximum(spread, np.sqrt(found.square)), SMALLEST, LARGEST)
-        return Shape(rows, sample, found.mean, spread, warnings, rare=found)
+        return Shape(rows, sample, found.mean, spread, 0.0, warnings, rare=found)
     spread = np.clip(spread, SMALLEST, LARGEST)
     if not warnings:
         warnings = (_ALONE.format(100.0 * min(found / max(rows, 1.0), 1.0)),)
-    return Shape(rows, sample, interval.center, spread, warnings, constant=interval.narrow)
+    return Shape(rows, sample, interval.center, spread, 0.0, warnings, constant=interval.narrow)
 
 
 def _search_wide(
@@ -173,8 +176,8 @@ def _search_wide(
     common: float,
     reach: float,
     relative: bool = False,
-) -> tuple[Floats, Floats, Floats | None]:
-    """Return centers, spreads, and the centers' noise.
+) -> tuple[Floats, Floats, Floats | None, float]:
+    """Return centers, spreads, the centers' noise, and how rough it is.
 
     Where most columns are narrow, the others are searched by themselves; narrow columns have
     the spread that is `common` to them, or more.
@@ -202,7 +205,8 @@ def _search_wide(
         seen[again] = np.maximum(seen[again], interval.least_spread[again])
         farther = again[(seen > _FARTHER * spread)[again] & ~narrow[again]]
         spread[again] = np.where(narrow[again], spread[again], seen[again])
-        if roughness_of(noise[~narrow], spread[~narrow]) < _ROUGHNESS:
+        roughness = roughness_of(noise[~narrow], spread[~narrow])
+        if roughness < _ROUGHNESS:
             again = farther[: 0 if shares.crowded else None]
         if not again.size:
             break
@@ -211,7 +215,7 @@ def _search_wide(
     usual = float(np.median(seen[wide]) if relative else np.sum(seen[wide]) / narrow.size)
     least = max(common, _FLOOR * usual)
     spread = np.where(wide, spread, np.maximum(seen, least))
-    return center, spread, center_noise
+    return center, spread, center_noise, roughness
 
 
 def _with_first_mean(
