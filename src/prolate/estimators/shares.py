@@ -47,8 +47,10 @@ _CENTER = (0.05, 0.03)
 _SCALE = (0.04, 0.03)
 _COUNT, _ROUGH_COUNT = (0.01, 0.02), (0.05, 0.002)  # of the values that are there
 _WHOLE, _ROUGH_WHOLE = (0.002, 0.02), (0.002, 0.002)  # of the rows without missing ones
-_RARE = (0.002, 0.05)  # of a histogram over rows, not columns
 _LEAST = 0.0004
+# Of a histogram over rows, not columns: over the noise of a count, and at most; up to this part
+# of which a histogram is cheap enough that another, more precise one may follow.
+_RARE, _RARE_CHEAP = (13.0, 0.05), 0.5
 # The same for the histogram of norms; less is enough where one of its cells is noisy by no
 # more than a hundredth of the rows (which may cost 3 %), and by this part of the rows that
 # may be clipped.
@@ -93,6 +95,8 @@ class Shares:
         For the searches in every column.
     rare : float
         For each of two histograms over rows, where columns are nearly constant.
+    rare_again : float
+        The same where these show few rows; 0 if that would tell little more.
     count_error : float
         Noise of one cell of a location histogram, as a fraction of the values of a column.
     part : float
@@ -104,6 +108,7 @@ class Shares:
     center: float
     scale: float
     rare: float
+    rare_again: float
     count_error: float
     part: float
 
@@ -158,12 +163,14 @@ def plan_shares(curator: Searcher, rows: float, part: float = 1.0) -> Shares:
     one_row = math.sqrt(changed * d) / (curator.mu_of(1.0) * max(rows * part, 1.0))
 
     location = left * _share(one_row, *_LOCATION)
+    rare = min(max(_RARE[0] * one_row / math.sqrt(d), _LEAST), _RARE[1])
     return Shares(
         magnitude=left * _share(one_row, *_MAGNITUDE),
         location=location,
         center=left * _share(one_row, *_CENTER),
         scale=left * _share(one_row, *_SCALE),
-        rare=left * _share(one_row / math.sqrt(d), *_RARE),
+        rare=left * rare,
+        rare_again=left * _RARE[1] if rare < _RARE_CHEAP * _RARE[1] else 0.0,
         count_error=one_row / math.sqrt(location),
         part=part,
     )

@@ -64,7 +64,7 @@ class FirstMean:
 
     @property
     def mostly_rare(self) -> bool:
-        """Return whether most columns are of rare values, and how rare tells what clipping takes."""
+        """Return whether most columns are of rare values; how rare, tells what clipping takes."""
         return are_mostly(self.rare) and not self.of_all
 
     @property

@@ -42,6 +42,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+_SURELY = 3.0  # times as many as stand out: fewer may hide others
 _SIDE = 0.01  # part of the budget that is left, for each of at most two counts
 _FEW = 3.0  # standard deviations of such a count
 _LOOK, _CLEAR = 0.001, 5.0  # the same for a sample
@@ -87,14 +88,18 @@ class RareValues:
     hidden: float = 0.0
 
 
-def rare_values(curator: Searcher, rows: float, interval: Interval, *, share: float) -> RareValues:
+def rare_values(
+    curator: Searcher, rows: float, interval: Interval, *, share: float, again: float
+) -> RareValues:
     """Return what narrow columns' rare values are like, for two shares of mu**2, or some more.
 
-    Where all columns are narrow and show no other values, nothing else is left to be found, and
-    half of what is left is spent on it.
+    Where these show few rows, or none, two other shares follow. Where all columns are narrow and
+    show no other values, nothing else is left to be found, and half of what is left is spent on it.
     """
     narrow = interval.narrow
     farthest, every = deviations(curator, interval, share=share)
+    if again > 0.0 and farthest.rows < _SURELY * farthest.least:
+        farthest, every = deviations(curator, interval, share=again)
     if not farthest.rows > 0.0:
         if narrow.all():
             share = 0.25 * curator.remaining

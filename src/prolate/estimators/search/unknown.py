@@ -43,7 +43,7 @@ Floats = NDArray[np.float64]
 _ROUNDS = 3  # of center and spread, where the first is too rough
 _ROUGHNESS = 0.35  # noise of a center, in spreads, that is good enough
 _FARTHER = 2.0  # times its spread so far: around a center inside of that, which may be far off
-_RARE = 0.12  # part of the first mean of columns of rare values
+_RARE, _RARE_LEAST = 0.12, 0.012  # part of the first mean of columns of rare values
 _MOSTLY = 0.5  # of the columns
 _LARGEST = 0.5  # spread of values that are 0 or one, over one
 _FLOOR = 0.1  # least spread of a nearly constant column, over what others usually have
@@ -73,7 +73,7 @@ def search_columns(
     rows, narrow = all_rows * sample.fraction, interval.narrow
     rare = RareValues(np.zeros(narrow.size), np.zeros_like(narrow), np.zeros(narrow.size))
     if narrow.any():
-        rare = rare_values(sample, rows, interval, share=shares.rare)
+        rare = rare_values(sample, rows, interval, share=shares.rare, again=shares.rare_again)
         if np.mean(narrow) > _MOSTLY:
             interval, rare = joined(interval, rare)
             narrow = interval.narrow
@@ -227,9 +227,11 @@ def _with_first_mean(
     """
     step, rare = values.step, values.step > 0.0
     bulk = np.where(rare, interval.center, np.nan)
-    share = _RARE * curator.remaining
-    side = None
-    if curator.neighbors == "replace" and are_mostly(rare):
+    mostly, side = are_mostly(rare), None
+    # Few such columns make little of the error.
+    share = _RARE if mostly else max(_RARE * float(np.mean(rare)) ** 2, _RARE_LEAST)
+    share *= curator.remaining
+    if curator.neighbors == "replace" and mostly:
         side = common_side(curator, shape.sample, interval)
     first = first_mean(
         curator,
