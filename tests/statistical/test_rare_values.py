@@ -78,9 +78,9 @@ def test_spreads_of_amounts_are_told_by_their_farthest_columns(monkeypatch) -> N
     tables, found = [amounts(20_000, 10, seed) for seed in range(4)], unknown.rare_values
     right = [error(rows, 0.1) for rows in tables]
 
-    def unseen(*asked, share):
+    def unseen(*asked, **shares):
         """A planted fault."""
-        values = found(*asked, share=share)
+        values = found(*asked, **shares)
         return replace(values, seen=np.zeros_like(values.seen))
 
     monkeypatch.setattr(unknown, "rare_values", unseen)
