@@ -118,14 +118,14 @@ def main() -> None:
     asked: Callable[[int], Found] = partial(measure, paths, options.runs)
     with ProcessPoolExecutor(options.jobs) as pool:
         found = list(pool.map(asked, numbers, chunksize=4))
+    if options.save is not None:
+        options.save.write_text(json.dumps(found))
     for low, high in itertools.pairwise(ROOMS):
         show(f"room {low} to {high}", [one for one in found if low <= one[2] < high])
     for file in sorted({one[1] for one in found}):
         show(file, [one for one in found if one[1] == file])
     for one in sorted(found, key=rms, reverse=True)[:8]:
         print(f"    {one[0]:56} {rms(one):.2f}, worst {max(one[3]):.2f}, hold {one[4]:.0%}")
-    if options.save is not None:
-        options.save.write_text(json.dumps(found))
     if options.over is not None:
         compare(found, [(*one[:3], one[3], one[4]) for one in json.loads(options.over.read_text())])
 
