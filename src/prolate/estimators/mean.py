@@ -18,12 +18,11 @@ Rows too few to be searched, of at most four columns that all have public bounds
 these (`sum.py`). Three kinds of tables are summed otherwise, too. A single column that is clearly
 skewed is clipped to an interval instead, longer on the side of its tail (`lengths/interval.py`),
 and so is one whose values are nearly all the same, as flags are (`search/rare_column.py`), with no
-first mean. Where most columns are nearly constant, and their other values on one side or of one size,
-as in baskets, rows are far from symmetric, and for these columns `clipping/rare_mean.py` takes the
-place of the steps from 3 on. And a few columns that reach much farther than the others, or one that
-is much larger than all of them, are a table of their own, with a part of the budget
-(`search/apart.py`). So is one that proves, in step 4, to be the only skewed one
-(`clipping/long_column.py`).
+first mean. Where most columns are nearly constant, and their other values on one side or alike, as
+in baskets, rows are far from symmetric: `clipping/rare_mean.py` takes the place of the steps from 3
+on for these columns. And a few columns that reach much farther than the others, or one that is much
+larger than all of them, are a table of their own, with a part of the budget (`search/apart.py`). So
+is one that proves, in step 4, to be the only skewed one (`clipping/long_column.py`).
 """
 
 from __future__ import annotations
