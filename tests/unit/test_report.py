@@ -551,6 +551,7 @@ def test_the_code_says_which_arguments_it_may_lack() -> None:
     [
         ("mean", (), {"rotation": "auto"}),
         ("mean", (), {"clip": 0.1}),
+        ("variance", (), {"exchangeable": True}),
         ("regress", ("b",), {"alpha": 3}),
         ("regress", ("b",), {"method": "ssp", "accounting": "basic", "bounds": (-5, 5)}),
     ],
@@ -588,6 +589,7 @@ def again(made: Release, folder: Any, main: Any, *, shell: bool = True) -> None:
             assert getattr(other, name) == getattr(made, name)
         for name in (
             "bounds", "q", "target", "fit_intercept", "clip", "rotation", "alpha", "accounting",
+            "exchangeable",
         ):  # fmt: skip
             assert other.details.get(name) == made.details.get(name)
 

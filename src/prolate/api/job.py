@@ -193,7 +193,8 @@ class Job:
             if terms.relation == "replace" and curator.public_rows() == 0:
                 raise InputError("The data has no rows; there is nothing to release.")
             found = self.estimate(curator)
-        return self.sign(curator, found, terms)
+        order = {"exchangeable": True} if exchangeable else None
+        return self.sign(curator, found, terms, details=order)
 
     def limits(
         self, bounds: Bounds | None, source: Source, columns: Sequence[str]

@@ -45,7 +45,8 @@ def as_command(release: Release, keys: Sequence[Key] | None = None) -> str:
     for column in parts(options.pop("by", ())):
         words += ["--by", shell(field_of(column))]
     for option, value in options.items():
-        words += [f"--{option.replace('_', '-')}", shell(str(value))]
+        words.append(f"--{option.replace('_', '-')}")
+        words += [] if value is True else [shell(str(value))]
     for key in groups:
         words += ["--key", shell(",".join(map(field_of, parts(key))))]
     return folded([*words, *_bounds_options(release), "-o", "release.json"])
@@ -117,6 +118,8 @@ def _what(release: Release, keys: Sequence[Key] | None) -> tuple[str, dict[str, 
         options["fit_intercept"] = False
     asked = {name: release.details.get(name) for name in _ASKED}
     options |= {name: value for name, value in asked.items() if isinstance(value, str | float)}
+    if release.details.get("exchangeable") is True:
+        options["exchangeable"] = True
     if release.unit is not None:
         options["unit"] = release.unit.column
         if release.unit.max_rows is not None:
