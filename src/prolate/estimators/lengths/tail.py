@@ -26,6 +26,7 @@ _USUAL = 0.05  # part of the rows beyond the radius from which the tail is extra
 _SEEN = 3.0  # standard deviations of noise that a count must exceed
 _MANY = 6.0  # the same, of rows beyond the radius
 _POWERS = (1.5, 20.0)  # of the tail
+_NEARER, _FEWEST_INSIDE, _DOUBT, _WEIGHT = 1.0, 0.5, 0.5, 1.0
 _NORMAL_TAIL = 2.0  # a squared normal number is beyond x about as often as e**(-x / 2)
 
 
@@ -86,9 +87,34 @@ def find_tail(norms: MeasuredNorms, size: Floats, clipped: float, rows: float) -
     if norms.above[cell] > clipped + _MANY * norms.above_noise[cell]:
         safe = float(norms.edges[safe_cell(norms, clipped)])  # the tail begins far beyond most rows
         radius, excess = max(radius, safe), max(excess, safe)
+    lost = part * excess
+    if _NEARER:
+        radius, lost = _nearer(norms, radius, lost, clipped, rows)
     far = unsorted >= np.quantile(length, 0.99)
     direction = np.abs(normal[far]).mean(axis=0) / unsorted[far].mean()
-    return Tail(radius, part * excess * direction, _stretch(norms, length, radius, part, excess))
+    return Tail(radius, lost * direction, _stretch(norms, length, radius, lost / excess, excess))
+
+
+def _nearer(
+    norms: MeasuredNorms, radius: float, lost: float, clipped: float, rows: float
+) -> tuple[float, float]:
+    """Return a smaller radius, where the counts say that hardly any rows are between them.
+
+    And what is lost by clipping there: noise and that together are least.
+    """
+    edges = norms.edges
+    last = int(np.searchsorted(edges, radius))  # the first edge that is not within
+    first = int(np.searchsorted(edges, fraction_radius(norms, _FEWEST_INSIDE, rows)))
+    if first >= last:
+        return radius, lost
+    ends = np.append(edges[first:last], radius)
+    between = norms.counts[first + 1 : last + 1]  # rows beyond each of these edges, but the last
+    away = np.maximum(0.5 * (ends[:-1] + ends[1:]) - ends[:, np.newaxis], 0.0)
+    taken = np.maximum(away @ between, 0.0) + _DOUBT * norms.noise * np.linalg.norm(away, axis=1)
+    taken = lost + np.maximum.accumulate(taken[::-1])[::-1] / rows
+    error = np.hypot(clipped / rows * ends, _WEIGHT * taken)
+    best = int(np.argmin(error))
+    return float(ends[best]), float(taken[best])
 
 
 def _normal_rows(size: Floats) -> Floats:
