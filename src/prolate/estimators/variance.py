@@ -21,17 +21,18 @@ from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.squares import NORMAL, mean_squares
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.moments import SQUARABLE
+from prolate.estimators.search.alike import likely_scale, raised_spread
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import RareColumn, rare_column_variance
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import count_rows
-from prolate.theory import RELATIVE, optimal_scale
+from prolate.theory import RELATIVE
 
 __all__ = ["variance"]
 
 Floats = NDArray[np.float64]
 
-_MEAN_SHARE = 0.2  # of what the searches leave
+_MEAN_SHARE = 0.06  # of what the searches leave
 _HEAVY = 3.0  # times the normal sampling error
 _UNSURE = 2.5  # allowance for clipping, over the other errors together
 _WARNING = (
@@ -61,13 +62,13 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         return replace(_of_rare_column(table, shape, shape.rare), rows=rows)
 
     def weigh(shape: Shape) -> Floats:
-        return optimal_scale(shape.spread, error_norm)
+        return likely_scale(shape.spread, error_norm, constant=shape.constant)
 
     shape, lengths = with_first_look(shape, weigh, share=_MEAN_SHARE * table.remaining)
     share = _MEAN_SHARE * table.remaining  # the look may have been a dear one
     mean = clipped_mean(table, shape, weigh(shape), share=share, sample=shape.sample, norms=lengths)
 
-    size = np.clip(shape.spread, *SQUARABLE) ** 2
+    size = np.clip(raised_spread(shape.spread, error_norm, constant=shape.constant), *SQUARABLE) ** 2
     found = mean_squares(
         table, mean.value, size, rows=shape.rows, share=table.remaining, error_norm=error_norm
     )

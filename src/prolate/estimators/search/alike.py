@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from prolate.theory import RELATIVE, optimal_scale
 
-__all__ = ["likely_scale", "likely_spread"]
+__all__ = ["likely_scale", "likely_spread", "raised_spread"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -55,15 +55,21 @@ def likely_scale(
     >>> likely_scale(np.ones(3), 2.0, part=np.array([1.0, 0.5, 0.1])).round(2).tolist()
     [1.0, 0.84, 0.71]
     """
+    likely = raised_spread(spread, error_norm, constant=constant)
+    if part is None:
+        return optimal_scale(likely, error_norm)
+    root = np.sqrt(np.maximum(part, _LEAST_PART))
+    return root * optimal_scale(likely / root, error_norm)
+
+
+def raised_spread(spread: Floats, error_norm: float, *, constant: Bools | None = None) -> Floats:
+    """Return the likely spreads of columns, for an error in this norm; constant ones stay."""
     below, most = _RELATIVE if error_norm == RELATIVE else _USUAL
     vary = np.ones(spread.size, dtype=np.bool_) if constant is None else ~constant
     likely = spread.copy()
     if vary.any():
         likely[vary] = likely_spread(spread[vary], below, most)
-    if part is None:
-        return optimal_scale(likely, error_norm)
-    root = np.sqrt(np.maximum(part, _LEAST_PART))
-    return root * optimal_scale(likely / root, error_norm)
+    return likely
 
 
 def likely_spread(spread: Floats, below: float = _USUAL[0], most: float = _USUAL[1]) -> Floats:
