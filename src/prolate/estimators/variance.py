@@ -32,7 +32,8 @@ __all__ = ["variance"]
 
 Floats = NDArray[np.float64]
 
-_MEAN_SHARE = 0.06  # of what the searches leave
+_MEAN_SHARE = 0.06  # of what the searches leave: its error counts in squares only
+_RARE_MEAN_SHARE = 0.2  # the same, of a single column whose values are nearly all the same
 _HEAVY = 3.0  # times the normal sampling error
 _UNSURE = 2.5  # allowance for clipping, over the other errors together
 _WARNING = (
@@ -68,7 +69,9 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     share = _MEAN_SHARE * table.remaining  # the look may have been a dear one
     mean = clipped_mean(table, shape, weigh(shape), share=share, sample=shape.sample, norms=lengths)
 
-    size = np.clip(raised_spread(shape.spread, error_norm, constant=shape.constant), *SQUARABLE) ** 2
+    size = (
+        np.clip(raised_spread(shape.spread, error_norm, constant=shape.constant), *SQUARABLE) ** 2
+    )
     found = mean_squares(
         table, mean.value, size, rows=shape.rows, share=table.remaining, error_norm=error_norm
     )
@@ -102,7 +105,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
 def _of_rare_column(curator: Searcher, shape: Shape, column: RareColumn) -> Estimate:
     """Return the variance of a single column whose values are nearly all the same."""
     value, noise_std, clipping_std, details = rare_column_variance(
-        curator, column, mean_share=_MEAN_SHARE
+        curator, column, mean_share=_RARE_MEAN_SHARE
     )
     value = np.maximum(value, 0.0)
     sampling_std = value * details["stretch"] / np.sqrt(shape.present)

@@ -2,7 +2,8 @@
 
 The histogram of norms shows the tail as far as its noise allows. Beyond, it is taken to be
 a power's, as far as it is seen; and never shorter than that of normal rows, whose squares
-are worked out from the private scales.
+are worked out from the private scales. Nearer than that they are clipped only where the counts
+show that this takes little: squares of bounded values do not reach as far as those of normal ones.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _USUAL = 0.05  # part of the rows beyond the radius from which the tail is extra
 _SEEN = 3.0  # standard deviations of noise that a count must exceed
 _MANY = 6.0  # the same, of rows beyond the radius
 _POWERS = (1.5, 20.0)  # of the tail
-_NEARER, _FEWEST_INSIDE, _DOUBT, _WEIGHT = 1.0, 0.5, 0.5, 1.0
+_INSIDE = 0.5  # part of the rows that are within any radius
+_DOUBT = 0.5  # of the noise of what the counts say is lost: it may be so much
 _NORMAL_TAIL = 2.0  # a squared normal number is beyond x about as often as e**(-x / 2)
 
 
@@ -87,32 +89,32 @@ def find_tail(norms: MeasuredNorms, size: Floats, clipped: float, rows: float) -
     if norms.above[cell] > clipped + _MANY * norms.above_noise[cell]:
         safe = float(norms.edges[safe_cell(norms, clipped)])  # the tail begins far beyond most rows
         radius, excess = max(radius, safe), max(excess, safe)
-    lost = part * excess
-    if _NEARER:
-        radius, lost = _nearer(norms, radius, lost, clipped, rows)
+    stretch = _stretch(norms, length, radius, part, excess)
+    radius, lost = _nearer(norms, radius, part * excess, clipped, rows)
     far = unsorted >= np.quantile(length, 0.99)
     direction = np.abs(normal[far]).mean(axis=0) / unsorted[far].mean()
-    return Tail(radius, lost * direction, _stretch(norms, length, radius, lost / excess, excess))
+    return Tail(radius, lost * direction, stretch)
 
 
 def _nearer(
     norms: MeasuredNorms, radius: float, lost: float, clipped: float, rows: float
 ) -> tuple[float, float]:
-    """Return a smaller radius, where the counts say that hardly any rows are between them.
+    """Return a radius up to this one, and what clipping takes there: with the noise, it is least.
 
-    And what is lost by clipping there: noise and that together are least.
+    Rows between the two lose what the counts say, or what their noise may hide.
     """
     edges = norms.edges
     last = int(np.searchsorted(edges, radius))  # the first edge that is not within
-    first = int(np.searchsorted(edges, fraction_radius(norms, _FEWEST_INSIDE, rows)))
+    first = int(np.searchsorted(edges, fraction_radius(norms, _INSIDE, rows)))
     if first >= last:
         return radius, lost
     ends = np.append(edges[first:last], radius)
-    between = norms.counts[first + 1 : last + 1]  # rows beyond each of these edges, but the last
+    between = norms.counts[first + 1 : last + 1]
     away = np.maximum(0.5 * (ends[:-1] + ends[1:]) - ends[:, np.newaxis], 0.0)
-    taken = np.maximum(away @ between, 0.0) + _DOUBT * norms.noise * np.linalg.norm(away, axis=1)
+    seen, doubt = away @ between, norms.noise * np.linalg.norm(away, axis=1)
+    taken = np.maximum(seen, _DOUBT * doubt)
     taken = lost + np.maximum.accumulate(taken[::-1])[::-1] / rows
-    error = np.hypot(clipped / rows * ends, _WEIGHT * taken)
+    error = np.hypot(clipped / rows * ends, taken)
     best = int(np.argmin(error))
     return float(ends[best]), float(taken[best])
 
