@@ -69,9 +69,8 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     share = _MEAN_SHARE * table.remaining  # the look may have been a dear one
     mean = clipped_mean(table, shape, weigh(shape), share=share, sample=shape.sample, norms=lengths)
 
-    size = (
-        np.clip(raised_spread(shape.spread, error_norm, constant=shape.constant), *SQUARABLE) ** 2
-    )
+    likely = raised_spread(shape.spread, error_norm, constant=shape.constant, squares=True)
+    size = np.clip(likely, *SQUARABLE) ** 2
     found = mean_squares(
         table, mean.value, size, rows=shape.rows, share=table.remaining, error_norm=error_norm
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import prolate
-from prolate.estimators.search.alike import likely_scale, likely_spread
+from prolate.estimators.search.alike import likely_scale, likely_spread, raised_spread
 from prolate.theory import RELATIVE, optimal_scale
 
 
@@ -71,3 +71,12 @@ def test_public_scales_are_taken_as_they_are() -> None:
     made = prolate.mean(rows, budget=prolate.Budget(rho=0.5), center=0, scale=scale, seed=0)
     shape = optimal_scale(scale, 2.0)
     np.testing.assert_allclose(made.noise_std / made.noise_std[0], shape / shape[0])
+
+
+def test_where_squares_are_summed_they_are_raised_as_much_as_values_are() -> None:
+    spread = np.array([1.0, 1.0, 1e-4, 1.0])
+    values = raised_spread(spread, RELATIVE) / spread
+    squares = raised_spread(spread, RELATIVE, squares=True) ** 2 / spread**2
+    assert squares == pytest.approx(values)
+    constant = np.array([False, False, True, False])
+    assert raised_spread(spread, 2.0, constant=constant).tolist() == spread.tolist()

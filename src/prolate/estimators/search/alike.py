@@ -62,9 +62,22 @@ def likely_scale(
     return root * optimal_scale(likely / root, error_norm)
 
 
-def raised_spread(spread: Floats, error_norm: float, *, constant: Bools | None = None) -> Floats:
-    """Return the likely spreads of columns, for an error in this norm; constant ones stay."""
+def raised_spread(
+    spread: Floats, error_norm: float, *, constant: Bools | None = None, squares: bool = False
+) -> Floats:
+    """Return the likely spreads of columns, for an error in this norm; constant ones stay.
+
+    Or those whose `squares` are to be summed, which are raised by no more than values are.
+
+    Examples
+    --------
+    >>> raised_spread(np.array([1.0, 1.0, 0.01]), 0.0).tolist()
+    [1.0, 1.0, 0.04]
+    >>> raised_spread(np.array([1.0, 1.0, 0.01]), 0.0, squares=True).tolist()
+    [1.0, 1.0, 0.02]
+    """
     below, most = _RELATIVE if error_norm == RELATIVE else _USUAL
+    most = np.sqrt(most) if squares else most
     vary = np.ones(spread.size, dtype=np.bool_) if constant is None else ~constant
     likely = spread.copy()
     if vary.any():
