@@ -30,7 +30,6 @@ from prolate.curator import Curator, choice
 from prolate.curator import curator as door
 from prolate.curator.account import Account
 from prolate.errors import InputError, ReleaseError
-from prolate.estimators.clipping import long_column
 from prolate.estimators.lengths import interval
 from prolate.queries import ClippedSum, Query
 from prolate.queries.base import Centered, Wrapped
@@ -262,7 +261,7 @@ def an_interval_at_half_its_price(patch: pytest.MonkeyPatch) -> None:
 
 
 def an_interval_as_long_as_its_rows(patch: pytest.MonkeyPatch) -> None:
-    honest = long_column.clipped_to_interval
+    honest = interval.clipped_to_interval
 
     def as_long(curator: Any, center: np.ndarray, *arguments: Any, **options: Any) -> Any:
         door = curator
@@ -271,7 +270,7 @@ def an_interval_as_long_as_its_rows(patch: pytest.MonkeyPatch) -> None:
         far = max(np.nan_to_num(np.abs(rows)).max() for rows in door._rows.source.blocks())
         return honest(curator, center + 1e-12 * far, *arguments, **options)
 
-    patch.setattr(long_column, "clipped_to_interval", as_long)
+    patch.setattr(interval, "clipped_to_interval", as_long)
 
 
 @pytest.mark.parametrize("name", ["mean, a skewed column", "mean, a skewed column, of a sample"])
