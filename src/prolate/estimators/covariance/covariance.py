@@ -9,8 +9,8 @@
 4. With the rest, a covariance in coordinates of one spread: best in Mahalanobis norm. The
    answer is the average of the last two measurements, by inverse variance, its eigenvalues
    without what noise adds (`spectrum.py`), and none of them negative.
-5. Where the lengths of rows show that some are far out, variances from the squares of single
-   columns, which are clipped much later (`diagonal.py`).
+5. Where the lengths of rows are not those of normal ones, variances also from the squares of
+   single columns, which are clipped much later (`diagonal.py`).
 
 Where the noise of d**2 products drowns all correlations at the first sight, steps 2 to 4
 give way to: the variances alone, with a part of the budget; all products, with the rest; and

@@ -2,9 +2,9 @@
 
 Clipped rows lose products as their lengths say only if they are elliptical, and rows far out are
 too few to say how long they are. Squares of single columns can be clipped much later for the
-same noise (`squares.py`). Where rows are far out, half of the last budget goes there, and every
-row and column of the covariance matrix is scaled: it stays semidefinite, and its correlations
-remain. Else the squares say only how much they vary, so how large the sampling error is.
+same noise (`squares.py`). A fifth of the last budget goes there, half where rows are far out, and
+every row and column of the covariance matrix is scaled: it stays semidefinite, and its correlations
+remain. If correlations alone are asked for, the squares say only how much they vary.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ __all__ = ["squares_share", "with_squares"]
 
 Floats = NDArray[np.float64]
 
-_SQUARES, _STRETCH = 0.5, 0.02  # shares of the squares, and of how much they vary
+# Shares of the squares, where rows are far out or else unlike normal ones; of how much they vary.
+_SQUARES, _UNLIKE_SQUARES, _STRETCH = 0.5, 0.2, 0.02
 _SMALLEST = 0.25  # variance around which squares are summed
 _CLEAR = 2.0  # standard deviations of noise
 _MOST_STRETCH = 5.0  # of covariances
@@ -33,9 +34,11 @@ _MOST_STRETCH = 5.0  # of covariances
 
 def squares_share(table: Standardized, lengths: Lengths) -> float:
     """Return the part of what is left that `with_squares` needs."""
-    if lengths.far and table.variances:
-        return _SQUARES
-    return _STRETCH if lengths.unlike > 0.0 else 0.0
+    if lengths.unlike == 0.0:
+        return 0.0
+    if not table.variances:
+        return _STRETCH
+    return _SQUARES if lengths.far else _UNLIKE_SQUARES
 
 
 def with_squares(matrix: Matrix, mean: Floats, lengths: Lengths) -> Matrix:
@@ -54,11 +57,12 @@ def with_squares(matrix: Matrix, mean: Floats, lengths: Lengths) -> Matrix:
     unit = table.spread**2
     size = np.maximum(variance, _SMALLEST) * unit
     curator, share = table.curator, table.curator.remaining
-    if lengths.far and table.variances:
+    if table.variances:
         squares = mean_squares(
             curator, center, size, rows=table.rows, share=share, error_norm=RELATIVE
         )
-        matrix, stretch = _rescaled(matrix, squares.over(unit), lengths.outside), squares.stretch
+        outside = lengths.outside if lengths.far else 0.0
+        matrix, stretch = _rescaled(matrix, squares.over(unit), outside), squares.stretch
     else:
         stretch = squares_stretch(curator, center, size, rows=table.rows, share=share)
     # What lengths vary by, beyond single columns, is by their products.
@@ -73,7 +77,7 @@ def _rescaled(matrix: Matrix, squares: Squares, outside: float) -> Matrix:
     other = np.maximum(squares.value, 0.0)
     # Products are clipped harder than squares, so they have lost as much, and more where it shows.
     more = other - own - _CLEAR * np.hypot(noise, squares.noise_std)
-    lost = np.max([matrix.clipping, squares.clipping_std, more, outside * own], axis=0)
+    lost = np.max([matrix.clipping, more, outside * own], axis=0)
     first, second = noise**2 + lost**2, squares.noise_std**2
     weight = first / (first + second)  # of the squares
     variance = (1.0 - weight) * own + weight * other
