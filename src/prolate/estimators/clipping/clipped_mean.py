@@ -78,7 +78,7 @@ def clipped_mean(
     table : Searcher, optional
         The curator, if one of its columns may be summed by itself (`long_column.py`).
     """
-    effective = effective_columns(shape.spread, scale)
+    effective, others = effective_columns(shape.spread, scale), max(curator.remaining - share, 0.0)
     for_tilt, for_variation = tilt_share(effective) * share, MOMENTS * share
 
     # Step 3.
@@ -93,7 +93,9 @@ def clipped_mean(
         known=norms,
     )
     hidden = far[1] if far[1] > expected.safe and far[0] > expected.clipped else 0.0
-    rows = _Rows(curator, sample, shape, scale, expected, share=for_sums, hidden=hidden)
+    rows = _Rows(
+        curator, sample, shape, scale, expected, share=for_sums, others=others, hidden=hidden
+    )
 
     # Step 4.
     first = rows.first_mean()
@@ -178,8 +180,8 @@ class _Rows:
     scale : float64 array of shape (d,)
     expected : Expected
         By how long the scaled rows are.
-    share : float
-        Of mu**2, for both sums.
+    share, others : float
+        Of mu**2: for both sums, and what is to be left for others.
     hidden : float
         How far out rows are known to be that noise hides; 0 if there are none.
     """
@@ -190,6 +192,7 @@ class _Rows:
     scale: Floats
     expected: Expected
     share: float
+    others: float
     hidden: float
 
     @property
@@ -204,7 +207,8 @@ class _Rows:
     @property
     def share_of_last(self) -> float:
         """Share of mu**2 for the last sum."""
-        return min((1.0 - self._part_of_first) * self.share, self.curator.remaining)
+        left = self.curator.remaining - self.others
+        return min((1.0 - self._part_of_first) * self.share, left)
 
     @computed_once
     def _rough(self) -> float:
