@@ -185,7 +185,9 @@ def _mean_of(
 
         norms = None
         if scale is None and clip == "auto":
-            shape, norms = with_first_look(shape, weigh, share=curator.remaining)
+            shape, norms = with_first_look(
+                shape, weigh, share=curator.remaining, relative=error_norm == RELATIVE
+            )
         found = _clipped_mean(
             curator, shape, weigh(shape), clip=clip, sample=shape.sample, norms=norms, table=curator
         )

@@ -65,7 +65,9 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     def weigh(shape: Shape) -> Floats:
         return likely_scale(shape.spread, error_norm, constant=shape.constant)
 
-    shape, lengths = with_first_look(shape, weigh, share=_MEAN_SHARE * table.remaining)
+    shape, lengths = with_first_look(
+        shape, weigh, share=_MEAN_SHARE * table.remaining, relative=error_norm == RELATIVE
+    )
     share = _MEAN_SHARE * table.remaining  # the look may have been a dear one
     mean = clipped_mean(table, shape, weigh(shape), share=share, sample=shape.sample, norms=lengths)
 

@@ -60,9 +60,14 @@ def test_one_column_stays() -> None:
 
 
 def test_for_relative_errors_less_is_raised() -> None:
-    spread = np.array([1.0, 1.0, 0.01, 1.0])
-    np.testing.assert_allclose(likely_scale(spread, RELATIVE), [1.0, 1.0, 0.04, 1.0])
-    np.testing.assert_allclose(likely_scale(spread, 2.0), np.ones(4))
+    spread = np.array([0.01, *9 * [1.0]])
+    np.testing.assert_allclose(likely_scale(spread, RELATIVE), [0.04, *9 * [1.0]])
+    np.testing.assert_allclose(likely_scale(spread, 2.0), np.ones(10))
+
+
+def test_for_relative_errors_few_columns_do_not_tell_of_another() -> None:
+    spread = np.array([0.01, *8 * [1.0]])
+    np.testing.assert_allclose(likely_scale(spread, RELATIVE), spread)
 
 
 def test_public_scales_are_taken_as_they_are() -> None:
@@ -74,9 +79,9 @@ def test_public_scales_are_taken_as_they_are() -> None:
 
 
 def test_where_squares_are_summed_they_are_raised_as_much_as_values_are() -> None:
-    spread = np.array([1.0, 1.0, 1e-4, 1.0])
+    spread = np.array([1e-4, *9 * [1.0]])
     values = raised_spread(spread, RELATIVE) / spread
     squares = raised_spread(spread, RELATIVE, squares=True) ** 2 / spread**2
     assert squares == pytest.approx(values)
-    constant = np.array([False, False, True, False])
+    constant = spread < 1.0
     assert raised_spread(spread, 2.0, constant=constant).tolist() == spread.tolist()

@@ -43,16 +43,20 @@ def test_heavy_columns_are_few_and_the_others_alike() -> None:
 def test_their_part_of_the_budget_is_what_their_sums_need() -> None:
     curator, heavy = curator_of(), np.array([False, True, False, False])
 
-    def portion(spread, heavy) -> Portion | None:
+    def portion(spread, heavy, error_norm=2.0) -> Portion | None:
         shape = Shape(2_000.0, curator, np.zeros(4), spread, 0.1)
-        return portion_apart(curator, replace(shape, heavy=heavy), 2.0)
+        return portion_apart(curator, replace(shape, heavy=heavy), error_norm)
 
     alike = portion(np.ones(4), heavy)
     small = portion(np.where(heavy, 0.05, 1.0), heavy)
     assert alike is not None
     assert small is not None
     assert alike.index.tolist() == [1]
-    assert 0.02 < small.part < 0.3 < alike.part <= 0.5
+    assert 0.02 < small.part < 0.3 < alike.part <= 0.6
+    # A small one's error counts as much as others', relative to its spread.
+    relative = portion(np.where(heavy, 1e-4, 1.0), heavy, RELATIVE)
+    assert relative is not None
+    assert relative.part == alike.part
     assert portion(np.where(heavy, 1e-4, 1.0), heavy) is None
     assert portion(np.ones(4), ~ALL) is None
     assert portion(np.ones(4), None) is None

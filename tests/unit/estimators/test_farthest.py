@@ -15,8 +15,8 @@ N = 4_000
 rng = np.random.default_rng(0)
 
 
-def curator_of(rows: np.ndarray, mu: float = 3.0) -> Curator:
-    return Curator(open_source(rows), Budget(mu=mu), seed=0)
+def curator_of(rows: np.ndarray, mu: float = 3.0, seed: int = 0) -> Curator:
+    return Curator(open_source(rows), Budget(mu=mu), seed=seed)
 
 
 @pytest.mark.parametrize("far", [30.0, 1e3, 1e9])
@@ -60,6 +60,24 @@ def test_rare_values_of_each_column_have_their_own_size():
     true = np.sqrt(np.mean(rows**2, axis=0))
     assert np.all((spread <= 1.5 * true)[:5] & (spread > 0.3 * true)[:5])  # where farthest
     assert spread[5] == 0.0
+
+
+def test_for_relative_errors_sizes_need_not_be_seen_surely():
+    """Some 50 of 600 rows have a flag: the size of an amount is no guess."""
+    found = {False: 0, True: 0}
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        rows = np.where(draw.random((600, 2)) < [0.09, 0.3], [1.0, 1e4], 0.0)
+        for relative in found:
+            curator = curator_of(rows, mu=0.9, seed=seed)
+            guess = np.full(2, 1e4)
+            size, own, _ = own_steps(
+                curator, 600.0, np.zeros(2), np.full(2, 1e-9), guess, relative=relative
+            )
+            found[relative] += bool(own[0] and size[0] < 3.0)
+    print("found:", found)
+    assert found[True] > 14
+    assert found[False] < 10
 
 
 def test_one_column_is_not_looked_at_as_precisely_as_many():

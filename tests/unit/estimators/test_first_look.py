@@ -165,6 +165,16 @@ def test_a_first_look_gives_columns_a_floor() -> None:
     assert np.mean(found < 20.0) > 0.9
 
 
+def test_few_columns_of_any_units_have_no_floor_in_common() -> None:
+    rows = few_rows(0) * [1.0, 1e3, 1.0, 1e6]
+    curator = curator_of(rows)
+    tiny = Shape(600.0, curator, np.zeros(4), np.array([1e-9, 1e-6, 1e-9, 1e-3]), 0.0)
+    after, norms = with_first_look(tiny, root, share=0.5, relative=True)
+    assert after is tiny
+    assert norms is not None
+    assert norms.apart > 0.0
+
+
 def test_a_floor_makes_no_column_reach_farther_than_rows_do() -> None:
     draw = np.random.default_rng(0)
     rows = draw.lognormal(0.0, 0.6, (5000, 20)) + 11.0 * (draw.random((5000, 1)) < 0.022)
@@ -226,8 +236,8 @@ def test_a_dear_first_look_leaves_a_variance_its_budget(monkeypatch) -> None:
     variances = import_module("prolate.estimators.variance")
     look = variances.with_first_look
 
-    def dear(shape, weigh, *, share):
-        found = look(shape, weigh, share=share)
+    def dear(shape, weigh, *, share, relative):
+        found = look(shape, weigh, share=share, relative=relative)
         measure_norms(
             shape.sample,
             center=shape.center,

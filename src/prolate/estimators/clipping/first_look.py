@@ -25,6 +25,7 @@ from prolate.estimators.lengths.norms import (
     is_doubtful,
     measure_norms,
 )
+from prolate.estimators.search.alike import ENOUGH
 from prolate.estimators.search.floor import with_common_floor
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
@@ -45,7 +46,7 @@ _LEFT = 0.7  # ... that leave this part for the sum
 
 
 def with_first_look(
-    shape: Shape, weigh: Callable[[Shape], Floats], *, share: float
+    shape: Shape, weigh: Callable[[Shape], Floats], *, share: float, relative: bool = False
 ) -> tuple[Shape, MeasuredNorms | None]:
     """Return the shape, its spreads raised if rows show that they are too small, and the lengths.
 
@@ -56,6 +57,9 @@ def with_first_look(
         Returns what deviations are divided by, given the shape.
     share : float
         Of mu**2, for a mean and all that it needs.
+    relative : bool
+        Whether errors count relative to spreads: then few columns, perhaps of different units, are
+        not given a floor in common.
     """
     sample, scale = shape.sample, weigh(shape)
     rows = shape.rows * sample.fraction
@@ -68,7 +72,7 @@ def with_first_look(
     hidden = np.ones(scale.size, dtype=np.bool_) if shape.constant is None else ~shape.constant
     if shape.first is not None:
         hidden &= ~shape.first.rare
-    if np.count_nonzero(hidden) < _FEWEST:
+    if np.count_nonzero(hidden) < _FEWEST or (relative and scale.size < ENOUGH):
         return shape, norms
     spread = with_common_floor(
         sample, rows, shape.center, shape.spread, wide=hidden, part=norms.apart / rows

@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 
 from prolate.theory import RELATIVE, optimal_scale
 
-__all__ = ["likely_scale", "likely_spread", "raised_spread"]
+__all__ = ["ENOUGH", "likely_scale", "likely_spread", "raised_spread"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+ENOUGH = 10
+"""Columns, perhaps of different units, that tell how much they differ."""
 
 _UPPER = 0.9  # quantile of the spreads, beside the median, ...
 _DEVIATIONS = 1.28  # ... and how far apart these are, in standard deviations of a normal shape
@@ -40,8 +43,9 @@ def likely_scale(
 ) -> Floats:
     """Return what rows are divided by before they are clipped, given the columns' spreads.
 
-    For an error relative to the spreads less is raised: if a column is as little spread as it
-    seems, all of that is error. Columns that are `constant`, as far as was seen, stay.
+    For an error relative to the spreads less is raised, and nothing beside few columns: if a column
+    is as little spread as it seems, all of that is error. Columns that are `constant`, as far as
+    was seen, stay.
 
     Where only a `part` of a column is there, its sum is divided by that, and so is its noise. The
     smaller its scale, the less that is; but then its values make rows long, which are clipped, and
@@ -71,16 +75,17 @@ def raised_spread(
 
     Examples
     --------
-    >>> raised_spread(np.array([1.0, 1.0, 0.01]), 0.0).tolist()
-    [1.0, 1.0, 0.04]
-    >>> raised_spread(np.array([1.0, 1.0, 0.01]), 0.0, squares=True).tolist()
-    [1.0, 1.0, 0.02]
+    >>> spread = np.array([0.01] + 9 * [1.0])
+    >>> raised_spread(spread, 0.0)[:2].tolist()
+    [0.04, 1.0]
+    >>> raised_spread(spread, 0.0, squares=True)[:2].tolist()
+    [0.02, 1.0]
     """
     below, most = _RELATIVE if error_norm == RELATIVE else _USUAL
     most = np.sqrt(most) if squares else most
     vary = np.ones(spread.size, dtype=np.bool_) if constant is None else ~constant
     likely = spread.copy()
-    if vary.any():
+    if np.count_nonzero(vary) >= (ENOUGH if error_norm == RELATIVE else 1):
         likely[vary] = likely_spread(spread[vary], below, most)
     return likely
 

@@ -23,6 +23,7 @@ from prolate.estimators.estimate import Estimate
 from prolate.estimators.portion import Portion
 from prolate.estimators.present import present_portion
 from prolate.estimators.search.shape import Shape
+from prolate.theory import RELATIVE
 
 __all__ = ["are_heavy", "heavy_columns", "joined", "portion_apart", "with_shape"]
 
@@ -34,7 +35,7 @@ _MOST = 3  # columns, or a quarter of all, or one
 _RAISED, _ALIKE = 2.5, 1.6  # times as spread as their bulk; others that are not
 _FARTHER = 4.0  # spreads
 _REACH = 12.0  # spreads that their values are summed within, about
-_LEAST_PART, _MOST_PART = 0.02, 0.5  # of the budget
+_LEAST_PART, _MOST_PART = 0.02, 0.6  # of the budget
 _RULES, _RULED = 0.9, 0.01  # parts of what all columns need: one's that rules; others', at least
 
 
@@ -75,12 +76,14 @@ def portion_apart(table: Searcher, shape: Shape, error_norm: float) -> Portion |
     """
     if shape.heavy is None or shape.spread.size == 1:
         return None
-    apart, most = _needs(shape.spread, error_norm) > _RULES, 1.0 - _RULED
-    size = shape.spread
+    size, norm = shape.spread, error_norm
+    if error_norm == RELATIVE:
+        size, norm = np.ones(size.size), 2.0
+    apart, most = _needs(size, norm) > _RULES, 1.0 - _RULED
     if not apart.any():
         apart, most = shape.heavy, _MOST_PART
         size = np.where(apart, _REACH, 1.0) * size
-    part = min(float(np.sum(_needs(size, error_norm)[apart])), most)
+    part = min(float(np.sum(_needs(size, norm)[apart])), most)
     if part < _LEAST_PART:
         return None
     return Portion.of(table, np.flatnonzero(apart), part * table.remaining, sample=shape.sample)

@@ -28,6 +28,7 @@ _MOST_CELLS = 1 << 24  # of one histogram
 _RUNS = (1, 2, 3, 4)  # octaves that stand out together
 # Probability that noise alone makes any stand out: of one look, or of many precise ones.
 _LOST, _LOST_OF_MANY = 1e-4, 1e-6
+_LOST_RELATIVE = 1.0  # the same of rare values, where a wrong guess would be as dear
 _LOOKS, _MOST_LOOKS = 3, 12  # at most: those that find nothing new, and all
 _STILL = 0.4  # of the rows that were seen far out, at least, or they were noise
 _RAISED = 2.0  # times a spread: others may have been hidden
@@ -103,7 +104,13 @@ def with_farthest(
 
 
 def own_steps(
-    view: Searcher, rows: float, center: Floats, half: Floats, step: Floats
+    view: Searcher,
+    rows: float,
+    center: Floats,
+    half: Floats,
+    step: Floats,
+    *,
+    relative: bool = False,
 ) -> tuple[Floats, Bools, Floats]:
     """Return how far columns' rare values are from their bulk, and in which columns that is seen.
 
@@ -119,6 +126,9 @@ def own_steps(
         The intervals of the bulks.
     step : float64 array of shape (d,)
         How far rare values of all columns are, together; 0 for columns that have none.
+    relative : bool
+        Whether errors count relative to spreads: then a size that is seen, though not surely, is
+        better than that of all columns together.
     """
     step, left, spread = step.copy(), step > 0.0, np.zeros(step.size)
     octaves = _octaves(center.size)
@@ -126,11 +136,12 @@ def own_steps(
     middle = _MIDDLE * unit * np.exp2(np.arange(octaves))
     outside = middle > WITHIN * half[:, np.newaxis]
     several = bool(np.count_nonzero(step) > 1)  # which nothing else tells apart
+    lost = _LOST_RELATIVE if relative else _LOST
     for _ in range(_LOOKS):
         gain = np.where(left, 1.0 / unit, 0.0)
         label = "farthest rare columns"
         counts, std = _look(view, rows, center, gain, label, precisely=several)
-        seen = _standing_out(np.where(outside, counts, 0.0), std)
+        seen = _standing_out(np.where(outside, counts, 0.0), std, lost=lost)
         held = np.where(seen & outside, np.maximum(counts, 0.0), 0.0)
         new = left & held.any(axis=1)
         square = held[new] @ np.minimum(middle, LARGEST) ** 2

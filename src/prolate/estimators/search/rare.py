@@ -89,7 +89,13 @@ class RareValues:
 
 
 def rare_values(
-    curator: Searcher, rows: float, interval: Interval, *, share: float, again: float
+    curator: Searcher,
+    rows: float,
+    interval: Interval,
+    *,
+    share: float,
+    again: float,
+    relative: bool = False,
 ) -> RareValues:
     """Return what narrow columns' rare values are like, for two shares of mu**2, or some more.
 
@@ -112,7 +118,9 @@ def rare_values(
     step = np.where(narrow, common, 0.0)
     if farthest.octaves == 1:
         return RareValues(step, narrow, np.zeros(narrow.size), spread)
-    step, own, seen = own_steps(curator, rows, interval.center, interval.half, step)
+    step, own, seen = own_steps(
+        curator, rows, interval.center, interval.half, step, relative=relative
+    )
     return RareValues(step, own, seen, spread, mixed=True, common=common)
 
 

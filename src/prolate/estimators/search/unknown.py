@@ -73,7 +73,14 @@ def search_columns(
     rows, narrow = all_rows * sample.fraction, interval.narrow
     rare = RareValues(np.zeros(narrow.size), np.zeros_like(narrow), np.zeros(narrow.size))
     if narrow.any():
-        rare = rare_values(sample, rows, interval, share=shares.rare, again=shares.rare_again)
+        rare = rare_values(
+            sample,
+            rows,
+            interval,
+            share=shares.rare,
+            again=shares.rare_again,
+            relative=relative,
+        )
         if np.mean(narrow) > _MOSTLY:
             interval, rare = joined(interval, rare)
             narrow = interval.narrow
