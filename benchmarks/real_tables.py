@@ -61,20 +61,29 @@ def setting(paths: list[Path], number: int) -> tuple[str, np.ndarray, float, str
 
 def measure(paths: list[Path], runs: int, number: int) -> Found:
     """Return a setting's name, file and room, its errors over the least, and what holds."""
-    warnings.simplefilter("ignore")
     file, rows, rho, neighbors, room = setting(paths, number)
+    name = f"{number} {file} {rows.shape[0]} x {rows.shape[1]}, rho = {rho:.3g}, {neighbors}"
+    return name, file, float(room), *errors_of(rows, rho, neighbors, runs)
+
+
+def errors_of(
+    rows: np.ndarray, rho: float, neighbors: str, runs: int, norm: float | str = 2.0
+) -> tuple[list[float], float]:
+    """Return l2 or relative errors over those of the best fixed clip, and what part holds."""
+    warnings.simplefilter("ignore")
     mean, spread = rows.mean(axis=0), rows.std(axis=0)
-    least = least_error(rows, rho, np.sqrt(spread), np.ones_like(spread))  # for replace, ...
+    unit = spread if norm == "relative" else np.ones_like(spread)
+    least = least_error(rows, rho, np.sqrt(spread * unit), unit)  # for replace, ...
     least *= 1.0 if neighbors == "replace" else 0.5  # ... which is a fair bound of the other
     errors, held = [], []
     for run in range(runs):
-        made = prolate.mean(rows, budget=prolate.Budget(rho=rho), neighbors=neighbors, seed=run)
+        budget = prolate.Budget(rho=rho)
+        made = prolate.mean(rows, budget=budget, neighbors=neighbors, error_norm=norm, seed=run)
         error = np.abs(made.estimate - mean)
         clipping = 0.0 if made.clipping_std is None else made.clipping_std
-        errors.append(float(np.linalg.norm(error)) / least)
+        errors.append(float(np.linalg.norm(error / unit)) / least)
         held.append(float(np.mean(error <= 1.96 * np.hypot(made.noise_std, clipping))))
-    name = f"{number} {file} {rows.shape[0]} x {rows.shape[1]}, rho = {rho:.3g}, {neighbors}"
-    return name, file, float(room), errors, float(np.mean(held))
+    return errors, float(np.mean(held))
 
 
 def rms(found: Found) -> float:
@@ -103,19 +112,19 @@ def compare(found: Iterable[Found], before: list[Found]) -> None:
         )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data/uci"))
-    parser.add_argument("--settings", type=int, default=400)
+def options_of(parser: argparse.ArgumentParser, settings: int, runs: int) -> argparse.Namespace:
+    parser.add_argument("--settings", type=int, default=settings)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--runs", type=int, default=6)
+    parser.add_argument("--runs", type=int, default=runs)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--save", type=Path)
     parser.add_argument("--over", type=Path, help="what another version saved")
-    options = parser.parse_args()
-    paths = sorted(options.data.glob("*.parquet"))
+    return parser.parse_args()
+
+
+def report(asked: Callable[[int], Found], options: argparse.Namespace) -> None:
+    """Measure the settings, and print what they have by room and by file or kind."""
     numbers = range(options.first, options.first + options.settings)
-    asked: Callable[[int], Found] = partial(measure, paths, options.runs)
     with ProcessPoolExecutor(options.jobs) as pool:
         found = list(pool.map(asked, numbers, chunksize=4))
     if options.save is not None:
@@ -128,6 +137,13 @@ def main() -> None:
         print(f"    {one[0]:56} {rms(one):.2f}, worst {max(one[3]):.2f}, hold {one[4]:.0%}")
     if options.over is not None:
         compare(found, [(*one[:3], one[3], one[4]) for one in json.loads(options.over.read_text())])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data/uci"))
+    options = options_of(parser, 400, 6)
+    report(partial(measure, sorted(options.data.glob("*.parquet")), options.runs), options)
 
 
 if __name__ == "__main__":

@@ -165,14 +165,18 @@ def test_a_first_look_gives_columns_a_floor() -> None:
     assert np.mean(found < 20.0) > 0.9
 
 
-def test_few_columns_of_any_units_have_no_floor_in_common() -> None:
-    rows = few_rows(0) * [1.0, 1e3, 1.0, 1e6]
-    curator = curator_of(rows)
-    tiny = Shape(600.0, curator, np.zeros(4), np.array([1e-9, 1e-6, 1e-9, 1e-3]), 0.0)
-    after, norms = with_first_look(tiny, root, share=0.5, relative=True)
-    assert after is tiny
-    assert norms is not None
-    assert norms.apart > 0.0
+def test_columns_of_different_units_have_no_floor_in_common_for_relative_errors() -> None:
+    unit = np.array([1.0, 1e3, 1e-3, 1e6])
+    for relative, units in ((False, unit), (True, unit), (True, np.ones(4))):
+        rows = few_rows(1) * units
+        curator = curator_of(rows, seed=1)
+        tiny = Shape(600.0, curator, np.zeros(4), 1e-9 * units, 0.0)
+        after, _ = with_first_look(tiny, root, share=curator.remaining, relative=relative)
+        largest = np.max(after.spread / rows.std(axis=0))
+        if relative and units is unit:
+            assert largest < 1e-6
+        else:
+            assert largest > 0.1
 
 
 def test_a_floor_makes_no_column_reach_farther_than_rows_do() -> None:

@@ -25,7 +25,6 @@ from prolate.estimators.lengths.norms import (
     is_doubtful,
     measure_norms,
 )
-from prolate.estimators.search.alike import ENOUGH
 from prolate.estimators.search.floor import with_common_floor
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
@@ -35,6 +34,7 @@ __all__ = ["expected_lengths", "with_first_look"]
 
 Floats = NDArray[np.float64]
 
+_ALIKE = 8.0  # quarters of the spreads are above and below two that differ by so many times
 _FEWEST = 2  # columns that may hide values: a single one has its sides counted
 _HIDDEN = (
     "The columns are nearly 0 in most rows, and noise hides in which columns a row is not: the "
@@ -58,8 +58,8 @@ def with_first_look(
     share : float
         Of mu**2, for a mean and all that it needs.
     relative : bool
-        Whether errors count relative to spreads: then few columns, perhaps of different units, are
-        not given a floor in common.
+        Whether errors count relative to spreads: then columns whose spreads differ much, perhaps
+        of different units, are not given a floor in common.
     """
     sample, scale = shape.sample, weigh(shape)
     rows = shape.rows * sample.fraction
@@ -72,10 +72,11 @@ def with_first_look(
     hidden = np.ones(scale.size, dtype=np.bool_) if shape.constant is None else ~shape.constant
     if shape.first is not None:
         hidden &= ~shape.first.rare
-    if np.count_nonzero(hidden) < _FEWEST or (relative and scale.size < ENOUGH):
+    if np.count_nonzero(hidden) < _FEWEST:
         return shape, norms
+    floored = hidden & (not relative or _are_alike(shape.spread[hidden]))
     spread = with_common_floor(
-        sample, rows, shape.center, shape.spread, wide=hidden, part=norms.apart / rows
+        sample, rows, shape.center, shape.spread, wide=floored, part=norms.apart / rows
     )
     if not norms.hidden:  # no column reaches farther than rows do
         spread = np.minimum(spread, np.maximum(shape.spread, norms.farthest * scale))
@@ -86,6 +87,12 @@ def with_first_look(
         noise = np.where(spread > shape.spread, np.inf, noise)  # it was the bulk's
     warnings = (*shape.warnings, _HIDDEN)
     return replace(shape, spread=spread, center_noise=noise, warnings=warnings), None
+
+
+def _are_alike(spread: Floats) -> bool:
+    """Return whether columns may well be of one unit."""
+    lower, upper = np.quantile(np.log(spread), [0.25, 0.75])
+    return bool(upper - lower < np.log(_ALIKE))
 
 
 def expected_lengths(

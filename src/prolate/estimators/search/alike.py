@@ -17,13 +17,10 @@ from numpy.typing import NDArray
 
 from prolate.theory import RELATIVE, optimal_scale
 
-__all__ = ["ENOUGH", "likely_scale", "likely_spread", "raised_spread"]
+__all__ = ["likely_scale", "likely_spread", "raised_spread"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-ENOUGH = 10
-"""Columns, perhaps of different units, that tell how much they differ."""
 
 _UPPER = 0.9  # quantile of the spreads, beside the median, ...
 _DEVIATIONS = 1.28  # ... and how far apart these are, in standard deviations of a normal shape
@@ -31,6 +28,7 @@ _DEVIATIONS = 1.28  # ... and how far apart these are, in standard deviations of
 # a spread seems to be.
 _USUAL = (1.5, np.inf)
 _RELATIVE = (3.0, 4.0)
+_ENOUGH = 10  # columns, perhaps of different units, that tell how much they differ
 _LEAST_PART = 0.25  # of a column that is there: its values are no longer, beside whole columns
 
 
@@ -85,7 +83,7 @@ def raised_spread(
     most = np.sqrt(most) if squares else most
     vary = np.ones(spread.size, dtype=np.bool_) if constant is None else ~constant
     likely = spread.copy()
-    if np.count_nonzero(vary) >= (ENOUGH if error_norm == RELATIVE else 1):
+    if np.count_nonzero(vary) >= (_ENOUGH if error_norm == RELATIVE else 1):
         likely[vary] = likely_spread(spread[vary], below, most)
     return likely
 

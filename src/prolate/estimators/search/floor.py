@@ -103,7 +103,7 @@ def with_common_floor(
     The floor leaves half of them as long.
     """
     spread, _ = with_farthest(view, rows, center, spread, precisely=True, of=part)
-    share = long_share(view, rows, _SURER * part)
+    share = long_share(view, rows, _SURER * part) if wide.any() else 0.0
     if share == 0.0:
         return spread
     longer = partial(_longer, view, rows, center, spread, wide, share, _LONG)
