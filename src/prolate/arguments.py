@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prolate.budget import Budget
-from prolate.errors import BudgetError, InputError, did_you_mean
+from prolate.errors import BudgetError, InputError, did_you_mean, shown
 from prolate.release.unit import Contribution
 from prolate.theory import RELATIVE
 
@@ -53,7 +53,7 @@ def check_method(method: object, allowed: Sequence[str]) -> str:
     """Return `method` if it is one of `allowed`."""
     if not isinstance(method, str) or method not in allowed:
         hint = did_you_mean(method, allowed) if isinstance(method, str) else ""
-        raise InputError(f"method must be one of {', '.join(allowed)}; got {method!r}.{hint}")
+        raise InputError(f"method must be one of {', '.join(allowed)}; got {shown(method)}.{hint}")
     return method
 
 
@@ -69,7 +69,7 @@ def as_number(value: object) -> float:
 def check_flag(name: str, value: object) -> bool:
     """Return `value` if it is True or False: what else is true says something else."""
     if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{name} must be True or False; got {value!r}.")
+        raise InputError(f"{name} must be True or False; got {shown(value)}.")
     return bool(value)
 
 
@@ -78,7 +78,7 @@ def check_progress(progress: object) -> None:
     if not isinstance(progress, bool | np.bool_ | None) and not callable(progress):
         raise InputError(
             "progress must be True, False, or a function that takes a label, the rows read so far "
-            f"and the rows in all; got {progress!r}."
+            f"and the rows in all; got {shown(progress)}."
         )
 
 
@@ -89,7 +89,7 @@ def check_norm(error_norm: object) -> float:
     p = as_number(error_norm)
     if not (1.0 <= p < math.inf):
         raise InputError(
-            f"error_norm must be a finite number p >= 1, or 'relative'; got {error_norm!r}."
+            f"error_norm must be a finite number p >= 1, or 'relative'; got {shown(error_norm)}."
         )
     return p
 
@@ -102,7 +102,7 @@ def check_clip(clip: object) -> float | Literal["auto", "optimal"]:
     if not 0.0 < part < 1.0:
         raise InputError(
             "clip must be 'auto', 'optimal' or the fraction of rows to clip, between 0 and 1; "
-            f"got {clip!r}."
+            f"got {shown(clip)}."
         )
     return part
 
@@ -141,10 +141,10 @@ def check_ellipse(
             raise InputError(f"{name} is for method={allowed}; got method={method!r}.")
 
 
-def check_unit(unit: object, contribution: str, max_rows: int | None) -> Contribution:
+def check_unit(unit: object, contribution: object, max_rows: int | None) -> Contribution:
     """Return how persons contribute, or raise `InputError` if it does not go with the rest."""
-    if contribution not in ("mean", "rows"):
-        raise InputError(f"contribution must be 'mean' or 'rows'; got {contribution!r}.")
+    if not isinstance(contribution, str) or contribution not in ("mean", "rows"):
+        raise InputError(f"contribution must be 'mean' or 'rows'; got {shown(contribution)}.")
     if unit is None and (contribution != "mean" or max_rows is not None):
         raise InputError(
             "contribution and max_rows say how a person's rows count; also name the column that "
@@ -161,7 +161,7 @@ def check_unit(unit: object, contribution: str, max_rows: int | None) -> Contrib
     if max_rows is None or not (whole and 1 <= max_rows <= 10**6):
         raise InputError(
             "contribution='rows' needs max_rows, the number of rows of each person that count: "
-            f"a whole number from 1 to a million, such as max_rows=5; got {max_rows!r}."
+            f"a whole number from 1 to a million, such as max_rows=5; got {shown(max_rows)}."
         )
     return "rows"
 
@@ -189,7 +189,7 @@ def read_vector(
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} must be numbers; got {values!r}.") from None
+        raise InputError(f"{name} must be numbers; got {shown(values)}.") from None
     if array.ndim > 1 or (array.ndim == 1 and array.size != len(columns)):
         raise InputError(
             f"{name} must be one number for all columns or one per column ({len(columns)}); "
@@ -213,7 +213,7 @@ def read_quantiles(q: object) -> tuple[NDArray[np.float64], bool]:
     if array.ndim != 1 or array.size == 0 or not np.all((array >= 0.0) & (array <= 1.0)):
         raise InputError(
             f"q must be a number between 0 and 1, or several, such as [0.25, 0.5] for the lower "
-            f"quartile and the median; got {q!r}."
+            f"quartile and the median; got {shown(q)}."
         )
     return array, single
 
@@ -315,7 +315,7 @@ def _pair(pair: Any, what: str) -> tuple[Any, Any]:
     try:
         low, high = pair
     except (TypeError, ValueError):
-        raise InputError(f"{what} must be a pair (lower, upper); got {pair!r}.") from None
+        raise InputError(f"{what} must be a pair (lower, upper); got {shown(pair)}.") from None
     return low, high
 
 
@@ -323,7 +323,7 @@ def _numbers(values: Any, count: int) -> NDArray[np.float64]:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"bounds must be numbers; got {values!r}.") from None
+        raise InputError(f"bounds must be numbers; got {shown(values)}.") from None
     if array.ndim > 1 or (array.ndim == 1 and array.size != count):
         raise InputError(
             f"bounds must be one number for all columns or one per column ({count}); "

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Literal, cast, get_args
 
 from prolate.conversions import SAFE, gdp_log_delta, increasing_root, mu_from, zcdp_log_delta
-from prolate.errors import BudgetError, InputError
+from prolate.errors import BudgetError, InputError, shown
 
 __all__ = [
     "LEAST_MU",
@@ -41,7 +41,7 @@ LEAST_MU, MOST_MU = 1e-6, 1e4
 def check_neighbors(neighbors: object) -> Neighbors:
     """Return `neighbors` if it is one of the two, or raise `InputError`."""
     if not isinstance(neighbors, str) or neighbors not in get_args(Neighbors):
-        raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
+        raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {shown(neighbors)}.")
     return cast("Neighbors", neighbors)
 
 
@@ -86,7 +86,7 @@ def _number(name: str, value: object) -> float:
     except OverflowError:
         raise BudgetError(f"{name} must be a finite number; this one is too large.") from None
     except (TypeError, ValueError):
-        raise BudgetError(f"{name} must be a number; got {value!r}.") from None
+        raise BudgetError(f"{name} must be a number; got {shown(value)}.") from None
 
 
 class Budget:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Number
 
 __all__ = [
     "BudgetError",
@@ -17,7 +18,11 @@ __all__ = [
     "ProlateError",
     "ReleaseError",
     "did_you_mean",
+    "shown",
 ]
+
+_SCALARS = str | bytes | bool | int | float | complex | Number | None
+_SHORT = 80  # characters of a text that is shown
 
 
 class ProlateError(Exception):
@@ -50,3 +55,17 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     near = get_close_matches(name, list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def shown(value: object) -> str:
+    """Return a wrong argument as an error shows it: one number or word, or what else its type is.
+
+    Whoever mixes up arguments passes rows where something else belongs, and errors reach logs.
+
+    Examples
+    --------
+    >>> shown(1.5), shown([170.2, 70.1])
+    ('1.5', 'an object of type list')
+    """
+    text = repr(value) if isinstance(value, _SCALARS) else ""
+    return text if 0 < len(text) <= _SHORT else f"an object of type {type(value).__name__}"

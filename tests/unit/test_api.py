@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 from collections.abc import Callable
 from decimal import Decimal
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import prolate
-from prolate import Budget, BudgetError, InputError, Ledger, LedgerError, Release
+from prolate import Budget, BudgetError, InputError, Ledger, LedgerError, ProlateError, Release
 from prolate.api.count import _names
 from prolate.estimators.clipping import allowance
 from prolate.terminal import print_release
@@ -250,6 +251,32 @@ def test_bad_arguments_are_refused_with_a_sentence(name):
     options, error, text = BAD_ARGUMENTS[name]
     with pytest.raises(error, match=text):
         prolate.mean(ROWS, **{"budget": BUDGET, **options})
+
+
+NEEDED = {
+    "mean": {},
+    "sum": {"bounds": (0, 1)},
+    "variance": {},
+    "quantile": {"q": 0.5},
+    "covariance": {},
+    "count": {},
+    "regress": {"target": "x2"},
+}
+ALONG = {"keys": {"by": "x0"}, "contribution": {"unit": "x0"}}
+ALONG["max_rows"] = {"unit": "x0", "contribution": "rows"}
+
+
+@pytest.mark.parametrize("function", NEEDED)
+@pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist, lambda rows: rows[:, 0]])
+def test_rows_in_the_place_of_another_argument_are_not_repeated(function, kind):
+    rows = np.random.default_rng(6).normal(size=(6, 3))
+    for name in inspect.signature(getattr(prolate, function)).parameters:
+        if name == "data" or (name == "keys" and np.ndim(kind(rows)) == 1):  # which are keys
+            continue
+        given = {"budget": BUDGET} | NEEDED[function] | ALONG.get(name, {}) | {name: kind(rows)}
+        with pytest.raises(ProlateError) as refusal:
+            getattr(prolate, function)(rows, **given)
+        assert not any(f"{abs(value):.4f}"[:6] in str(refusal.value) for value in rows.flat)
 
 
 @pytest.mark.parametrize("q", [1.5, [-0.1], [], "half", np.nan, [[0.5]]])

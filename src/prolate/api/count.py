@@ -89,7 +89,7 @@ def count(
         data = _rows(data, engine)
     elif columns is None:
         columns = ()
-    counted = "rows" if unit is None or contribution == "rows" else "persons"
+    counted = "rows" if unit is None or max_rows is not None else "persons"
     job = Job(
         statistic="count",
         method="auto",

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Budget
-from prolate.errors import BudgetError, InputError
+from prolate.errors import BudgetError, InputError, shown
 from prolate.release.key import Key, as_key, in_words
 from prolate.sources.labels import Labels, text_of
 from prolate.sources.source import Block, Source
@@ -100,7 +100,9 @@ def check_keys(columns: Sequence[str | int], keys: Keys | None, budget: Budget) 
 
 def _listed(keys: Any) -> list[Any]:
     if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
-        raise InputError(f"keys must be a list, such as keys=['north', 'south']; got {keys!r}.")
+        raise InputError(
+            f"keys must be a list, such as keys=['north', 'south']; got {shown(keys)}."
+        )
     return list(keys)
 
 
@@ -108,7 +110,7 @@ def _key_of(key: Any, width: int) -> Key:
     if not isinstance(key, tuple | list) or len(key) != width:
         raise InputError(
             f"With {width} columns in by, a key is a tuple of {width} labels, such as "
-            f"keys=[('north', 'f')]; got {key!r}."
+            f"keys=[('north', 'f')]; got {shown(key)}."
         )
     return as_key(tuple(map(text_of, key)))
 

@@ -24,7 +24,7 @@ from prolate.arguments import (
 )
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
-from prolate.errors import InputError
+from prolate.errors import InputError, shown
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
 from prolate.release import GroupedRelease, Release
@@ -212,8 +212,8 @@ def mean(
     check_method(method, MEAN_METHODS)
     part = check_clip(clip)
     check_ellipse(method, part, center, scale, also="auto")
-    if rotation not in ("auto", None):
-        raise InputError(f"rotation must be 'auto' or None; got {rotation!r}.")
+    if rotation is not None and (not isinstance(rotation, str) or rotation != "auto"):
+        raise InputError(f"rotation must be 'auto' or None; got {shown(rotation)}.")
     if rotation is not None and method != "auto":
         raise InputError(f"rotation is for method='auto'; got method={method!r}.")
 

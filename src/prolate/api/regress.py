@@ -17,7 +17,7 @@ from prolate.api.options import Engine, RegressOptions
 from prolate.arguments import Bounds, as_number, check_flag, check_method
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Progress
-from prolate.errors import InputError
+from prolate.errors import InputError, shown
 from prolate.estimators import Estimate
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.ledger import Ledger
@@ -142,6 +142,11 @@ def open_line(
     labels: Sequence[str | int],
 ) -> Source:
     """Open features and target; an error about the target comes before one about features."""
+    if not isinstance(target, str):
+        raise InputError(
+            "The target must be the name of a column of the data, such as 'cost'; got "
+            f"{shown(target)}. Where it is an array of its own, use LinearRegression().fit(X, y)."
+        )
     try:
         return open_table(data, target, features, engine, labels)
     except InputError as error:
@@ -229,8 +234,8 @@ def line_method(
     """
     check_method(method, REGRESSION_METHODS)
     intercept = check_flag("fit_intercept", fit_intercept)
-    if accounting not in ("joint", "basic"):
-        raise InputError(f"accounting must be 'joint' or 'basic'; got {accounting!r}.")
+    if not isinstance(accounting, str) or accounting not in ("joint", "basic"):
+        raise InputError(f"accounting must be 'joint' or 'basic'; got {shown(accounting)}.")
     if method == "auto":
         if accounting != "joint":
             raise InputError(
@@ -292,5 +297,7 @@ def _penalty(alpha: object) -> float | None:
         return None
     value = as_number(alpha)
     if not 0.0 <= value < math.inf:
-        raise InputError(f"alpha must be a finite number, 0 or larger, or None; got {alpha!r}.")
+        raise InputError(
+            f"alpha must be a finite number, 0 or larger, or None; got {shown(alpha)}."
+        )
     return value

@@ -20,7 +20,7 @@ from prolate.arguments import (
     read_vector,
 )
 from prolate.budget import Budget, Neighbors, check_neighbors
-from prolate.errors import InputError
+from prolate.errors import InputError, shown
 from prolate.forecast import views
 from prolate.forecast.question import MOST_ROWS, Question
 from prolate.parallel import computed_once
@@ -210,7 +210,7 @@ def expected_error(
     question = _question(d, scale, method, error_norm, neighbors, clip, center, offset, bounds)
     rows = _rows(n)
     if target is not None and not 0.0 < as_number(target) < math.inf:
-        raise InputError(f"target must be a positive, finite number; got {target!r}.")
+        raise InputError(f"target must be a positive, finite number; got {shown(target)}.")
     if delta is not None:
         Budget(mu=1.0).epsilon_at(delta)  # refuses what is no delta
     needed = None
@@ -306,7 +306,7 @@ def _columns(d: int | None, scale: ArrayLike | None) -> int:
     if d is None:
         return int(size or 0)
     if isinstance(d, bool) or not isinstance(d, int | np.integer) or d < 1:
-        raise InputError(f"d must be a number of columns, at least 1; got {d!r}.")
+        raise InputError(f"d must be a number of columns, at least 1; got {shown(d)}.")
     if size is not None and size != d:
         raise InputError(f"scale has {size} numbers for {d} columns; give one for each.")
     return int(d)
@@ -316,7 +316,7 @@ def _rows(n: object) -> int:
     if isinstance(n, float) and n.is_integer():
         n = int(n)
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_ROWS:
-        raise InputError(f"n must be a number of rows, between 1 and 2**38; got {n!r}.")
+        raise InputError(f"n must be a number of rows, between 1 and 2**38; got {shown(n)}.")
     return int(n)
 
 

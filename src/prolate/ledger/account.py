@@ -43,7 +43,7 @@ from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from fractions import Fraction
 
 from prolate.budget import LEAST_MU, MOST_MU, Budget, Composition
-from prolate.errors import BudgetError
+from prolate.errors import BudgetError, shown
 from prolate.ledger.entry import Charge, Entry, Promise
 
 __all__ = ["Account", "check_keys_delta"]
@@ -252,7 +252,7 @@ def check_keys_delta(limit: Budget, keys_delta: object) -> float:
         If it is no number, or not less than a delta that the limit states.
     """
     if isinstance(keys_delta, bool) or not isinstance(keys_delta, float | int):
-        raise BudgetError(f"keys_delta must be a number; got {keys_delta!r}.")
+        raise BudgetError(f"keys_delta must be a number; got {shown(keys_delta)}.")
     if keys_delta == 0:
         return 0.0
     if "delta" not in limit.stated:
@@ -262,7 +262,8 @@ def check_keys_delta(limit: Budget, keys_delta: object) -> float:
     whole = limit.stated["delta"]
     if not (0.0 < keys_delta < whole and _rest(whole, keys_delta) > 0.0):
         raise BudgetError(
-            f"keys_delta must lie between 0 and the limit's delta, {whole:g}; got {keys_delta!r}."
+            f"keys_delta must lie between 0 and the limit's delta, {whole:g}; "
+            f"got {shown(keys_delta)}."
         )
     Budget(epsilon=limit.stated["epsilon"], delta=_rest(whole, keys_delta))  # or says why not
     return float(keys_delta)

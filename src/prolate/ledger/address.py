@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from prolate.errors import InputError
+from prolate.errors import InputError, shown
 
 __all__ = ["Address", "address", "hide_passwords"]
 
@@ -119,7 +119,9 @@ def resolved(path: object) -> Path:
     except InputError:
         raise
     except (TypeError, ValueError, OSError, RuntimeError) as error:
-        raise InputError(f"A ledger needs the path of a file; got {path!r} ({error}).") from error
+        raise InputError(
+            f"A ledger needs the path of a file; got {shown(path)} ({error})."
+        ) from error
 
 
 def hide_passwords(text: str) -> str:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from prolate.budget import Budget, Neighbors, check_neighbors
-from prolate.errors import BudgetError, InputError, LedgerError
+from prolate.errors import BudgetError, InputError, LedgerError, shown
 from prolate.ledger.account import Account, check_keys_delta
 from prolate.ledger.address import Address, address, resolved
 from prolate.ledger.books import Books
@@ -297,7 +297,7 @@ def _store(path: str | os.PathLike[str] | Address) -> Store:
 def _check_budget(name: str, value: object) -> None:
     if not isinstance(value, Budget):
         raise InputError(
-            f"{name} must be a Budget, such as Budget(epsilon=1, delta=1e-6); got {value!r}."
+            f"{name} must be a Budget, such as Budget(epsilon=1, delta=1e-6); got {shown(value)}."
         )
     if not (math.isfinite(value.mu) and value.mu > 0.0):
         raise BudgetError(f"{name} must have a positive and finite mu; got {value.mu}.")
@@ -313,15 +313,15 @@ def _promise(neighbors: object, unit: str | None) -> Promise:
 
 def _check_delta(value: object) -> None:
     if not (isinstance(value, float | int) and 0.0 <= value < 1.0) or isinstance(value, bool):
-        raise BudgetError(f"delta must be a number from 0 to below 1; got {value!r}.")
+        raise BudgetError(f"delta must be a number from 0 to below 1; got {shown(value)}.")
 
 
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str):
-        raise InputError(f"{name} must be a string; got {value!r}.")
+        raise InputError(f"{name} must be a string; got {shown(value)}.")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{name} must be text that UTF-8 can hold; got {value!r}.") from None
+        raise InputError(f"{name} must be text that UTF-8 can hold; got {shown(value)}.") from None
     if "\0" in value:
-        raise InputError(f"{name} must be text without NUL characters; got {value!r}.")
+        raise InputError(f"{name} must be text without NUL characters; got {shown(value)}.")

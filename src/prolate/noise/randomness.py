@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.compiled import WORK
-from prolate.errors import InputError
+from prolate.errors import InputError, shown
 from prolate.noise.kernels import compiled
 
 __all__ = ["RandomBits", "SeededBits", "SystemBits", "random_bits"]
@@ -74,7 +74,7 @@ class SeededBits:
 
     def __init__(self, seed: int) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise InputError(f"seed must be a non-negative integer or None; got {seed!r}.")
+            raise InputError(f"seed must be a non-negative integer or None; got {shown(seed)}.")
         self._generator = np.random.Philox(int(seed))
 
     def words(self, count: int) -> NDArray[np.uint64]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import all_digits
-from prolate.errors import InputError
+from prolate.errors import InputError, shown
 from prolate.release.words import NOT_PRIVATE, headline, printable
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def confidence(level: object) -> float:
     except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not 0.0 < value < 1.0:
-        raise InputError(f"level must lie strictly between 0 and 1, such as 0.95; got {level!r}.")
+        raise InputError(
+            f"level must lie strictly between 0 and 1, such as 0.95; got {shown(level)}."
+        )
     return value
 
 

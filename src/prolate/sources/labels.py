@@ -22,7 +22,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.errors import InputError
+from prolate.errors import InputError, shown
 from prolate.sources.dictionaries import decoded
 from prolate.sources.periods import is_of_pandas
 from prolate.sources.source import Columns, choose_columns
@@ -148,7 +148,9 @@ def text_of(label: object) -> str:
     except (pa.ArrowException, ValueError, TypeError, ArithmeticError):
         text = ""
     if not text:
-        raise InputError(f"A key must be text or a number, not missing or empty; got {label!r}.")
+        raise InputError(
+            f"A key must be text or a number, not missing or empty; got {shown(label)}."
+        )
     return text
 
 

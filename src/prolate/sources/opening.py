@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from prolate.errors import InputError
+from prolate.errors import InputError, shown
 from prolate.sources.arrays import ArraySource, as_array, refuse_lists
 from prolate.sources.paths import Paths, as_paths
 from prolate.sources.source import Columns, Source
@@ -84,7 +84,7 @@ def open_source(
     array([9])
     """
     if isinstance(block_bytes, bool) or not isinstance(block_bytes, int) or block_bytes < 1:
-        raise InputError(f"block_bytes must be a positive whole number; got {block_bytes!r}.")
+        raise InputError(f"block_bytes must be a positive whole number; got {shown(block_bytes)}.")
     if isinstance(data, Source) and columns is None:
         return data
     kinds = [(kind.__module__.split(".")[0], kind.__name__) for kind in type(data).__mro__]
@@ -135,8 +135,8 @@ def _spark(
     engine: str | None,
     labels: Sequence[str | int],
 ) -> Source:
-    if engine not in (None, "spark"):
-        raise InputError(f"engine must be 'spark' or None; got {engine!r}.")
+    if engine is not None and (not isinstance(engine, str) or engine != "spark"):
+        raise InputError(f"engine must be 'spark' or None; got {shown(engine)}.")
     if ("pyspark", "DataFrame") in kinds and hasattr(data, "isStreaming"):
         from prolate.sources.spark_frames import frame_source
 

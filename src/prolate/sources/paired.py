@@ -209,7 +209,7 @@ def open_table(
     if features is not None:
         several = hasattr(features, "__iter__") and not isinstance(features, str)
         chosen = list(features) if several else [features]
-        if target in chosen:
+        if any(isinstance(name, str) and name == target for name in chosen):
             raise InputError(f"The target {target!r} cannot be one of the features, too.")
         if not chosen:
             raise InputError("features=[] leaves nothing to work on; name at least one column.")

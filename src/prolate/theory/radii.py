@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prolate.budget import Neighbors
-from prolate.errors import InputError
+from prolate.errors import InputError, shown
 from prolate.theory.checks import offset_like, positive, probability, scaled_like
 from prolate.theory.chi2_mixture import ChiSquareMixture
 
@@ -132,7 +132,7 @@ def sensitivity(radius: float, neighbors: Neighbors) -> float:
     It is 2 C under ``"replace"`` and C under ``"add-remove"``.
     """
     if neighbors not in ("replace", "add-remove"):
-        raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {neighbors!r}.")
+        raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {shown(neighbors)}.")
     return radius * (2.0 if neighbors == "replace" else 1.0)
 
 
