@@ -143,3 +143,10 @@ def test_means_by_folder(tmp_path: Path) -> None:
     )
     assert abs(found["EU"].estimate[0]) < 0.1
     assert abs(found["US"].estimate[0] - 1.0) < 0.1
+
+
+def test_keys_may_be_written_as_folders_are(tmp_path: Path) -> None:
+    write(tmp_path, "month=01", "month=10", rows=3000)
+    for keys in (["01", "10"], [1, 10]):
+        found = prolate.count(tmp_path, budget=BUDGET, by="month", keys=keys, seed=0)
+        assert all(abs(found[str(key)].n - 3000) < 30 for key in keys)

@@ -50,6 +50,8 @@ class Labels:
         What else is written where a label is missing.
     decimal_commas : bool
         Whether whole numbers may be written like 7,0.
+    whole : bool
+        Whether all are whole numbers, so that a public label such as 01 stands for 1.
 
     Examples
     --------
@@ -59,9 +61,11 @@ class Labels:
     ([0, 1, 0, 2], 2)
     """
 
-    def __init__(self, missing: Collection[str] = (), *, decimal_commas: bool = False) -> None:
+    def __init__(
+        self, missing: Collection[str] = (), *, decimal_commas: bool = False, whole: bool = False
+    ) -> None:
         self._known: dict[bytes | None, int] = {}
-        self._decimal_commas = decimal_commas
+        self._decimal_commas, self._whole = decimal_commas, whole
         self._missing = frozenset(text.encode() for text in missing)
 
     def __len__(self) -> int:
@@ -83,6 +87,8 @@ class Labels:
         text = text_of(label).encode()
         if self._decimal_commas:
             text = _without_comma(text)
+        if self._whole and text.isdigit():
+            text = text.lstrip(b"0") or b"0"
         return self._known.setdefault(text, len(self._known))
 
     def lost(self, label: object) -> str | None:
