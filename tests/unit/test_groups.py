@@ -673,6 +673,15 @@ def test_a_picture_of_groups() -> None:
     plt.close(axes[0].figure)
     with pytest.raises(ReleaseError, match="no group"):
         GroupedRelease.from_dict({**G.to_dict(), "groups": []}).plot()
+    alone = prolate.covariance(
+        pa.table({"x": [1.0, 2.0], "g": ["a", "b"]}),
+        by="g",
+        keys=["a"],
+        correlation=True,
+        budget=prolate.Budget(mu=1),
+    )
+    with pytest.raises(ReleaseError, match="nothing to draw"):
+        alone.plot()
 
 
 def test_views(tmp_path: Path) -> None:

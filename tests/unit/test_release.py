@@ -331,6 +331,16 @@ def test_plot_draws_every_estimate() -> None:
     plt.close("all")
 
 
+def test_plot_of_numbers_beside_errors_of_any_size_is_no_warning() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+
+    far = release(estimate=[5e-324, 1e300], noise_std=[1e300, 1e-300], sampling_std=[1e300, 0.0])
+    far.plot().figure.canvas.draw()
+    plt.close("all")
+
+
 def test_text_says_what_it_is() -> None:
     lines = str(release(budget=Budget(epsilon=1, delta=1e-6), receipt=())).splitlines()
     assert lines[0] == (

@@ -82,15 +82,16 @@ def _plot_rows(
     if ax is None:
         height = min(max(2.0, 0.8 + 0.25 * d * several), _TALLEST)
         ax = plt.subplots(figsize=(6.4, height), layout="constrained")[1]
-    shown, unit = release.statistic, np.ones(estimate.shape)
+    shown = release.statistic
     names = [_label(name) for name in release.columns]
     if half.any() and not comparable((estimate - half).min(axis=0), (estimate + half).max(axis=0)):
         shown = "error in % of the estimate"
-        with np.errstate(divide="ignore", invalid="ignore"):
-            unit = np.where(estimate == 0.0, 1.0, 100.0 / np.abs(estimate))
+        with np.errstate(divide="ignore", over="ignore"):
+            unit = np.where(estimate == 0.0, 1.0, np.minimum(100.0 / np.abs(estimate), _LARGEST))
+            half, noise = (np.minimum(values * unit, _LARGEST) for values in (half, noise))
         if several == 1:
             names = [f"{name} = {x:.5g}" for name, x in zip(names, estimate[0], strict=True)]
-        widest = float(np.max(np.minimum(half * unit, 100.0)))
+        widest = float(np.max(np.minimum(half, 100.0)))
         ax.set_xlim(-1.1 * widest, 1.1 * widest)  # what is wider than 100 % leaves the picture
         estimate = np.zeros(estimate.shape)
     labels: list[Any] = [None]
@@ -98,7 +99,7 @@ def _plot_rows(
         labels = [f"q = {label_of(q)}" for q in release.quantile_labels]
     for i in range(several):
         y = np.arange(d) + (i - (several - 1) / 2.0) * 0.8 / several
-        _draw(ax, estimate[i], y, half[i] * unit[i], noise[i] * unit[i], d, labels[i])
+        _draw(ax, estimate[i], y, half[i], noise[i], d, labels[i])
     if d <= _NAMED:
         ax.set_yticks(range(d), names)
     else:
@@ -130,6 +131,8 @@ def plot_groups(groups: GroupedRelease, level: float) -> NDArray[np.object_]:
     if first is None:
         raise ReleaseError("There is no group, so there is nothing to draw.")
     places = list(zip(*(axis.tolist() for axis in each(first)), strict=True))[:_MOST_PANELS]
+    if not places:
+        raise ReleaseError("Of one column there are no correlations, so there is nothing to draw.")
     across = min(3, len(places))
     down = -(-len(places) // across)
     height = min(max(2.0, 0.9 + 0.25 * len(releases)), _TALLEST / down)
