@@ -207,6 +207,20 @@ def test_files_with_other_columns(tmp_path: Path) -> None:
     assert "secret" not in str(caught.value)
 
 
+def test_an_index_of_pandas_is_no_column_unless_it_is_named(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [5.0, 6.0, 7.0, 8.0]})
+    some = frame[frame.a != 2.0]
+    for number, part in enumerate((frame, some, frame.set_axis(list("wxyz")))):
+        part.to_parquet(tmp_path / f"{number}.parquet")
+    assert open_source(tmp_path).columns == ("a", "b")
+    frame.to_csv(tmp_path / "rows.csv")
+    assert open_source(tmp_path / "rows.csv", labels=["a"]).columns == ("b", "a")
+    for path, index in (("1.parquet", "__index_level_0__"), ("rows.csv", "")):
+        assert open_source(tmp_path / path, [index]).columns == (index,)
+    assert open_source(pa.Table.from_pandas(some)).columns == ("a", "b")
+
+
 def test_the_same_file_twice_would_count_its_rows_twice(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"x": [1]}), path)

@@ -32,7 +32,7 @@ from prolate.sources.paths import (
     name_for_arrow,
     readable,
 )
-from prolate.sources.source import Columns, listed
+from prolate.sources.source import Columns, listed, without_index
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -289,8 +289,8 @@ class FileSource(BatchSource):
 
 
 def _check_same(first: DataFile, file: DataFile) -> None:
-    missing = [name for name in first.names if name not in set(file.names)]
-    extra = [name for name in file.names if name not in set(first.names)]
+    missing = [name for name in without_index(first.names) if name not in set(file.names)]
+    extra = [name for name in without_index(file.names) if name not in set(first.names)]
     if missing or extra:
         differences = [
             f"{what} {listed(names, 4)}"

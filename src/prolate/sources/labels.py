@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from prolate.errors import InputError, shown
 from prolate.sources.dictionaries import decoded
 from prolate.sources.periods import is_of_pandas
-from prolate.sources.source import Columns, choose_columns
+from prolate.sources.source import Columns, choose_columns, without_index
 
 __all__ = ["Labels", "choose", "encoded", "is_label", "text_of"]
 
@@ -199,7 +199,7 @@ def choose(
                 "be text or numbers."
             )
     if columns is None:
-        columns = [name for name in names if name not in marks]
+        columns = without_index([name for name in names if name not in marks])
         if not columns:
             raise InputError(f"There is no column in {where} besides {', '.join(marks)}.")
     elif isinstance(columns, tuple) and not columns:

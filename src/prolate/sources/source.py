@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -19,13 +20,23 @@ if TYPE_CHECKING:
     from prolate.sources.kept import Thinning
     from prolate.sources.labels import Labels
 
-__all__ = ["HELD", "Block", "Columns", "Source", "choose_columns", "listed", "position_names"]
+__all__ = [
+    "HELD",
+    "Block",
+    "Columns",
+    "Source",
+    "choose_columns",
+    "listed",
+    "position_names",
+    "without_index",
+]
 
 Columns = str | int | Iterable[str | int]
 
 HELD = 1 << 24
 """Cells of tables that are held in memory: 128 MB."""
 _TO_TYPE = 40  # names of columns that an error lists to be typed
+_INDEX = re.compile(r"(__index_level_\d+__)?")  # as pandas calls it in Parquet, and in CSV files
 _TIMES = tuple(f"of type {word}" for word in ("date", "time", "duration", "period"))
 
 
@@ -244,6 +255,19 @@ def listed(names: Collection[str], most: int = 8) -> str:
     return ", ".join(shown) + (f" and {rest} more" if rest else "")
 
 
+def without_index(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that are meant where none are named: all but an index of pandas'.
+
+    It numbers the rows, so that its mean says nothing, and takes budget from the others.
+
+    Examples
+    --------
+    >>> without_index(["", "age", "__index_level_0__"]), without_index([""])
+    (('age',), ('',))
+    """
+    return tuple(name for name in names if not _INDEX.fullmatch(name)) or tuple(names)
+
+
 def choose_columns(
     columns: Columns | None,
     names: Sequence[str],
@@ -257,7 +281,7 @@ def choose_columns(
     Parameters
     ----------
     columns : str, int or iterable of them, or None
-        What was asked for; None is all columns.
+        What was asked for; None is all columns, but for `without_index`.
     names : sequence of str
         The columns that there are.
     unusable : mapping from str to str
@@ -289,7 +313,7 @@ def choose_columns(
             "give every column a name of its own."
         )
     if columns is None:
-        chosen = tuple(names)
+        chosen = without_index(names)
     else:
         chosen = tuple(_name(wanted, names, known, where, by_position) for wanted in _list(columns))
     if not chosen:
