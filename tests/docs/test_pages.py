@@ -123,7 +123,10 @@ def test_every_block_runs(page: Path, tables: Path, capsys: pytest.CaptureFixtur
     names = namespace(page)
     for kind, text in blocks(page):
         if kind == "python":
+            capsys.readouterr()
             exec(compile(text, str(page), "exec"), names)
+            if " as refusal:" in text:  # what a page calls refused must be
+                assert "exceeds the budget" in capsys.readouterr().out
         else:
             run_commands(kind, text)
 
