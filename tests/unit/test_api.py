@@ -432,6 +432,20 @@ def test_progress_is_reported():
     assert seen[-1][1:] == (6000, 6000)
 
 
+@pytest.mark.parametrize("groups", [{}, {"by": "x1", "keys": [0]}])
+@pytest.mark.parametrize("unit", [None, "x2"])
+def test_progress_does_not_show_whether_there_are_rows(groups, unit):
+    """Under add-remove that is private, and a bar shows labels."""
+
+    def shown(n: int) -> list[str]:
+        labels: list[str] = []
+        given = {"budget": BUDGET, "neighbors": "add-remove", "unit": unit, **groups}
+        prolate.count(np.zeros((n, 3)), progress=lambda *step: labels.append(step[0]), **given)
+        return list(dict.fromkeys(labels))
+
+    assert shown(0) == shown(1) != []
+
+
 @pytest.mark.parametrize("progress", ["yes", 1, [], {"bar": True}])
 def test_progress_that_tells_nobody_is_refused(progress):
     with pytest.raises(InputError, match="progress must be True, False, or a function"):

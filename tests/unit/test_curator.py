@@ -390,7 +390,7 @@ def test_progress_is_told() -> None:
         Recording(ROWS, []), Budget(mu=1), progress=lambda *call: calls.append(call), seed=1
     )
     one.measure(COUNT, share=0.5, label="center")
-    assert calls == [("center", 300, 1000), ("center", 1000, 1000)]
+    assert calls == [("center", 0, 1000), ("center", 300, 1000), ("center", 1000, 1000)]
 
 
 def test_columns() -> None:
@@ -555,7 +555,7 @@ def test_no_block_is_read_beyond_the_first_rows() -> None:
     )
     door._rows.source.rows_per_block = 1000
     door.sampled(2500, 100_000)
-    assert reported == [1000, 2000, 3000]
+    assert reported == [0, 1000, 2000, 3000]
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])

@@ -218,6 +218,7 @@ class _Split:
         self._flags = source.flags
         self._parts: dict[int, list[Block]] = {}
         read = 0
+        report("rows of all groups", read, source.n_rows)
         for block in source.blocks():
             groups = block[:, -1].astype(np.int64)
             order = np.argsort(groups, kind="stable")

@@ -150,4 +150,5 @@ class Rows:
         def report(done: int) -> None:
             progress(label, done, rows)
 
+        report(0)  # of no rows, nothing else is told, and whether there are some is private
         return report
