@@ -472,6 +472,8 @@ def test_wrong_columns_of_a_table_are_refused(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     with pytest.raises(InputError, match="no column beside the target"):
         fit(pd.DataFrame({"y": Y}), "y")
+    with pytest.raises(InputError, match=r"not numbers\. No other column is numeric"):
+        fit(pd.DataFrame({"y": Y, "city": "Rome"}), "y")
     with pytest.raises(InputError, match="There is no column 'cost'"):
         fit(tables()["stream"](), "cost")
     with pytest.raises(InputError, match="goes with the name of the target"):

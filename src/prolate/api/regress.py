@@ -160,6 +160,7 @@ def open_line(
                 raise InputError(words) from None
         # The columns to choose from as features are all but the target.
         usable = re.sub(rf"(features=\[.*?){re.escape(repr(target))}(?:, )?", r"\1", str(error))
+        usable = re.sub(r"Choose from .*: features=\[\]", "No other column is numeric", usable)
         raise InputError(usable.replace(", ]", "]")) from None
 
 
