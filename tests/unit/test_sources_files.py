@@ -216,6 +216,9 @@ def test_an_index_of_pandas_is_no_column_unless_it_is_named(tmp_path: Path) -> N
     assert open_source(tmp_path).columns == ("a", "b")
     frame.to_csv(tmp_path / "rows.csv")
     assert open_source(tmp_path / "rows.csv", labels=["a"]).columns == ("b", "a")
+    frame.assign(city="Rome").to_csv(tmp_path / "text.csv")
+    with pytest.raises(InputError, match=r"columns=\['a', 'b'\]"):
+        open_source(tmp_path / "text.csv")
     for path, index in (("1.parquet", "__index_level_0__"), ("rows.csv", "")):
         assert open_source(tmp_path / path, [index]).columns == (index,)
     assert open_source(pa.Table.from_pandas(some)).columns == ("a", "b")

@@ -298,7 +298,7 @@ def _check_same(first: DataFile, file: DataFile) -> None:
             if names
         ]
         lacked = {*missing, *first.unusable, *file.unusable}
-        common = [name for name in first.names if name not in lacked]
+        common = [name for name in without_index(first.names) if name not in lacked]
         remedy = (
             f", or choose from those that both have: columns=[{listed(common, 40)}]"
             if common

@@ -372,7 +372,7 @@ def _name(
 
 
 def _not_numeric(bad: str, names: Sequence[str], unusable: Mapping[str, str], where: str) -> str:
-    usable = [name for name in names if name not in unusable]
+    usable = [name for name in without_index(names) if name not in unusable]
     remedy = (
         f"Choose from the numeric columns: columns=[{listed(usable, _TO_TYPE)}]."
         if usable
