@@ -173,15 +173,15 @@ def test_bounds_and_neighbors_are_the_tables() -> None:
 
 def test_estimates_are_joined_in_the_columns_order() -> None:
     one, two, three = np.array([1.0]), np.array([2.0, 3.0]), np.array([4.0, 5.0])
-    heavy = Estimate(one, one, None, 10.0, ("a", "b"), {"radius": 1.0}, one)
-    others = Estimate(two, three, two, 11.0, ("b",), {"radius": 2.0}, three)
+    heavy = Estimate(one, one, None, 10.0, ("a", "few: 9 %", "b"), {"radius": 1.0}, one)
+    others = Estimate(two, three, two, 11.0, ("b", "few: 8 %"), {"radius": 2.0}, three)
     found = joined(np.array([1]), heavy, others)
     assert found.value.tolist() == [2.0, 1.0, 3.0]
     assert found.noise_std is not None
     assert found.noise_std.tolist() == [4.0, 1.0, 5.0]
     assert found.sampling_std is None
     assert found.rows == 11.0
-    assert found.warnings == ("b", "a")
+    assert found.warnings == ("b", "few: 8 %", "a")
     assert found.details == {"radius": 2.0, "columns_apart": 1}
 
 

@@ -125,6 +125,9 @@ def joined(index: Integers, theirs: Estimate, others: Estimate) -> Estimate:
     def if_known(one: Floats | None, other: Floats | None) -> Floats | None:
         return None if one is None or other is None else both(one, other)
 
+    said: dict[str, str] = {}
+    for text in (*others.warnings, *theirs.warnings):  # what is said of both, if with other numbers
+        said.setdefault(text.partition(":")[0], text)
     summed_alone = index.size + others.details.get("columns_apart", 0)
     return Estimate(
         value=both(theirs.value, others.value),
@@ -132,6 +135,6 @@ def joined(index: Integers, theirs: Estimate, others: Estimate) -> Estimate:
         sampling_std=if_known(theirs.sampling_std, others.sampling_std),
         clipping_std=if_known(theirs.clipping_std, others.clipping_std),
         rows=others.rows,
-        warnings=tuple(dict.fromkeys((*others.warnings, *theirs.warnings))),
+        warnings=tuple(said.values()),
         details={**others.details, "columns_apart": summed_alone},
     )
