@@ -276,12 +276,12 @@ def _of_missing(query: Query) -> Floats | float:
     return 0.0
 
 
-def whole_rows(curator: Curator) -> tuple[Curator, float, float]:
+def whole_rows(curator: Curator) -> tuple[Curator, float, float, float]:
     """Return a curator of the rows of which no value is missing, how many they are, and all are.
 
-    For what is asked of several columns together. Where rows are not clearly missing, it is the
-    curator itself. Columns of which nearly all values are missing do not count, where they leave
-    few rows.
+    And the noise of how many they are, 0 where that is public. For what is asked of several columns
+    together. Where rows are not clearly missing, it is the curator itself. Columns of which nearly
+    all values are missing do not count, where they leave few rows.
     """
     whole, every = curator.whole(), count_rows(curator)
     unsure = curator.receipt[-1].std if curator.neighbors == "add-remove" else 0.0
@@ -293,11 +293,12 @@ def whole_rows(curator: Curator) -> tuple[Curator, float, float]:
 
     first, noise = counted(roughly=True)
     if every - first < max(_SURELY * math.hypot(noise, unsure), 1.0):
-        return curator, every, every
+        return curator, every, every, unsure
     if first < _MOSTLY * every and curator.dimension > 1:
         _, absent = find_present(curator, every, least=_ABSENT)
         if absent.any() and not absent.all():
             whole, noise = curator.whole(~absent), math.inf
     again, fine = counted()
     weight = 1.0 if math.isinf(noise) else noise**2 / (noise**2 + fine**2)
-    return whole, min(max(1.0, first + weight * (again - first)), every), every
+    number = min(max(1.0, first + weight * (again - first)), every)
+    return whole, number, every, math.sqrt(weight) * fine

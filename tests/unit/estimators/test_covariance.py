@@ -111,9 +111,9 @@ def test_rows_with_missing_values_are_left_out(neighbors, monkeypatch) -> None:
     holes = np.where(lost, rng.choice([np.nan, np.inf, -np.inf], rows.shape), rows)
     true = np.cov(rows[~lost.any(axis=1)].T, bias=True)
 
-    def _every(curator: Curator) -> tuple[Curator, float, float]:
+    def _every(curator: Curator) -> tuple[Curator, float, float, float]:
         rows = count_rows(curator)
-        return curator, rows, rows
+        return curator, rows, rows, 0.0
 
     def off() -> float:
         r = prolate.covariance(holes, budget=LARGE, neighbors=neighbors, seed=1)

@@ -316,24 +316,26 @@ def test_rows_with_missing_values_are_left_out_of_slopes() -> None:
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_whole_rows_are_counted(neighbors) -> None:
-    def found(rows: np.ndarray) -> tuple[Curator, Curator, float, float]:
+    def found(rows: np.ndarray) -> tuple[Curator, Curator, float, float, float]:
         curator = Curator(open_source(rows), PLENTY, neighbors=neighbors, seed=1)
         return curator, *whole_rows(curator)
 
-    curator, same, rows, every = found(table([0.0, 0.0]))
+    curator, same, rows, every, noise = found(table([0.0, 0.0]))
     assert same is curator
     assert rows == every == pytest.approx(N, abs=1)
+    assert noise == (0.0 if neighbors == "replace" else curator.receipt[0].std)
     holes = table([0.5, 0.2])
-    curator, whole, rows, every = found(holes)
+    curator, whole, rows, every, noise = found(holes)
     assert whole is not curator
+    assert 0.5 * curator.receipt[-1].std < noise < curator.receipt[-1].std
     assert rows == pytest.approx(np.isfinite(holes).all(axis=1).sum(), abs=3)
     assert every == pytest.approx(N, abs=1)
     with pytest.raises(InputError, match="private"):
         whole.public_rows()
     # A column without values leaves the others' rows.
-    curator, whole, rows, every = found(table([0.5, 1.0]))
+    curator, whole, rows, every, _ = found(table([0.5, 1.0]))
     assert rows == pytest.approx(N / 2, rel=0.02)
-    _, _, rows, _ = found(np.full((50, 2), np.nan))
+    _, _, rows, _, _ = found(np.full((50, 2), np.nan))
     assert rows == 1.0
 
 

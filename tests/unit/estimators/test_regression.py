@@ -142,6 +142,12 @@ def test_a_hopeless_budget_gives_the_mean_and_says_so(neighbors) -> None:
     assert fit(rows, mu=0.05, neighbors=neighbors, fit_intercept=False).intercept == 0.0
 
 
+def test_a_private_number_of_rows_that_is_surely_above_none_gives_a_line() -> None:
+    """Their number is counted with a noise of 41 rows, and four of these are not 320."""
+    for seed in range(6):
+        assert fit(simulated(320), mu=0.24, neighbors="add-remove", seed=seed).coef.any()
+
+
 def test_features_that_are_a_single_value_give_the_mean() -> None:
     rows = simulated(3000)
     rows[:, :-1] = CENTER

@@ -84,7 +84,7 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     correlation : bool
         Whether to return correlations instead.
     """
-    curator, rows, every = whole_rows(curator)
+    curator, rows, every, _ = whole_rows(curator)
     _, shape = learn_shape(curator, rows)
     spread = np.clip(shape.spread, *SQUARABLE)
     table = Standardized(curator, rows, shape.center, spread, variances=not correlation)

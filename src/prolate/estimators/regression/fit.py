@@ -80,10 +80,9 @@ def regression(
         Ridge penalty, per row and on standardized features; chosen from the noise if not
         given.
     """
-    curator, rows, every = whole_rows(curator)
-    few = False  # a private number of rows may be none, and a line through nothing looks like any
-    if curator.neighbors == "add-remove":
-        few = rows <= curator.dimension + _COUNTED * curator.receipt[-1].std
+    curator, rows, every, noise = whole_rows(curator)
+    # A private number of rows may be none, and a line through nothing looks like any.
+    few = noise > 0.0 and rows <= curator.dimension + _COUNTED * noise
     found = search(curator, rows, fit_intercept=fit_intercept)
     if few or found.norms is None:
         line = mean_only(curator, rows, found.standard, fit_intercept=fit_intercept)
