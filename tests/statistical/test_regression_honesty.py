@@ -90,7 +90,7 @@ def test_slopes_of_features_that_are_nearly_the_same_are_held() -> None:
         std = np.sqrt(np.diag(line.covariance))[:3]
         held += abs(errors[-1][seed % 3]) < 1.96 * std[seed % 3]
     assert held >= 26
-    assert np.sqrt(np.mean(np.square(errors))) < 0.075  # 0.1, if single values are cut near
+    assert np.sqrt(np.mean(np.square(errors))) < 0.09
 
 
 def test_intercepts_state_what_their_cut_may_take(monkeypatch: pytest.MonkeyPatch) -> None:

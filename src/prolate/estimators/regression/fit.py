@@ -4,8 +4,8 @@
    (`search.py`). Where the rows are too few for the features, the answer is the
    private mean of the target.
 2. A histogram of the norms of the standardized features.
-3. Gram matrices of (constant, features clipped to a norm, cut target), for one radius or two
-   (`radii.py`). Where the rows pay for it, a second one for the small radius, of what the first
+3. Gram matrices of (constant, features clipped to a norm, cut target), for one radius to three
+   (`radii.py`). Where the rows pay for it, a second one for the usual radius, of what the first
    line leaves of the target: it can be cut nearer, and noise in the features' part no longer
    counts.
 4. From each a line that predicts, by shrinkage along the eigenvectors of the noisy matrix
@@ -13,11 +13,10 @@
 5. Where tails can be seen, the intercept from the mean of what the slopes leave (`level.py`).
 6. Without an intercept, the line through the origin that is nearest to it (`origin.py`).
 
-A small radius costs less noise, and draws rows that are far out towards the center, in the
-fit and in predictions: on real data that often predicts better than the line without
-clipping. A large radius knows the slopes of the unclipped rows. Where the rows pay for both,
-both are measured; the slopes are averaged, and predictions use the line whose error is
-smaller, as far as the noisy matrices tell.
+Rows that are far out are drawn towards the center, in the fit and in predictions: on real data
+that often predicts better than the line without clipping. Where several radii are measured,
+predictions use the line that explains most, as far as the noisy matrices tell, and the slopes of
+all but the small one are averaged.
 
 Sources: AdaSSP (Wang 2018; Kalaja 2022), with the matrix and the vector in one measurement,
 lambda from the noisy matrix, and clipping (Kalaja, 3.8 and 3.9) around private centers; the
@@ -56,13 +55,13 @@ __all__ = ["regression"]
 
 Floats = NDArray[np.float64]
 
-_AGAIN = 120.0  # rows times mu that pay for a second round of the small radius, ...
+_AGAIN = 120.0  # rows times mu that pay for a second round of the usual radius, ...
 _RESIDUAL_CUT = 2.0  # ... and deviations at which what is left is cut
 _SIDES = 600.0  # rows times mu that show the tails of what the slopes leave, ...
 _LEVEL = 0.03  # ... part of what is left, for the intercept
 _MOST_EXPLAINED = 0.95
+_SURELY = 0.7  # standard deviations by which another radius must predict better
 _COUNTED = 4.0  # standard deviations by which a noisy count may be too large
-_SURELY = 1.0  # standard deviations by which the large radius must predict better
 
 
 def regression(
@@ -111,7 +110,7 @@ def _fit(
     *,
     counted: bool,
 ) -> LinearFit:
-    """Return the line from one or two radii, with all that is left."""
+    """Return the line from one radius or more, with all that is left."""
     standard = place.standard
     k = standard.scale.size - 1
     level = 0.0
@@ -120,12 +119,8 @@ def _fit(
     again = alpha is None and place.sample is curator and enough_rows(curator, rows) > _AGAIN
     asked = choose_radii(curator, rows, norms, k, share=curator.remaining - level, again=again)
     answers = _measured(curator, rows, standard, norms, asked, alpha, again=again, aside=level)
-    best = answers[0].clipped
-    if len(answers) > 1:
-        here, there = (answer.line for answer in answers)
-        if there.gain - here.gain > _SURELY * math.hypot(here.doubt, there.doubt):
-            best = answers[1].clipped
-    found = average([answer.slopes for answer in answers])
+    best = _best(answers)
+    found = average([one.slopes for one in answers if one.clipped.radius >= asked[0].radius])
     skewed = False
     if level > 0.0:
         cut = min(answer.target_cut for answer in answers)
@@ -153,10 +148,20 @@ def _fit(
         warnings=(*_unseen(curator, unseen), *((SKEWED,) if skewed else ())),
         details={
             "radius": asked[0].radius,
-            "large_radius": asked[1].radius if len(asked) > 1 else None,
+            "other_radii": [one.radius for one in asked[1:]],
             "predicts": best.to_dict(),
         },
     )
+
+
+def _best(answers: list[_Answer]) -> ClippedLine:
+    """Return the line that predicts best: the first, unless another one surely does."""
+    best = answers[0]
+    for other in answers[1:]:
+        doubt = math.hypot(best.line.doubt, other.line.doubt)
+        if other.line.gain - best.line.gain > _SURELY * doubt:
+            best = other
+    return best.clipped
 
 
 def _measured(
@@ -170,7 +175,7 @@ def _measured(
     again: bool,
     aside: float,
 ) -> list[_Answer]:
-    """Return what each radius says, of the small one with what is left of its line, if `again`.
+    """Return what each radius says, of the usual one with what is left of its line, if `again`.
 
     A share is left `aside`.
     """
@@ -219,7 +224,8 @@ def _again(
         Of both rounds, and where the target of the second was cut.
     """
     value = first.target_mean - float(first.mean @ line.slopes)
-    part = 1.0 - min(max(line.gain, 0.0), _MOST_EXPLAINED)
+    explained = line.gain / max(first.target, first.noise_target)
+    part = 1.0 - min(max(explained, 0.0), _MOST_EXPLAINED)
     cut = _RESIDUAL_CUT * math.sqrt(part * min(max(first.target, 0.1), 2.0))
     residuals = standard.residuals(query, line, value, cut)
     answer = curator.measure(residuals, share=share, label="residuals")
@@ -228,10 +234,8 @@ def _again(
     second = read_moments(residuals, answer.values, answer.std, rows, weight, off)
     both = add_round(first, line, second, value)
     after = fit_line(both)
-    # The gain is a part of what was left; as a part of the whole it can be compared.
-    ratio = both.target / max(first.target, first.noise_target)
-    gain = 1.0 - ratio * (1.0 - after.gain)
-    return both, Line(after.slopes, gain, ratio * after.doubt), cut
+    doubt = math.hypot(line.doubt, after.doubt)
+    return both, Line(after.slopes, line.gain + after.gain, doubt), cut
 
 
 def _unseen(curator: Curator, columns: NDArray[np.int64]) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ S theta = g hold up to noise of standard deviation sqrt(s_g**2 + s**2 |theta|**2
 direction. With a prior of the same size in every direction, the best theta shrinks along the
 eigenvectors of S: by p / (p**2 + c**2) instead of 1 / p, for an eigenvalue p, with
 c**2 = k s**2 + s_g**2 tr(S) / R2, where R2 is the part of the target's variance that the
-features explain: AdaSSP's lambda, per eigenvector, and without a release of its own.
+features explain: AdaSSP's lambda, per eigenvector, and without a release of its own. For
+tr(S) / R2 stands the square of the radius that features are clipped to, which tr(S) cannot exceed.
 """
 
 from __future__ import annotations
@@ -24,8 +25,6 @@ __all__ = ["Line", "Moments", "add_round", "fit_line", "read_moments", "spread_o
 
 Floats = NDArray[np.float64]
 
-_EXPLAINED = 1.0  # R2, as long as nothing is known
-_TRACE = 0.5  # least trace of the features' moments, over the squared radius
 _REST = 0.1  # squared length of what is left of the slopes, over that of all of them
 _FLOOR = 0.5  # least eigenvalue, over c: noise alone makes them smaller, or negative
 
@@ -43,8 +42,8 @@ class Moments:
     mean : float64 array of shape (k,)
         Of the features.
     target_mean : float
-    least_trace : float
-        Of the true `features`, as good as surely.
+    radius : float
+        Of the features.
     noise, noise_both, noise_target, noise_mean, noise_target_mean : float
         Standard deviations: of `features` off the diagonal (sqrt 2 as much on it), of `both`,
         and so on.
@@ -58,7 +57,7 @@ class Moments:
     target: float
     mean: Floats
     target_mean: float
-    least_trace: float
+    radius: float
     noise: float
     noise_both: float
     noise_target: float
@@ -75,8 +74,8 @@ class Line:
     ----------
     slopes : float64 array of shape (k,)
     gain : float
-        By how much the mean square error is below the cut target's variance, as a part of it,
-        as far as the noisy moments tell (Stein's estimate of it: unbiased).
+        By how much the mean square error is below the cut target's variance, as far as the noisy
+        moments tell (Stein's estimate of it: unbiased).
     doubt : float
         Standard deviation of the noise in `gain`.
     """
@@ -118,7 +117,7 @@ def read_moments(
         target=around[-1, -1] / weight**2,
         mean=mean[:-1],
         target_mean=mean[-1] / weight,
-        least_trace=_TRACE * query.radius**2,
+        radius=query.radius,
         noise=noise,
         noise_both=noise / weight,
         noise_target=query.noise(std)[0] / rows / weight**2,
@@ -134,9 +133,8 @@ def _kept(square: float, noise: float) -> float:
 
 def spread_of_noise(moments: Moments) -> float:
     """Return c: eigenvalues below it are hidden by noise."""
-    trace = max(float(np.trace(moments.features)), moments.least_trace)
     size = moments.mean.size * (1.0 if moments.start is None else _REST)
-    square = size * moments.noise**2 + moments.noise_both**2 * trace / _EXPLAINED
+    square = size * moments.noise**2 + (moments.noise_both * moments.radius) ** 2
     return max(math.sqrt(square), 1e-150)
 
 
@@ -172,13 +170,10 @@ def fit_line(moments: Moments, *, ridge: float | None = None) -> Line:
         np.sum(along * theta * (ratio.sum(axis=1) + np.diag(ratio)))
     )
     linear = float(theta @ along) - moments.noise_both**2 * float(factor.sum())
-    square = float(theta @ theta)
-    doubt = math.hypot(
-        2.0 * moments.noise_both * math.sqrt(square), math.sqrt(2.0) * moments.noise * square
-    )
-    whole = max(moments.target, moments.noise_target)
+    size = float(np.linalg.norm(theta))
+    doubt = size * math.hypot(2.0 * moments.noise_both, math.sqrt(2.0) * moments.noise * size)
     slopes = axes @ theta if moments.start is None else moments.start + axes @ theta
-    return Line(slopes=slopes, gain=(2.0 * linear - quadratic) / whole, doubt=doubt / whole)
+    return Line(slopes, 2.0 * linear - quadratic, doubt)
 
 
 def add_round(first: Moments, line: Line, second: Moments, value: float) -> Moments:

@@ -1,7 +1,8 @@
 """Which radii features are clipped to, where values are cut, and what each measurement may cost.
 
-A small radius costs less noise; a large one knows the slopes of the unclipped rows, where there
-are enough rows to pay for both.
+The usual radius clips a fifth of the rows. A large one knows the slopes of the unclipped rows if
+some are far out; and rows that are all clipped to a small one predict better if the target does not
+go on rising with how far out they are. Both are asked where rows pay for it.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from prolate.estimators.shares import rows_changed
 
 __all__ = ["Radius", "choose_radii", "enough_rows", "longest_length"]
 
-_LONGEST = 1.0  # small radius, over the root of the number of features
-_FRACTION = 0.8  # of the rows is clipped to the small radius
+_FRACTION = 0.2  # of the rows is clipped
+_LONGEST = 1.3  # radius, over the root of the number of features
 _CUT, _TARGET_CUT = 3.0, 2.5  # deviations at which features and the target are cut, ...
 _FAR_CUT, _FAR_TARGET_CUT = 16.0, 5.0  # ... and where the radius is large
 _LEAST_CUT, _MOST_ROWS = 1.3, 33.0  # the target is cut to so little, for so little rows times mu
-_FEW = 300.0  # rows times mu that do not pay for a large radius
-_LARGE = 0.2  # part of the sums' budget for the large radius, ...
-_TWO = 1.5  # ... if it is so many times the small one
-_RESIDUALS = 0.4  # part of the small radius' budget for a second round
+_LARGE_PAYS, _SMALL_PAYS = 300.0, 1000.0  # rows times mu that pay for another radius, ...
+_SMALL = 0.8  # ... part of the rows that the small one clips, ...
+_TWO = 1.5  # ... times by which it differs from the usual one, at least, ...
+_OTHER = 0.2  # ... and part of the sums' budget for it
+_RESIDUALS = 0.4  # part of the usual radius' budget for a second round
 _BIAS = 0.4  # part of a radius' attenuation that counts as an error of the slopes
 
 
@@ -43,21 +45,22 @@ class Radius:
 def choose_radii(
     curator: Curator, rows: float, norms: MeasuredNorms, k: int, *, share: float, again: bool
 ) -> list[Radius]:
-    """Return the small radius, and the large one where rows pay for both.
+    """Return the usual radius, and a large and a small one where rows pay for them.
 
-    Of the share of the small one a part is left for what is asked `again`.
+    Of the share of the usual one a part is left for what is asked `again`.
     """
     # Norms are of rows that are not cut: where scales are too small they say too much.
-    small = min(fraction_radius(norms, _FRACTION, rows), _LONGEST * math.sqrt(k))
-    large = _large_radius(curator, norms, k, rows, _LARGE * share)
-    two = large > _TWO * small and enough_rows(curator, rows) > _FEW
-    first = (1.0 - _LARGE) * share if two else share
-    first *= 1.0 - _RESIDUALS if again else 1.0
-    asked = [Radius(small, _CUT, _near(curator, rows), first, "regression")]
-    if two:
-        second = min(_LARGE * share, math.nextafter(share - first, 0.0))  # no more than is left
-        asked.append(Radius(large, _FAR_CUT, _FAR_TARGET_CUT, second, "slopes"))
-    return asked
+    most, cut = _LONGEST * math.sqrt(k), _near(curator, rows)
+    usual, small = (min(fraction_radius(norms, part, rows), most) for part in (_FRACTION, _SMALL))
+    large = _large_radius(curator, norms, k, rows, _OTHER * share)
+    enough, others = enough_rows(curator, rows), []
+    if enough > _LARGE_PAYS and large > _TWO * usual:
+        others.append(Radius(large, _FAR_CUT, _FAR_TARGET_CUT, _OTHER * share, "slopes"))
+    if enough > _SMALL_PAYS and usual > _TWO * small:
+        others.append(Radius(small, _CUT, cut, _OTHER * share, "near rows"))
+    left = math.nextafter(share - sum(one.share for one in others), 0.0)  # no more than is left
+    left *= 1.0 - _RESIDUALS if again else 1.0
+    return [Radius(usual, _CUT, cut, left, "regression"), *others]
 
 
 def _near(curator: Curator, rows: float) -> float:
@@ -88,6 +91,6 @@ def _large_radius(
         size = mean_square(norms, radius, longest_length(norms)) / k
         longest = longest_square(radius)
         noise = changed * longest / (curator.mu_of(share) * rows) * math.sqrt(k) / size
-        bias = _BIAS * (attenuation(norms, radius, longest_length(norms), k) - 1.0)
+        bias = _BIAS * (attenuation(norms, radius, longest_length(norms)) - 1.0)
         best = min(best, (noise**2 + bias**2, float(radius)))
     return best[1]

@@ -18,7 +18,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.regression.place import place
 from prolate.estimators.regression.standard import Standard
-from prolate.estimators.regression.standardize import refine, standardize
+from prolate.estimators.regression.standardize import standardize
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import rows_changed
 
@@ -43,10 +43,9 @@ _LEAST = 0.0004
 _SAMPLE, _TINY_SHARE = 200_000, 0.002
 _MOST_CELLS = 1 << 24
 _AROUND = 0.3  # of a feature's root mean square from 0, at most, if it is around 0
-# Noise of the target's counts, as parts of the rows, from which on they are coarse, and that leaves
-# no budget to refine what they say; and of the features' counts.
-_COARSE, _ROUGH = 0.05, 0.09
-_ROUGH_FEATURES = 0.1
+# Noise of the target's counts, as a part of the rows, from which on they are coarse; and of the
+# features' counts.
+_COARSE, _COARSE_FEATURES = 0.05, 0.1
 _HOPELESS = 0.32  # noise of the features' counts that hides where they are
 
 _MAGNITUDE, _PLACE = (0.18, 0.25), (0.12, 0.15)
@@ -137,9 +136,6 @@ def _find_target(sample: Curator, rows: float, column: int) -> _Target:
         share=_coarse(sample, rows, 1, _PLACE),
         most=_PLACE_MOST,
     )
-    if noise <= _ROUGH:
-        middle, spread = refine(target, rows, here.center, here.spread, share=share)
-        return _Target(middle, spread, _OFF, not here.narrow[0])
     off = max(float(here.doubt[0]), _OFF)
     return _Target(here.center, here.spread, off, not here.narrow[0])
 
@@ -150,7 +146,7 @@ def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats
     share, noise = _share(sample, rows, k, _FEATURES)
     if noise > _HOPELESS:
         return None
-    if noise > _ROUGH_FEATURES:
+    if noise > _COARSE_FEATURES:
         left = sample.remaining
         there = place(
             features,

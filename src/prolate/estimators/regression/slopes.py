@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +35,11 @@ _DRAWS = 4096
 _ROUNDS = 60
 _CLOSE = 1e-6
 _MOST = 0.98  # of the squared radius, that clipped variances add up to
-_EXPLAINED = 0.7  # of the target's variance, that an axis which noise hides may stand for
+_EXPLAINED = 2.0  # of the target's variance, that an axis which noise hides may stand for
 _LEAST = 0.02  # of the target's variance, that is always left unexplained
 # Part of the correction by which it may be wrong, and how much more where lengths are not
 # those of normal rows.
-_WRONG, _WRONG_UNLIKE = 0.1, 4.0
+_WRONG, _WRONG_UNLIKE = 0.2, 4.0
 # Standard deviations of a count of rows that are surely there: of several cells, or of one.
 _SURE, _CLEAR = 2.0, 3.5
 
@@ -72,23 +71,13 @@ class Slopes:
     rest: float
 
 
-def attenuation(norms: MeasuredNorms, radius: float, longest: float, columns: int) -> float:
+def attenuation(norms: MeasuredNorms, radius: float, longest: float) -> float:
     """Return about how much larger slopes on rows clipped to a radius are.
 
     E |z| |T| / E |T|**2 of the rows, T = z clipped to `radius`, |z| <= `longest`: so it is for
-    rows that are elliptical. Others may have up to E |z|**2 / E |z| |T|, if they are around 0: that
-    is var z / cov(T, z), at least cov(T, z) / var T by the inequality of Cauchy and Schwarz.
-    So what is between the two counts as far as it surely is more than for normal rows.
+    rows that are elliptical.
     """
-    along = _ratio(*_lengths(norms, longest), radius)
-    return along + _farther(norms, _usual_lengths(columns) * norms.typical, radius, longest)
-
-
-@lru_cache
-def _usual_lengths(columns: int) -> Floats:
-    """Return lengths of normal rows, over their root mean square."""
-    squares = np.random.default_rng(0).chisquare(columns, _DRAWS)
-    return np.asarray(np.sqrt(squares / columns))
+    return _ratio(*_lengths(norms, longest), radius)
 
 
 def _ratio(middle: Floats, part: Floats, radius: float) -> float:
@@ -97,9 +86,12 @@ def _ratio(middle: Floats, part: Floats, radius: float) -> float:
 
 
 def _farther(norms: MeasuredNorms, lengths: Floats, radius: float, longest: float) -> float:
-    """Return by what part slopes may surely be larger than elliptical rows' are: `attenuation`.
+    """Return by what part slopes may surely be larger than elliptical rows' are.
 
-    Beyond what is so for rows of these `lengths`, and what noise of the counts explains.
+    Those have E |z| |T| / E |T|**2. Others may have up to E |z|**2 / E |z| |T|, if they are around
+    0: that is var z / cov(T, z), at least cov(T, z) / var T by Cauchy's and Schwarz's inequality.
+    Counted is what is between the two beyond what it is for rows of these `lengths`, and what noise
+    of the counts explains.
     """
     edges = np.concatenate([[0.0], norms.edges, [np.inf]])
     rows = max(float(norms.counts.sum()), 1.0)
@@ -159,7 +151,7 @@ def true_slopes(
     left = max(variance - max(explained, 0.0), _LEAST * variance)
     square, whole = float(theta @ theta), float((start + theta) @ (start + theta))
 
-    factor, unlike, farther = _correction(raised, norms, radius, longest, rows)
+    factor, unlike, unsure = _correction(raised, norms, radius, longest, rows)
     kept = _kept(variance, cut)
     wrong = _WRONG + _WRONG_UNLIKE * unlike
     turn = axes / factor
@@ -170,7 +162,7 @@ def true_slopes(
     surely = np.maximum(values - math.sqrt(2.0) * moments.noise, 0.0)
     hidden = 1.0 - surely / raised
     prior = _EXPLAINED * variance / max(float(np.sum(raised)), 1e-300)
-    doubtful = (wrong * (factor - 1.0)) ** 2 + farther**2
+    doubtful = (wrong * (factor - 1.0)) ** 2 + unsure**2
     spread += np.diag(prior * hidden**2 + doubtful * whole / k)
     slopes = turn @ (start + theta / kept)
 
@@ -211,8 +203,8 @@ def _correction(
 ) -> tuple[Floats, float, float]:
     """Return by how much the slopes of clipped rows are too large, along each axis.
 
-    And by what part that factor surely differs from the one of normal rows; and by what part
-    it may surely be larger, as rows are not elliptical.
+    And by what part that factor surely differs from the one of normal rows; and by what part it may
+    be wrong, as rows are surely not elliptical, and as counts of lengths are noisy.
     """
     along, lengths = _normal_axes(variances, radius)
     edges = np.concatenate([[0.0], norms.edges, [np.inf]])
@@ -225,8 +217,8 @@ def _correction(
     terms = np.where(there, middle * clipped - _ratio(middle, part, radius) * clipped**2, 0.0)
     doubt = norms.noise / rows * np.linalg.norm(terms) / np.sum(part * clipped**2)
     sure = away**2 / max(away**2 + doubt**2, 1e-300)
-    farther = _farther(norms, lengths, radius, longest)
-    return along * (1.0 + away * sure), abs(away * sure), farther
+    unsure = math.hypot(_farther(norms, lengths, radius, longest), math.sqrt(sure) * doubt)
+    return along * (1.0 + away * sure), abs(away * sure), unsure
 
 
 def _normal_axes(variances: Floats, radius: float) -> tuple[Floats, Floats]:

@@ -32,7 +32,7 @@ from prolate.estimators.search.spread import LARGEST, SMALLEST, half_normal_fit
 from prolate.estimators.shares import pooled_share
 from prolate.queries import ClippedSum, Histogram, MagnitudeGrid
 
-__all__ = ["refine", "standardize"]
+__all__ = ["standardize"]
 
 Floats = NDArray[np.float64]
 
@@ -90,35 +90,10 @@ def standardize(
         seen = spread < LARGEST
         spread, _ = with_floor(view, rows, interval.center, spread, wide=seen)
         share = min(share, _LEFT * view.remaining)  # long rows may have cost something
-    return *refine(view, rows, interval.center, spread, share=share, narrow=interval.narrow), seen
-
-
-def refine(
-    view: Searcher,
-    rows: float,
-    center: Floats,
-    spread: Floats,
-    *,
-    share: float,
-    narrow: NDArray[np.bool_] | None = None,
-) -> tuple[Floats, Floats]:
-    """Return better centers and spreads: step 3.
-
-    Parameters
-    ----------
-    view : Searcher
-    rows : float
-    center, spread : float64 arrays of shape (d,)
-        Rough ones.
-    share : float
-        Share of mu**2 of each of the two measurements.
-    narrow : bool array of shape (d,), optional
-        Which columns are mostly a single value; by default none.
-    """
-    less = np.full(spread.size, _MOST) if narrow is None else np.where(narrow, _LESS_RARE, _MOST)
-    spread = _mean_square(view, rows, center, spread, less, share=share)
-    center, _ = refine_center(view, rows, center, spread, share=share)
-    return center, spread
+    less = np.where(interval.narrow, _LESS_RARE, _MOST)
+    spread = _mean_square(view, rows, interval.center, spread, less, share=share)
+    center, _ = refine_center(view, rows, interval.center, spread, share=share)
+    return center, spread, seen
 
 
 def _with_rare_values(view: Searcher, rows: float, interval: Interval, spread: Floats) -> Floats:
