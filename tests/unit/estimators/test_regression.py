@@ -391,7 +391,10 @@ def test_the_average_weighs_by_precision() -> None:
     other = Slopes(np.array([4.0, 5.0]), np.diag([2.0, 1.0]), 2.0 * np.eye(2), *rest)
     both = average([one, other])
     assert both.value == pytest.approx([2.0, 4.0])
-    assert both.noise == pytest.approx(np.diag([2.0 / 3.0, 0.8]))
+    # They differ by four times the square of what they state.
+    assert both.noise == pytest.approx(4.0 * np.diag([2.0 / 3.0, 0.8]))
+    alike = average([one, replace(other, value=one.value + 0.1)])
+    assert alike.noise == pytest.approx(np.diag([2.0 / 3.0, 0.8]))
     assert np.array_equal(both.sampling, other.sampling)
     assert average([one]) is one
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(2, 2)))[0]

@@ -42,6 +42,7 @@ _LEAST = 0.02  # of the target's variance, that is always left unexplained
 _WRONG, _WRONG_UNLIKE = 0.2, 4.0
 # Standard deviations of a count of rows that are surely there: of several cells, or of one.
 _SURE, _CLEAR = 2.0, 3.5
+_MOST_APART = 1e9  # so that numbers stay finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +188,11 @@ def true_slopes(
 
 
 def average(found: Sequence[Slopes]) -> Slopes:
-    """Return the average with the least noise; all the rest is that of the last."""
+    """Return the average with the least noise; all the rest is that of the last.
+
+    Where they differ by more than their noise, as clipping may do more than is known, it is raised
+    to what they differ by: Birge's ratio.
+    """
     if len(found) == 1:
         return found[0]
     precisions = [np.linalg.pinv(one.noise, hermitian=True) for one in found]
@@ -195,7 +200,10 @@ def average(found: Sequence[Slopes]) -> Slopes:
     value = noise @ np.sum(
         [p @ one.value for p, one in zip(precisions, found, strict=True)], axis=0
     )
-    return replace(found[-1], value=value, noise=noise)
+    apart = [one.value - value for one in found]
+    squares = sum(float(a @ p @ a) for a, p in zip(apart, precisions, strict=True))
+    ratio = squares / (value.size * (len(found) - 1))
+    return replace(found[-1], value=value, noise=noise * min(max(1.0, ratio), _MOST_APART))
 
 
 def _correction(
