@@ -101,15 +101,11 @@ def with_level(
 
     own, there = _own(slopes.noise), float(found.value[0]) / unit
     here = float(np.hypot(found.noise_std[0], found.doubt[0])) / unit
-    bias = max(surely, there**2 - own - here**2)
-    weight = (own + bias) / (own + bias + here**2)
-    value, sampling = slopes.value.copy(), slopes.sampling.copy()
-    most = max(bias, lost + doubt)
+    weight = (own + surely) / (own + surely + here**2)
+    value = slopes.value.copy()
     value[-1] += weight * there
-    errors[-1, -1] += (weight * here) ** 2 + (1.0 - weight) ** 2 * (own + most) - own
-    square = width**2 * (low.square + high.square - (high.mean - low.mean) ** 2)
-    sampling[-1, -1] += max(square - slopes.rest, 0.0) / rows
-    return replace(slopes, value=value, noise=errors, sampling=sampling), skewed
+    errors[-1, -1] += (weight * here) ** 2 + (1.0 - weight) ** 2 * (own + lost + doubt) - own
+    return replace(slopes, value=value, noise=errors), skewed
 
 
 def _own(noise: Floats) -> float:
