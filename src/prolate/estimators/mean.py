@@ -2,7 +2,8 @@
 
 1. Find each column's center and spread (`search/learn.py`).
 2. Divide deviations from the center by spread**(2 / (p + 2)): the best shape of noise for
-   an l_p error (PLAN, Lemma C.2), of spreads no smaller than is likely (`search/alike.py`).
+   an l_p error (PLAN, Lemma C.2), of spreads no smaller than is likely (`search/alike.py`);
+   for relative errors, of spreads by all columns' squares (`search/variances.py`).
 3. Measure how long the scaled rows are: this may show that spreads were too small
    (`clipping/first_look.py`). So find a radius that is safe for any data, and one that is best
    if the rows are symmetric.
@@ -50,6 +51,7 @@ from prolate.estimators.search.first_mean import FirstMean, view_of
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
+from prolate.estimators.search.variances import with_variances
 from prolate.estimators.shares import count_rows, plan_shares
 from prolate.estimators.shrink import shrink
 from prolate.estimators.sum import mean_within
@@ -184,6 +186,8 @@ def _mean_of(
             return likely_scale(shape.spread, error_norm, constant=shape.constant, part=shape.part)
 
         norms = None
+        if scale is None and error_norm == RELATIVE:
+            shape = with_variances(shape)
         if scale is None and clip == "auto":
             shape, norms = with_first_look(
                 shape, weigh, share=curator.remaining, relative=error_norm == RELATIVE
