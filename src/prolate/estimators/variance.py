@@ -2,7 +2,8 @@
 
 Part of the budget goes to the private mean m. Then the squared deviations (x - m)**2 are
 summed around their private size spread**2, scaled, and clipped. Their mean exceeds the
-variance by (m - mean)**2, whose expectation is the known noise of m.
+variance by (m - mean)**2, whose expectation is the known noise of m. For relative errors, spreads
+are by a first sum of all columns' squares (`search/variances.py`).
 
 Squares are long on one side only, so what clipping takes is lost. The radius is no smaller
 than normal rows, or the tail that is seen, allow (`tail.py`).
@@ -25,6 +26,7 @@ from prolate.estimators.search.alike import likely_scale, raised_spread
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import RareColumn, rare_column_variance
 from prolate.estimators.search.shape import Shape
+from prolate.estimators.search.variances import with_variances
 from prolate.estimators.shares import count_rows
 from prolate.theory import RELATIVE
 
@@ -61,6 +63,8 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     table, shape = learn_shape(curator, rows, relative=error_norm == RELATIVE)
     if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
         return replace(_of_rare_column(table, shape, shape.rare), rows=rows)
+    if error_norm == RELATIVE:
+        shape = with_variances(shape)
 
     def weigh(shape: Shape) -> Floats:
         return likely_scale(shape.spread, error_norm, constant=shape.constant)
