@@ -28,7 +28,7 @@ _MOST_CELLS = 1 << 24  # of one histogram
 _RUNS = (1, 2, 3, 4)  # octaves that stand out together
 # Probability that noise alone makes any stand out: of one look, or of many precise ones.
 _LOST, _LOST_OF_MANY = 1e-4, 1e-6
-_LOST_RELATIVE = 1.0  # the same of rare values, where a wrong guess would be as dear
+_LOST_RELATIVE = 1.0  # the same, a loose bound, of rare values that are else guessed as dearly
 _LOOKS, _MOST_LOOKS = 3, 12  # at most: those that find nothing new, and all
 _STILL = 0.4  # of the rows that were seen far out, at least, or they were noise
 _RAISED = 2.0  # times a spread: others may have been hidden
