@@ -503,6 +503,7 @@ DATA: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
 # A constant feature; units too far apart for their squares; a radius beyond all rows; two radii.
 @example("a value", 1000, 1, 1.0, "replace", True, None, 0)
 @example("tiny features, huge target", 1000, 5, 1.0, "add-remove", True, 0.0, 5)
+@example("tiny features, huge target", 3000, 27, -0.0706390062996678, "replace", False, None, 8909)
 @example("any units", 3000, 4, 0.0, "replace", False, None, 4)
 @example("any units", 3000, 13, 1.0, "replace", True, None, 1)
 @example("normal", 3000, 2, 0.5, "replace", True, None, 8)

@@ -129,10 +129,10 @@ def _fit(
         )
     if standard.fit_intercept and not fit_intercept:
         origin, found = through_origin(standard, found)
-        best = line_from_origin(standard, origin.units[:k, :k] @ found.value[:k])
+        best = line_from_origin(standard, _in_units(origin.units[:k, :k], found.value[:k]))
         standard = origin
     units = standard.units
-    value = units @ found.value
+    value = _in_units(units, found.value)
     with np.errstate(all="ignore"):  # where units of target and features are too far apart
         noise = _finite(units @ found.noise @ units.T)
         sampling = _finite(units @ found.sampling @ units.T)
@@ -248,6 +248,12 @@ def _unseen(curator: Curator, columns: NDArray[np.int64]) -> tuple[str, ...]:
         "is known about them."
     )
     return (words,)
+
+
+def _in_units(units: Floats, slopes: Floats) -> Floats:
+    """Return slopes in the data's units, as far as doubles reach."""
+    with np.errstate(all="ignore"):
+        return np.nan_to_num(units @ slopes, nan=0.0, posinf=1e300, neginf=-1e300)
 
 
 def _finite(matrix: Floats) -> Floats:
