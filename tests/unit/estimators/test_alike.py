@@ -70,6 +70,11 @@ def test_for_relative_errors_few_columns_do_not_tell_of_another() -> None:
     np.testing.assert_allclose(likely_scale(spread, RELATIVE), spread)
 
 
+def test_for_relative_errors_columns_of_unlike_units_do_not_tell_of_each_other() -> None:
+    spread = np.array([0.01, *5 * [1.0], *6 * [1000.0]])
+    np.testing.assert_allclose(likely_scale(spread, RELATIVE), spread)
+
+
 def test_public_scales_are_taken_as_they_are() -> None:
     scale = np.array([1.0, 1.0, 1.0, 1.0, 0.01])
     rows = np.random.default_rng(0).normal(size=(2000, 5)) * scale

@@ -3,7 +3,8 @@
 Where some rows are far longer than the others, and hardly any are between them, columns hide
 values to speak of that none of the searches saw. In a table of few rows, noise hides these in each
 column, in the votes (`farthest.py`), and in a cheap count of long rows (`floor.py`); the histogram
-of lengths is several times as precise.
+of lengths is several times as precise. So it is where a column shows a single value, as a flag of
+one row in a hundred may.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from prolate.estimators.lengths.norms import (
     is_doubtful,
     measure_norms,
 )
+from prolate.estimators.search.alike import are_alike
 from prolate.estimators.search.floor import with_common_floor
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
@@ -34,8 +36,8 @@ __all__ = ["expected_lengths", "with_first_look"]
 
 Floats = NDArray[np.float64]
 
-_ALIKE = 8.0  # quarters of the spreads are above and below two that differ by so many times
 _FEWEST = 2  # columns that may hide values: a single one has its sides counted
+_FAR = 4.4  # typical norms: no column that was seen is so long
 _HIDDEN = (
     "The columns are nearly 0 in most rows, and noise hides in which columns a row is not: the "
     "intervals of columns that are small compared with others may be too narrow. More rows, a "
@@ -67,32 +69,60 @@ def with_first_look(
     norms = measure_norms(
         sample, center=shape.center, scale=scale, spread=shape.spread, share=part * share, more=0
     )
+    found = _with_floor(shape, norms, scale, relative=relative)
+    if found is shape:
+        found = _with_values_of_constants(shape, norms, scale)
+    return (shape, norms) if found is shape else (found, None)
+
+
+def _with_floor(shape: Shape, norms: MeasuredNorms, scale: Floats, *, relative: bool) -> Shape:
+    """Return the shape with larger spreads where some rows are far longer than the others."""
+    sample = shape.sample
     if not norms.apart:
-        return shape, norms
+        return shape
     hidden = np.ones(scale.size, dtype=np.bool_) if shape.constant is None else ~shape.constant
     if shape.first is not None:
         hidden &= ~shape.first.rare
     if np.count_nonzero(hidden) < _FEWEST:
-        return shape, norms
-    floored = hidden & (not relative or _are_alike(shape.spread[hidden]))
+        return shape
+    floored = hidden & (not relative or are_alike(shape.spread[hidden]))
+    rows = shape.rows * sample.fraction
     spread = with_common_floor(
         sample, rows, shape.center, shape.spread, wide=floored, part=norms.apart / rows
     )
     if not norms.hidden:  # no column reaches farther than rows do
         spread = np.minimum(spread, np.maximum(shape.spread, norms.farthest * scale))
     if np.array_equal(spread, shape.spread):
-        return shape, norms
+        return shape
     noise = shape.center_noise
     if noise is not None:
         noise = np.where(spread > shape.spread, np.inf, noise)  # it was the bulk's
     warnings = (*shape.warnings, _HIDDEN)
-    return replace(shape, spread=spread, center_noise=noise, warnings=warnings), None
+    return replace(shape, spread=spread, center_noise=noise, warnings=warnings)
 
 
-def _are_alike(spread: Floats) -> bool:
-    """Return whether columns may well be of one unit."""
-    lower, upper = np.quantile(np.log(spread), [0.25, 0.75])
-    return bool(upper - lower < np.log(_ALIKE))
+def _with_values_of_constants(shape: Shape, norms: MeasuredNorms, scale: Floats) -> Shape:
+    """Return the shape with constant columns as spread as if they made rows long.
+
+    Where rows are together far out, likely one of these does, whose other values noise hid: by
+    its tiny scale, a few rows of a flag are a hundred times as long as they need be.
+    """
+    if shape.constant is None or not shape.constant.any():
+        return shape
+    length = np.append(norms.middles, norms.edges[-1])
+    far = find_clumps(norms, norms.noise, sure=MAYBE) & (length > _FAR * norms.typical)
+    if not far.any():
+        return shape
+    rows = shape.rows * shape.sample.fraction
+    square = float(np.maximum(norms.counts[far], 0.0) @ length[far] ** 2) / rows
+    likely = np.maximum(shape.spread, np.sqrt(square) * scale)
+    raised = shape.constant & (likely > shape.spread)
+    return replace(
+        shape,
+        spread=np.where(raised, likely, shape.spread),
+        constant=shape.constant & ~raised,
+        warnings=(*shape.warnings, _HIDDEN),
+    )
 
 
 def expected_lengths(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from prolate.theory import RELATIVE, optimal_scale
 
-__all__ = ["likely_scale", "likely_spread", "raised_spread"]
+__all__ = ["are_alike", "likely_scale", "likely_spread", "raised_spread"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -28,7 +28,8 @@ _DEVIATIONS = 1.28  # ... and how far apart these are, in standard deviations of
 # a spread seems to be.
 _USUAL = (1.5, np.inf)
 _RELATIVE = (3.0, 4.0)
-_ENOUGH = 10  # columns, perhaps of different units, that tell how much they differ
+_ENOUGH = 10  # columns, perhaps of different units, that tell how much they differ, ...
+_ALIKE = 16.0  # ... if the larger and the smaller quarter are at most so many times apart
 _LEAST_PART = 0.25  # of a column that is there: its values are no longer, beside whole columns
 
 
@@ -41,9 +42,9 @@ def likely_scale(
 ) -> Floats:
     """Return what rows are divided by before they are clipped, given the columns' spreads.
 
-    For an error relative to the spreads less is raised, and nothing beside few columns: if a column
-    is as little spread as it seems, all of that is error. Columns that are `constant`, as far as
-    was seen, stay.
+    For an error relative to the spreads less is raised, and nothing beside few columns, or such as
+    likely are of different units: if a column is as little spread as it seems, all of that is
+    error. Columns that are `constant`, as far as was seen, stay.
 
     Where only a `part` of a column is there, its sum is divided by that, and so is its noise. The
     smaller its scale, the less that is; but then its values make rows long, which are clipped, and
@@ -82,10 +83,26 @@ def raised_spread(
     below, most = _RELATIVE if error_norm == RELATIVE else _USUAL
     most = np.sqrt(most) if squares else most
     vary = np.ones(spread.size, dtype=np.bool_) if constant is None else ~constant
-    likely = spread.copy()
-    if np.count_nonzero(vary) >= (_ENOUGH if error_norm == RELATIVE else 1):
-        likely[vary] = likely_spread(spread[vary], below, most)
+    likely, some = spread.copy(), spread[vary]
+    if error_norm == RELATIVE and not (some.size >= _ENOUGH and are_alike(some)):
+        return likely
+    if some.size:
+        likely[vary] = likely_spread(some, below, most)
     return likely
+
+
+def are_alike(spread: Floats) -> bool:
+    """Return whether columns of these spreads may well be of one unit.
+
+    Examples
+    --------
+    >>> are_alike(np.array([1.0, 2.0, 3.0, 1000.0]))
+    True
+    >>> are_alike(np.array([0.1, 0.2, 30.0, 1000.0]))
+    False
+    """
+    lower, upper = np.quantile(np.log(spread), [0.25, 0.75])
+    return bool(upper - lower < np.log(_ALIKE))
 
 
 def likely_spread(spread: Floats, below: float = _USUAL[0], most: float = _USUAL[1]) -> Floats:
