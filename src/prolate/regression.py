@@ -331,7 +331,8 @@ class LinearRegression(Regressor):
         InputError
             If `level` is not strictly between 0 and 1.
         ReleaseError
-            If the method does not state the errors of its coefficients.
+            If the method does not state the errors of its coefficients, or the rows were too few
+            for slopes.
         """
         need_fit(self, "coef_")
         return self.release_.interval(level)

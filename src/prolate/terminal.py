@@ -27,6 +27,7 @@ from prolate.release.words import (
     error_in_words,
     headline,
     is_uneven,
+    no_errors,
     printable,
 )
 
@@ -151,7 +152,7 @@ def _notes(release: Release, level: float, *, intervals: bool) -> list[tuple[str
     elif intervals and release.has_intervals:
         notes.append((f"{100 * level:.6g}% interval", f"for {release.interval_covers}"))
     elif intervals:
-        notes.append(("intervals", "none: this method does not state the errors"))
+        notes.append(("intervals", f"none: {no_errors(release)}"))
     return [
         *notes,
         ("budget", str(release.budget)),

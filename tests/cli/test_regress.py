@@ -130,7 +130,7 @@ def test_a_method_without_errors_shows_what_it_has(run: Run, rows: Path, tmp_pat
                        "-o", target)  # fmt: skip
     assert code == 0
     assert lines_of(out)["column"].split() == ["column", "coefficient"]
-    assert "none: this method does not state the errors" in out
+    assert "none: method 'ssp' does not state the errors" in out
     code, shown, _ = run("show", target)
     assert (code, shown) == (0, out)
 

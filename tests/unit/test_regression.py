@@ -130,6 +130,14 @@ def test_intervals_come_from_the_covariance(stated: list[dict[str, Any]]) -> Non
         model.intervals(1.5)
 
 
+def test_too_few_rows_have_no_intervals_and_the_method_is_not_blamed() -> None:
+    model = LinearRegression(epsilon=1, seed=0).fit(X[:30], Y[:30])
+    assert "too few" in model.release_.warnings[-1]
+    with pytest.raises(ReleaseError, match="rows were too few for slopes") as refused:
+        model.intervals()
+    assert "method" not in str(refused.value)
+
+
 @pytest.mark.parametrize("method", ["ssp", "adassp", "adassp-fixed"])
 def test_a_method_without_errors_says_so(method: str) -> None:
     model = fit(X, Y, method=method, bounds=(-500, 500))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from prolate.errors import ReleaseError
 from prolate.release.views import confidence
+from prolate.release.words import no_errors
 
 if TYPE_CHECKING:
     from prolate.release.release import Release
@@ -30,11 +31,8 @@ def _total_std(release: Release) -> NDArray[np.float64]:
     if release.error_covariance is not None:
         return np.asarray(np.sqrt(np.diagonal(release.error_covariance)))
     if release.noise_std is None or not release.has_intervals:
-        other = "" if release.method == "auto" else " Use method='auto'."
-        raise ReleaseError(
-            f"This regression by method {release.method!r} does not state the errors of its "
-            f"coefficients, so it has no intervals.{other}"
-        )
+        remedy = "See its warnings." if release.method == "auto" else "Use method='auto'."
+        raise ReleaseError(f"This regression has no intervals: {no_errors(release)}. {remedy}")
     total = release.noise_std
     sampling = None if release.omits_sampling else release.sampling_std
     with np.errstate(over="ignore"):

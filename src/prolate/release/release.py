@@ -191,13 +191,13 @@ class Release(Shown):
         InputError
             If `level` is not strictly between 0 and 1.
         ReleaseError
-            If this is a regression by a method that states no errors.
+            If this is a regression that states no errors: of its method, or of too few rows.
         """
         return normal_interval(self, level)
 
     @property
     def has_intervals(self) -> bool:
-        """Whether there is an `interval`; some methods of regression have none."""
+        """Whether there is an `interval`; some regressions have none, as `interval` says."""
         return self.statistic != "regression" or self.error_covariance is not None
 
     @property

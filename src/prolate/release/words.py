@@ -118,6 +118,13 @@ def interval_covers(release: Release) -> str:
     )
 
 
+def no_errors(release: Release) -> str:
+    """Return why a regression does not state the errors of its coefficients."""
+    if release.method == "auto":
+        return "its rows were too few for slopes, so nothing is known about them"
+    return f"method {release.method!r} does not state the errors of its coefficients"
+
+
 def _cut(release: Release) -> str:
     """Return what the plain mechanism does to values beyond the public bounds."""
     return ", each value cut to its bounds" if release.method == "gaussian" else ""
