@@ -544,6 +544,7 @@ def test_the_code_says_which_arguments_it_may_lack() -> None:
     for options in given:
         made = prolate.mean(rows, budget=Budget(mu=1), **options)
         assert any("scale" in note for note in repeat.not_stored(made))
+        assert any("--spark" in note for note in repeat.not_stored(made))
 
 
 @pytest.mark.parametrize(

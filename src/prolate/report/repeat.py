@@ -87,6 +87,7 @@ def not_stored(release: Release, keys: Sequence[Key] = ()) -> list[str]:
     """Return sentences on what the code leaves to be filled in."""
     notes = [
         f"{_DATA} stands for the data: a release does not say where its rows were.",
+        "If Spark read them, say so again: --spark, or engine='spark'.",
     ]
     if len(_names(release)) > _MOST_NAMES:
         notes.append("The columns are too many to be written out; all of the data's are taken.")
