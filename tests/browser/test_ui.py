@@ -86,6 +86,18 @@ def page(browser: Any, data: Path, tmp_path: Path) -> Iterator[Page]:
         browser.get("about:blank")
 
 
+def test_all_columns_are_those_that_are_no_index(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(",age,visits\n0,1.5,2\n1,2.5,3\n")
+    look(browser, 1280)
+    with served(tmp_path / "rows.csv") as server:
+        browser.get(server.url)
+        browser.find_element("id", "all").click()
+        assert browser.execute_script("return wanted().columns") == ["age", "visits"]
+        browser.find_element("id", "use-1").click()  # it can be named all the same
+        assert browser.execute_script("return wanted().columns") == ["", "age", "visits"]
+        browser.get("about:blank")
+
+
 def look(browser: Any, width: int, *, dark: bool = False) -> None:
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [scheme]})

@@ -625,3 +625,20 @@ def test_names_of_columns_are_found_where_any_attribute_is_a_column() -> None:
     rows = {"a": ["x"], "b": ["y"]}
     for data in (pd.DataFrame(rows), pa.table(rows), pl.DataFrame(rows)):
         assert _names(data) == ["a", "b"]
+
+
+def test_a_release_says_that_an_index_was_left_out() -> None:
+    frame = pd.DataFrame({"Unnamed: 0": range(400), "a": 1.0, "b": 2.0, "g": "x"})
+    budget = Budget(epsilon=1, delta=1e-6)
+    for r in (
+        prolate.mean(frame.drop(columns="g"), budget=budget),
+        prolate.mean(frame, budget=budget, by="g", keys=["x"]).groups["x"],
+        prolate.regress(frame.drop(columns="g"), "a", budget=budget),
+        prolate.LinearRegression().fit(frame[["Unnamed: 0", "a"]], frame.b).release_,
+    ):
+        assert r.columns[0] in ("a", "b")
+        assert r.warnings[-1].startswith("Left out as an index of the rows: 'Unnamed: 0'.")
+    named = prolate.mean(frame, columns=["Unnamed: 0", "a"], budget=budget)
+    assert named.columns == ("Unnamed: 0", "a")
+    assert not any("Left out" in warning for warning in named.warnings)
+    assert prolate.count(frame, budget=budget).warnings == ()

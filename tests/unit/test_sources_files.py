@@ -219,9 +219,18 @@ def test_an_index_of_pandas_is_no_column_unless_it_is_named(tmp_path: Path) -> N
     frame.assign(city="Rome").to_csv(tmp_path / "text.csv")
     with pytest.raises(InputError, match=r"columns=\['a', 'b'\]"):
         open_source(tmp_path / "text.csv")
-    for path, index in (("1.parquet", "__index_level_0__"), ("rows.csv", "")):
-        assert open_source(tmp_path / path, [index]).columns == (index,)
-    assert open_source(pa.Table.from_pandas(some)).columns == ("a", "b")
+    read = pd.read_csv(tmp_path / "rows.csv")
+    for table, index in (
+        (tmp_path / "1.parquet", "__index_level_0__"),
+        (pa.Table.from_pandas(some), "__index_level_0__"),
+        (tmp_path / "rows.csv", ""),
+        (read, "Unnamed: 0"),
+        (read.rename(columns={"Unnamed: 0": ""}), ""),
+    ):
+        assert open_source(table).columns == ("a", "b")
+        assert open_source(table).left_out == (index,)
+        named = open_source(table, [index])
+        assert (named.columns, named.left_out) == ((index,), ())
 
 
 def test_the_same_file_twice_would_count_its_rows_twice(tmp_path: Path) -> None:

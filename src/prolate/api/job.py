@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
@@ -49,6 +49,10 @@ _NO_ORDER = (
     "no pairs of rows. Leave exchangeable out, and use a method that does not pair rows, such as "
     "'auto'."
 )
+_LEFT_OUT = (
+    "Left out as an index of the rows: {}. To take it as a column, name it among the columns or "
+    "call it something else."
+)
 _NOT_INDEPENDENT = (
     "The sampling errors are computed as if rows were independent. Rows of one person rarely are, "
     "so the true sampling errors are larger. With contribution='mean', each person counts once, "
@@ -84,6 +88,8 @@ class Job:
         Given the names of the columns, raises `InputError` where an argument does not fit them.
     asked : dict
         More arguments that the release states, to be made again; those that are None are not.
+    left_out : tuple of str
+        Columns that nobody named, taken for an index of the rows.
     """
 
     statistic: str
@@ -98,6 +104,7 @@ class Job:
     names: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple
     check: Callable[[Sequence[str]], object] | None = None
     asked: Mapping[str, str | float | None] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
 
     # Noise, and what is made of it, may be too large for a float: `_finite` is for that.
     @ignoring("all")
@@ -143,6 +150,7 @@ class Job:
             price = price.for_zcdp()
         labels = [*([] if unit is None else [unit]), *groups]
         source = open_source(data, columns, engine=engine, labels=labels)
+        job = replace(self, left_out=() if self.only_counts else source.left_out)
         if groups:
             check_source(source, len(groups), public)
         marks = source.columns[len(source.columns) - len(labels) :]
@@ -163,7 +171,7 @@ class Job:
         if groups:
             with _reporter(progress, terms.relation) as report:
                 return release_groups(
-                    self,
+                    job,
                     source,
                     terms,
                     as_key(marks[len(labels) - len(groups) :]),
@@ -194,7 +202,7 @@ class Job:
                 raise InputError("The data has no rows; there is nothing to release.")
             found = self.estimate(curator)
         order = {"exchangeable": True} if exchangeable else None
-        return self.sign(curator, found, terms, details=order)
+        return job.sign(curator, found, terms, details=order)
 
     def limits(
         self, bounds: Bounds | None, source: Source, columns: Sequence[str]
@@ -262,6 +270,8 @@ class Job:
             and found.sampling_std is not None
         ):
             warnings = (*warnings, _NOT_INDEPENDENT)
+        if self.left_out:
+            warnings = (*warnings, _LEFT_OUT.format(listed(self.left_out, 3)))
         return Release(
             statistic=self.statistic,
             estimate=_finite(found.value),

@@ -19,7 +19,7 @@ from prolate.errors import InputError
 from prolate.sources.dictionaries import decoded
 from prolate.sources.labels import Labels, choose, is_label
 from prolate.sources.periods import type_of_pandas
-from prolate.sources.source import Block, Columns, Source
+from prolate.sources.source import Block, Columns, Source, index_beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -102,6 +102,7 @@ class ArrowSource(BatchSource):
         super().__init__(chosen, None, block_bytes)
         self.labels = tuple(Labels() for _ in marks)
         self.flags = flag_columns(schema).intersection(values)
+        self.left_out = index_beside(columns, schema.names, chosen)
         self._kept: list[pa.RecordBatch] = []
         self._dense: list[Block] = []
         try:

@@ -32,7 +32,7 @@ from prolate.sources.paths import (
     name_for_arrow,
     readable,
 )
-from prolate.sources.source import Columns, listed, without_index
+from prolate.sources.source import Columns, index_beside, listed, without_index
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -264,6 +264,8 @@ class FileSource(BatchSource):
         known = [count for count in counts if count is not None]
         n_rows = sum(known) if len(known) == len(counts) else None
         super().__init__((*values, *marks), n_rows, block_bytes)
+        every = dict.fromkeys(name for file in self._files for name in file.names)
+        self.left_out = () if are_named else index_beside(None, every, self.columns)
 
     def counted(self, progress: Callable[[int], None] | None = None) -> int:
         """Return the number of rows, of which one column is read at most."""

@@ -16,7 +16,7 @@ from prolate.errors import InputError
 from prolate.sources.arrays import plain
 from prolate.sources.arrow import fill, is_numeric
 from prolate.sources.labels import Labels, choose, is_label
-from prolate.sources.source import Block, Columns, Source
+from prolate.sources.source import Block, Columns, Source, index_beside
 
 __all__ = ["PandasSource"]
 
@@ -65,6 +65,7 @@ class PandasSource(Source):
         )
         chosen = (*values, *marks)
         super().__init__(chosen, len(frame), block_bytes)
+        self.left_out = index_beside(columns, names, chosen)
         where = {name: j for j, name in enumerate(names)}
         self.labels = tuple(Labels() for _ in marks)
         self.flags = frozenset(name for name in values if _is_flag(dtypes[where[name]]))

@@ -72,6 +72,7 @@ class PairedSource(Source):
         self._features, self._target = features, target
         self.labels = features.labels
         self.flags = features.flags | ({name} if target.flags else set())
+        self.left_out = features.left_out
         self.decodes = features.decodes or target.decodes
 
     def blocks(self) -> Iterator[Block]:
@@ -93,7 +94,7 @@ class ReorderedSource(Source):
         super().__init__(columns, source.n_rows, _BLOCK_BYTES)
         self.rows_per_block = source.rows_per_block
         self._source, self._index = source, list(places)
-        self.labels, self.flags = source.labels, source.flags
+        self.labels, self.flags, self.left_out = source.labels, source.flags, source.left_out
         self.decodes = source.decodes
 
     def blocks(self) -> Iterator[Block]:
@@ -228,7 +229,9 @@ def open_table(
     if isinstance(source, ArrowSource):  # it may be a stream, which comes only once
         order = [values.index(name) for name in (*chosen, target)]
         return ReorderedSource(source, [*order, *range(len(values), len(source.columns))])
-    return open_source(data, [*chosen, target], engine=engine, labels=labels)
+    again = open_source(data, [*chosen, target], engine=engine, labels=labels)
+    again.left_out = source.left_out
+    return again
 
 
 def _open_columns(

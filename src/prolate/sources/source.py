@@ -26,6 +26,7 @@ __all__ = [
     "Columns",
     "Source",
     "choose_columns",
+    "index_beside",
     "listed",
     "position_names",
     "without_index",
@@ -36,7 +37,8 @@ Columns = str | int | Iterable[str | int]
 HELD = 1 << 24
 """Cells of tables that are held in memory: 128 MB."""
 _TO_TYPE = 40  # names of columns that an error lists to be typed
-_INDEX = re.compile(r"(__index_level_\d+__)?")  # as pandas calls it in Parquet, and in CSV files
+# As pandas calls it in Parquet and in CSV files, and what it reads the latter as.
+_INDEX = re.compile(r"(__index_level_\d+__|Unnamed: 0)?")
 _TIMES = tuple(f"of type {word}" for word in ("date", "time", "duration", "period"))
 
 
@@ -77,12 +79,15 @@ class Source(ABC):
         Those of the last columns, if they are labels and no numbers.
     flags : frozenset of str
         Columns whose type says that they hold 0, 1 or nothing, or means of these.
+    left_out : tuple of str
+        Columns that nobody named, and that are called as an index of rows is.
     """
 
     decodes = False
     ordered = True
     labels: tuple[Labels, ...] = ()
     flags: frozenset[str] = frozenset()
+    left_out: tuple[str, ...] = ()
 
     columns: tuple[str, ...]
     n_rows: int | None
@@ -266,6 +271,21 @@ def without_index(names: Sequence[str]) -> tuple[str, ...]:
     (('age',), ('',))
     """
     return tuple(name for name in names if not _INDEX.fullmatch(name)) or tuple(names)
+
+
+def index_beside(
+    columns: Columns | None, names: Iterable[str], chosen: Collection[str]
+) -> tuple[str, ...]:
+    """Return what `without_index` has left out: nothing where columns are named.
+
+    Examples
+    --------
+    >>> index_beside(None, ["", "age"], ["age"]), index_beside(["age"], ["", "age"], ["age"])
+    (('',), ())
+    """
+    if columns is not None:
+        return ()
+    return tuple(name for name in names if _INDEX.fullmatch(name) and name not in chosen)
 
 
 def choose_columns(

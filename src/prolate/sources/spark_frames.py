@@ -7,7 +7,7 @@ from typing import Any
 
 from prolate.errors import InputError
 from prolate.sources.labels import Labels, choose
-from prolate.sources.source import Columns
+from prolate.sources.source import Columns, index_beside
 from prolate.sources.spark import SparkSource
 from prolate.sources.spark_tasks import RowReader
 
@@ -74,6 +74,7 @@ def frame_source(
     reader = RowReader(width, max(1, block_bytes // (8 * width)))
     source = SparkSource(numbered.select(*parts), reader, (*chosen, *marks), block_bytes)
     source.labels = tuple(Labels() for _ in marks)
+    source.left_out = index_beside(columns, names, source.columns)
     kinds = {field.name: field.dataType for field in fields}
     source.flags = frozenset(name for name in chosen if isinstance(kinds[name], BooleanType))
     return source

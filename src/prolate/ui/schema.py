@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from prolate.errors import InputError
 from prolate.sources.files import FileSource, first_file
+from prolate.sources.source import index_beside, without_index
 
 __all__ = ["Schema", "read_schema"]
 
@@ -31,6 +32,11 @@ class Schema:
     numeric: tuple[str, ...]
     other: dict[str, str]
     rows: int | None
+
+    @property
+    def index(self) -> tuple[str, ...]:
+        """The numeric columns that are left out unless they are named: an index of the rows."""
+        return index_beside(None, self.numeric, without_index(self.numeric))
 
 
 def read_schema(path: str) -> Schema:

@@ -36,7 +36,7 @@ function make(kind, text, more = {}) {
 }
 
 const statistic = () => $("statistic").value;
-const target = () => statistic() === "regress" ? $("target").value : "";
+const target = () => statistic() === "regress" ? $("target").value : null;
 
 function wanted() {
   const goal = target();
@@ -48,7 +48,7 @@ function wanted() {
     if (number(c.spread) !== null) spread[c.name] = number(c.spread);
   }
   return {
-    statistic: statistic(), target: target(),
+    statistic: statistic(), target: goal ?? "",
     q: $("q").value.split(/[\s,;]+/).filter(Boolean).map(Number),
     columns: used.map(c => c.name), bounds, spread,
     neighbors: form.elements.neighbors.value || null,
@@ -277,7 +277,10 @@ $("slider").addEventListener("input", () => {
   $("epsilon").value = Number((10 ** $("slider").valueAsNumber).toPrecision(2));
 });
 const choose = on => () => {
-  for (const [i, c] of columns.entries()) if (!lines[i].hidden && !c.use.disabled) c.use.checked = on;
+  for (const [i, c] of columns.entries()) {
+    const index = on && "index" in lines[i].dataset;
+    if (!lines[i].hidden && !c.use.disabled && !index) c.use.checked = on;
+  }
   changed();
 };
 $("all").addEventListener("click", choose(true));
