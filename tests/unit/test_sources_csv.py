@@ -333,6 +333,21 @@ def test_points_are_decimal_where_no_column_of_numbers_has_commas(tmp_path: Path
         read(tmp_path, "a,b\n1.234.567,1\n", ["a"])
 
 
+def test_points_of_one_file_are_what_those_of_the_others_are(tmp_path: Path) -> None:
+    """A month without decimals is written as the other months are."""
+    for name, rows in (
+        ("may", "950;1.234"),  # 1234, as April says
+        ("april", "1,5;2.000"),
+        ("june", "2.5;1.234"),  # points are decimal, as this file says itself
+    ):
+        (tmp_path / f"{name}.csv").write_text(f"price;pay\n{rows}\n")
+    expected = {"may": [950, 1234], "april": [1.5, 2000], "june": [2.5, 1.234]}
+    for names in (["may", "april", "june"], ["june", "april", "may"]):
+        source = open_source([tmp_path / f"{name}.csv" for name in names])
+        assert rows_of(source).tolist() == [expected[name] for name in names]
+    assert rows_of(open_source(tmp_path / "may.csv")).tolist() == [[950, 1.234]]
+
+
 def test_cells_below_the_first_stretch_do_not_decide_what_points_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

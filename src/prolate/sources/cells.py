@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,11 +10,33 @@ import numpy as np
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["mostly_numbers", "numbers", "numbers_with_commas", "with_commas", "words"]
+__all__ = ["Commas", "find_commas", "mostly_numbers", "numbers", "numbers_with_commas", "words"]
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _NOT_FINITE = r"^[+-]?(?i:inf|infinity|nan)$"
 _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*$"  # 0.123 has no thousands
+
+
+@dataclass(frozen=True)
+class Commas:
+    """What the top of a file says of decimal commas.
+
+    Attributes
+    ----------
+    sure : frozenset of str
+        Columns of which `numbers_with_commas` reads more cells than `numbers`.
+    like_others : frozenset of str
+        Columns that both read alike but for points: these mean what they mean in the others.
+    some : bool
+        Whether a column of numbers is among the `sure` ones.
+    none : bool
+        Whether none is, and a column of numbers has decimal points.
+    """
+
+    sure: frozenset[str] = frozenset()
+    like_others: frozenset[str] = frozenset()
+    some: bool = False
+    none: bool = False
 
 
 def numbers(cells: pa.Array) -> pa.Array:
@@ -67,34 +90,31 @@ def numbers_with_commas(cells: pa.Array) -> pa.Array:
     return numbers(pc.replace_substring(cells, ",", "."))
 
 
-def with_commas(top: pa.Table) -> frozenset[str]:
-    """Return the columns of the top of a file that `numbers_with_commas` reads.
-
-    Those of which it reads more cells than `numbers`; and if one of these is a column of numbers,
-    those that both read alike but for points: they mean what they mean in that one.
+def find_commas(top: pa.Table) -> Commas:
+    """Return which columns of the top of a file have decimal commas, or may have.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> top = pa.table({"a": ["1,5"], "b": ["1.234"], "c": ["1.23"], "d": ["1234"]})
-    >>> sorted(with_commas(top)), sorted(with_commas(top.drop_columns("a")))
-    (['a', 'b'], [])
+    >>> found = find_commas(top)
+    >>> sorted(found.sure), sorted(found.like_others), found.some, found.none
+    (['a'], ['b'], True, False)
     """
     import pyarrow.compute as pc
 
-    sure, like_them, some = set(), set(), False
+    sure, like_others, some, pointed = set(), set(), False, False
     for name in top.column_names:
         cells = top.column(name)
         points, commas = numbers(cells), numbers_with_commas(cells)
         if commas.null_count < points.null_count:
             sure.add(name)
             some = some or mostly_numbers(cells, commas)
-            continue
-        decimals = pc.and_(points.is_valid(), commas.is_null())
-        if not pc.any(decimals).as_py():
-            pointed = pc.and_(points.is_valid(), pc.match_substring(cells, "."))
-            like_them |= {name} if pc.any(pointed).as_py() else set()
-    return frozenset(sure | like_them if some else sure)
+        elif pc.any(pc.and_(points.is_valid(), commas.is_null())).as_py():
+            pointed = pointed or mostly_numbers(cells, points)
+        elif pc.any(pc.and_(points.is_valid(), pc.match_substring(cells, "."))).as_py():
+            like_others.add(name)
+    return Commas(frozenset(sure), frozenset(like_others), some, pointed and not some)
 
 
 def mostly_numbers(cells: pa.Array, found: pa.Array) -> bool:

@@ -20,7 +20,8 @@ read of another one:
   with decimal commas (``-1,5e3``), or with points between thousands (``1.234,5`` and
   ``1.234.567``), than with decimal points (``1.5``) is read so, and a decimal point makes a
   cell of it missing. ``1.234`` can be either. If there is such a column, it is 1234 also in
-  columns where all points, in the first stretch, can be between thousands;
+  columns where all points, in the first stretch, can be between thousands. So it is if another
+  file of the data set has such a column, and this one has no numbers with decimal points;
 - a line with too few or too many fields is a row of which every cell is missing, *in
   its place*, so that the rows after it stay where they are;
 - bytes that are no UTF-8 stand for characters that mean nothing;
@@ -50,10 +51,10 @@ from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.parallel import in_threads
 from prolate.sources.cells import (
+    find_commas,
     mostly_numbers,
     numbers,
     numbers_with_commas,
-    with_commas,
     words,
 )
 from prolate.sources.files import DataFile
@@ -104,11 +105,10 @@ class DelimitedFile(DataFile):
                 "which must hold the names of the columns. Take away lines above the names."
             )
         super().__init__(path, names, {}, None)
-        self._commas: frozenset[str] = frozenset()
         if len(set(names)) == len(names):
             cells, _ = self._parsed(first, names)
             if self.decimal_commas:
-                self._commas = with_commas(cells)
+                self.commas = find_commas(cells)
             self.unusable = {
                 name: "text"
                 for name in names
@@ -122,7 +122,10 @@ class DelimitedFile(DataFile):
 
     def _read(self, name: str) -> Callable[[pa.Array], pa.Array]:
         """Return what makes numbers of the cells of a column."""
-        return numbers_with_commas if name in self._commas else numbers
+        columns = self.commas.sure
+        if self.commas.some or (self.beside_commas and not self.commas.none):
+            columns |= self.commas.like_others
+        return numbers_with_commas if name in columns else numbers
 
     def _bytes(self) -> pa.NativeFile:
         import pyarrow as pa

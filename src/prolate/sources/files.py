@@ -22,6 +22,7 @@ from prolate.sources.arrow import (
     nested_columns,
     unusable_columns,
 )
+from prolate.sources.cells import Commas
 from prolate.sources.labels import Labels, choose
 from prolate.sources.partitions import keys_of, with_keys
 from prolate.sources.paths import (
@@ -67,6 +68,10 @@ class DataFile(ABC):
         What stands for a missing value.
     decimal_commas : bool
         Whether numbers may have decimal commas.
+    commas : Commas
+        Where they are.
+    beside_commas : bool
+        Whether a file of the data set has some.
     flags : frozenset of str
         The columns that are booleans.
     keys : dict
@@ -80,6 +85,8 @@ class DataFile(ABC):
     twice: frozenset[str] = frozenset()
     missing: Collection[str] = ()
     decimal_commas: bool = False
+    commas: Commas = Commas()
+    beside_commas: bool = False
     flags: frozenset[str] = frozenset()
 
     def __init__(
@@ -251,6 +258,9 @@ class FileSource(BatchSource):
             )
             file.labels, file.twice = marks, frozenset(values).intersection(marks)
             self._files.append(file)
+        commas = any(file.commas.some for file in self._files)
+        for file in self._files:
+            file.beside_commas = commas
         self.labels = tuple(
             Labels(
                 {text for file in self._files if name not in file.keys for text in file.missing},
