@@ -117,3 +117,17 @@ def test_intercepts_state_what_their_cut_may_take(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(level, "_lost", surely)
     assert far_off() > 5
+
+
+@pytest.mark.parametrize("kind", ["flag", "code", "normal"])
+def test_a_feature_of_which_few_rows_deviate_is_named(kind) -> None:
+    """Slopes of 5 to 10 % of the rows are a fifth too large, and their intervals do not hold."""
+    for seed in range(6):
+        rng = np.random.default_rng([seed, 8])
+        x = rng.normal(size=(20_000, 3))
+        if kind != "normal":
+            x[:, 0] = (rng.random(20_000) < 0.08) * (rng.integers(1, 9, 20_000) ** (kind == "code"))
+        line = fit(x, x @ SLOPES + rng.normal(size=20_000), 0.25, seed)
+        assert [("'x0'" in words, "few others" in words) for words in line.warnings] == [
+            (True, True)
+        ] * (kind != "normal")

@@ -61,6 +61,9 @@ _SIDES = 600.0  # rows times mu that show the tails of what the slopes leave, ..
 _LEVEL = 0.03  # ... part of what is left, for the intercept
 _MOST_EXPLAINED = 0.95
 _SURELY = 0.7  # standard deviations by which another radius must predict better
+# Mean square of a clipped feature, in squared deviations, below which few rows deviate (that of
+# normal rows is about .8), and by how many standard deviations it is surely there.
+_RARE, _SURELY_RARE = 0.45, 1.5
 _COUNTED = 4.0  # standard deviations by which a noisy count may be too large
 
 
@@ -94,6 +97,7 @@ def regression(
 class _Answer:
     """What rows clipped to a radius say, and where their target was cut at last."""
 
+    moments: Moments
     line: Line
     clipped: ClippedLine
     slopes: Slopes
@@ -145,7 +149,11 @@ def _fit(
         covariance=noise + sampling,
         noise_std=np.sqrt(np.maximum(np.diag(noise), 0.0)),
         clipped=best,
-        warnings=(*_unseen(curator, unseen), *((SKEWED,) if skewed else ())),
+        warnings=(
+            *_unseen(curator, unseen),
+            *_rare(curator, standard, answers[0].moments),
+            *((SKEWED,) if skewed else ()),
+        ),
         details={
             "radius": asked[0].radius,
             "other_radii": [one.radius for one in asked[1:]],
@@ -202,7 +210,7 @@ def _measured(
             ridge=alpha or 0.0,
         )
         clipped = standard.clipped_line(line, moments, one.radius, one.cut)
-        answers.append(_Answer(line, clipped, slopes, target_cut))
+        answers.append(_Answer(moments, line, clipped, slopes, target_cut))
     return answers
 
 
@@ -241,13 +249,29 @@ def _again(
 def _unseen(curator: Curator, columns: NDArray[np.int64]) -> tuple[str, ...]:
     if not columns.size:
         return ()
-    names = ", ".join(repr(curator.columns[j]) for j in columns[:8])
-    more = f" and {columns.size - 8} more" if columns.size > 8 else ""
     words = (
-        f"Only a single value was seen in {names}{more}: the slopes are set to zero, and nothing "
-        "is known about them."
+        f"Only a single value was seen in {_named(curator, columns)}: the slopes are set to zero, "
+        "and nothing is known about them."
     )
     return (words,)
+
+
+def _rare(curator: Curator, standard: Standard, moments: Moments) -> tuple[str, ...]:
+    """Return what to say of features of which few rows deviate: clipping takes more from these."""
+    doubt = _SURELY_RARE * math.sqrt(2.0) * moments.noise
+    few = (np.diag(moments.features) + doubt < _RARE) & (standard.scale[:-1] < LARGEST)
+    if not few.any():
+        return ()
+    words = (
+        f"Most rows seem to have nearly the same value of {_named(curator, np.flatnonzero(few))}: "
+        "the slopes rest on the few others, and may be too large by more than their intervals say."
+    )
+    return (words,)
+
+
+def _named(curator: Curator, columns: NDArray[np.int64]) -> str:
+    names = ", ".join(repr(curator.columns[j]) for j in columns[:8])
+    return names + (f" and {columns.size - 8} more" if columns.size > 8 else "")
 
 
 def _in_units(units: Floats, slopes: Floats) -> Floats:
