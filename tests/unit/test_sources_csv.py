@@ -333,6 +333,29 @@ def test_points_are_decimal_where_no_column_of_numbers_has_commas(tmp_path: Path
         read(tmp_path, "a,b\n1.234.567,1\n", ["a"])
 
 
+@pytest.mark.parametrize("between", [" ", "\u00a0", "\u202f", "'", "\u2019"])
+def test_spaces_and_apostrophes_part_thousands(tmp_path: Path, between: str) -> None:
+    """They did make large values missing, and means too small, without a word."""
+    large = f"12{between}345{between}678"
+    text = f"a;b\n1{between}234,5;7\n950;-{large}\n0{between}123;1{between}23\n3,5;1{between}\n"
+    expected = [[1234.5, 7], [950, -12_345_678], [NAN, NAN], [3.5, 1 if between == " " else NAN]]
+    np.testing.assert_array_equal(read(tmp_path, text), expected)
+    commas = read(tmp_path, f"a,b\n1{between}234.5,7\n950,{large}\n")
+    np.testing.assert_array_equal(commas, [[1234.5, 7], [950, 12_345_678]])
+
+
+def test_commas_part_thousands_where_all_of_them_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = 'a,b,c\n1,"1,234.50","1,5"\n2,950,2\n3,"-12,345,678","1,234"\n"4",7.5,3\n'
+    expected = [[1, 1234.5, NAN], [2, 950, 2], [3, -12_345_678, NAN], [4, 7.5, 3]]
+    np.testing.assert_array_equal(read(tmp_path, text), expected)
+    np.testing.assert_array_equal(read(tmp_path, "a\tb\n1,234\t2\n"), [[1234, 2]])
+    monkeypatch.setattr(delimited, "_STRETCH", 64)  # after that, no row decides
+    text = "a,b\n" + '"1,234",7\n' * 20 + '"1,5","1,234"\n'
+    np.testing.assert_array_equal(read(tmp_path, text)[-2:], [[1234, 7], [NAN, NAN]])
+
+
 def test_points_of_one_file_are_what_those_of_the_others_are(tmp_path: Path) -> None:
     """A month without decimals is written as the other months are."""
     for name, rows in (

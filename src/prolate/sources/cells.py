@@ -15,6 +15,11 @@ __all__ = ["Commas", "find_commas", "mostly_numbers", "numbers", "numbers_with_c
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _NOT_FINITE = r"^[+-]?(?i:inf|infinity|nan)$"
 _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*$"  # 0.123 has no thousands
+_COMMAS_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*$"
+_COMMAS = r"^\s*[+-]?\d*,[\d,]*(\.\d*)?\s*$"
+# Spaces, of which some do not break lines, and apostrophes: they can mean nothing else.
+_BETWEEN = "[ \u00a0\u2009\u202f'\u2019]"
+_SPACED = rf"^[+-]?[1-9]\d{{0,2}}({_BETWEEN}\d{{3}})+(\.\d*)?$"
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,8 @@ def numbers(cells: pa.Array) -> pa.Array:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> numbers(pa.array([" 1.5", "2e3", "true", "12 km", None])).to_pylist()
-    [1.5, 2000.0, 1.0, None, None]
+    >>> numbers(pa.array([" 1.5", "2e3", "true", "12 km", "1 234.5", None])).to_pylist()
+    [1.5, 2000.0, 1.0, None, 1234.5, None]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -59,6 +64,9 @@ def numbers(cells: pa.Array) -> pa.Array:
         except pa.ArrowInvalid:
             continue
     cells = pc.ascii_trim_whitespace(cells)
+    spaced = pc.match_substring_regex(cells, _SPACED)
+    if pc.any(spaced).as_py():
+        cells = pc.if_else(spaced, pc.replace_substring_regex(cells, _BETWEEN, ""), cells)
     lower = pc.ascii_lower(cells)
     known = pc.or_(
         pc.match_substring_regex(cells, _NUMBER), pc.match_substring_regex(cells, _NOT_FINITE)
@@ -88,6 +96,45 @@ def numbers_with_commas(cells: pa.Array) -> pa.Array:
             pc.replace_substring(cells, ".", "_"),  # no number
         )
     return numbers(pc.replace_substring(cells, ",", "."))
+
+
+def numbers_with_thousands(cells: pa.Array) -> pa.Array:
+    """Return text as float64 whose thousands stand behind commas.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> numbers_with_thousands(pa.array(["1,234.5", "-1,234,567", "1.5", "1,5"])).to_pylist()
+    [1234.5, -1234567.0, 1.5, None]
+    """
+    import pyarrow.compute as pc
+
+    between = pc.match_substring_regex(cells, _COMMAS_BETWEEN)
+    return numbers(pc.if_else(between, pc.replace_substring(cells, ",", ""), cells))
+
+
+def with_thousands(top: pa.Table) -> frozenset[str]:
+    """Return the columns of the top of a file that `numbers_with_thousands` reads.
+
+    Those in which there are commas between digits, and all can stand between thousands.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> top = pa.table({"a": ["1,234", "7"], "b": ["1,234", "1,5"], "c": ["7", "8"]})
+    >>> sorted(with_thousands(top))
+    ['a']
+    """
+    import pyarrow.compute as pc
+
+    found = set()
+    for name in top.column_names:
+        cells = top.column(name)
+        commas = pc.match_substring_regex(cells, _COMMAS)
+        if pc.any(commas).as_py():
+            others = pc.and_not(commas, pc.match_substring_regex(cells, _COMMAS_BETWEEN))
+            found |= set() if pc.any(others).as_py() else {name}
+    return frozenset(found)
 
 
 def find_commas(top: pa.Table) -> Commas:

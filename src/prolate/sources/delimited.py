@@ -14,8 +14,10 @@ The first line must be UTF-8. After that no row causes an error, and no row chan
 read of another one:
 
 - a cell is a number in the notation of programming languages (``-1.5e3``; spaces
-  around it, ``inf`` and ``nan`` are allowed), or ``true`` or ``false``, read as 1 and 0;
-  any other cell is missing;
+  around it, spaces and apostrophes between thousands, ``inf`` and ``nan`` are allowed), or
+  ``true`` or ``false``, read as 1 and 0; any other cell is missing;
+- where the delimiter is no semicolon, commas part thousands (``1,234.5``) in columns of which
+  the first stretch has some such cells, and none with commas elsewhere (``1,5``);
 - where the delimiter is a semicolon, a column of which the first stretch has more numbers
   with decimal commas (``-1,5e3``), or with points between thousands (``1.234,5`` and
   ``1.234.567``), than with decimal points (``1.5``) is read so, and a decimal point makes a
@@ -55,6 +57,8 @@ from prolate.sources.cells import (
     mostly_numbers,
     numbers,
     numbers_with_commas,
+    numbers_with_thousands,
+    with_thousands,
     words,
 )
 from prolate.sources.files import DataFile
@@ -105,10 +109,13 @@ class DelimitedFile(DataFile):
                 "which must hold the names of the columns. Take away lines above the names."
             )
         super().__init__(path, names, {}, None)
+        self._thousands: frozenset[str] = frozenset()
         if len(set(names)) == len(names):
             cells, _ = self._parsed(first, names)
             if self.decimal_commas:
                 self.commas = find_commas(cells)
+            elif b'"' in first or (b"," in first and self._delimiter != ","):
+                self._thousands = with_thousands(cells)  # else no cell has commas
             self.unusable = {
                 name: "text"
                 for name in names
@@ -122,6 +129,8 @@ class DelimitedFile(DataFile):
 
     def _read(self, name: str) -> Callable[[pa.Array], pa.Array]:
         """Return what makes numbers of the cells of a column."""
+        if name in self._thousands:
+            return numbers_with_thousands
         columns = self.commas.sure
         if self.commas.some or (self.beside_commas and not self.commas.none):
             columns |= self.commas.like_others
