@@ -18,6 +18,7 @@ from prolate.budget import Budget
 from prolate.errors import InputError, ReleaseError
 from prolate.release import ReceiptEntry, Release
 from prolate.release.files import check_writable
+from prolate.release.unit import Unit
 from prolate.release.views import round_to
 
 ENTRY = ReceiptEntry(
@@ -108,6 +109,23 @@ def test_interval_holds_noise_and_sampling() -> None:
     assert np.all(clipped.interval()[:, 1] > r.interval()[:, 1])
     assert "what clipping may have taken off" in clipped.interval_covers
     assert "hide" not in clipped.interval_covers
+
+
+def test_what_an_interval_covers_says_whether_rows_or_persons_count() -> None:
+    means, kept = Unit("id", "mean"), Unit("id", "rows", 3)
+    assert (
+        "the sum of these persons' means, each"
+        in release(statistic="sum", unit=means).interval_covers
+    )
+    assert (
+        "the sum of these rows, at most 3 of each person, each"
+        in release(statistic="sum", unit=kept).interval_covers
+    )
+    hidden = {"unseen_rows": 243.7}
+    many = release(n=10_000.0, details=hidden, unit=means).interval_covers
+    assert "that the persons were drawn from" in many
+    assert "200 persons far out" in many
+    assert "that the rows were" in release(unit=kept).interval_covers
 
 
 def test_what_an_interval_covers_says_how_many_rows_noise_may_hide() -> None:

@@ -32,9 +32,14 @@ def printable(name: str) -> str:
 
 def rows_in_words(release: Release) -> str:
     """Return the number of rows or persons in words, saying where it is only a noisy count."""
-    one = "row" if release.unit is None or release.unit.max_rows is not None else "person"
+    one = _one(release)
     count = f"{release.n:,.0f} {one}{'' if release.n == 1 else 's'}"
     return f"about {count} (a noisy count)" if release.n_is_noisy else count
+
+
+def _one(release: Release) -> str:
+    """Return what counts once."""
+    return "row" if release.unit is None or release.unit.max_rows is not None else "person"
 
 
 def subject(release: Release) -> str:
@@ -89,14 +94,18 @@ def headline(release: Release) -> str:
 
 def interval_covers(release: Release) -> str:
     """Return what an interval of the release covers, in plain words."""
+    rows = f"{_one(release)}s"
+    these = "these rows" if rows == "rows" else "these persons' means"
+    if release.unit is not None and release.unit.max_rows is not None:
+        these += f", at most {release.unit.max_rows:,} of each person"
     if release.statistic == "sum":
         clipped = "each value clipped to its bounds"
         if release.method == "gaussian-ellipse":
             clipped = "each clipped to the ellipse around the center"
-        return f"the sum of these rows, {clipped}, one column at a time ({_noise(release)})"
+        return f"the sum of {these}, {clipped}, one column at a time ({_noise(release)})"
     if release.statistic == "regression":
         return (
-            "the coefficients of least squares in the population that the rows were drawn from, "
+            f"the coefficients of least squares in the population that the {rows} were drawn from, "
             "one at a time (privacy noise and sampling error together)"
         )
     if release.statistic == "count":
@@ -104,7 +113,7 @@ def interval_covers(release: Release) -> str:
     one = "number" if release.is_matrix else "column"
     if release.omits_sampling:
         return (
-            f"the {release.statistic} of these rows{_cut(release)}, one {one} at a time "
+            f"the {release.statistic} of {these}{_cut(release)}, one {one} at a time "
             f"({_noise(release)}: sampling error is not included{_untold(release)})"
         )
     what = "privacy noise and sampling error together"
@@ -113,7 +122,7 @@ def interval_covers(release: Release) -> str:
     if release.clipping_std is not None:
         what = "privacy noise, sampling error and what clipping may have taken off, together"
     return (
-        f"the {release.statistic} of the population that the rows were drawn from, one {one} "
+        f"the {release.statistic} of the population that the {rows} were drawn from, one {one} "
         f"at a time ({what}{_unseen(release)}{_untold(release)})"
     )
 
@@ -152,7 +161,9 @@ def _unseen(release: Release) -> str:
     if not isinstance(count, float) or 10.0 * count < math.sqrt(max(release.n, 1.0)):
         return ""
     about = float(f"{min(count, max(release.n, 1.0)):.1g}")
-    return f"; noise may hide about {about:,.0f} rows far out, which are not allowed for"
+    return (
+        f"; noise may hide about {about:,.0f} {_one(release)}s far out, which are not allowed for"
+    )
 
 
 def guarantee(release: Release | GroupedRelease) -> str:
