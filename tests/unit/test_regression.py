@@ -482,6 +482,11 @@ def test_wrong_columns_of_a_table_are_refused(tmp_path: Path) -> None:
         fit(pd.DataFrame({"y": Y}), "y")
     with pytest.raises(InputError, match=r"not numbers\. No other column is numeric"):
         fit(pd.DataFrame({"y": Y, "city": "Rome"}), "y")
+    both = pd.DataFrame({"height": Y, "city": "Rome"})
+    with pytest.raises(
+        InputError, match=r"numbers\. Pass in X only columns of numbers: \['height'"
+    ):
+        fit(both, Y)  # it has no argument columns, nor features
     with pytest.raises(InputError, match="There is no column 'cost'"):
         fit(tables()["stream"](), "cost")
     with pytest.raises(InputError, match="goes with the name of the target"):

@@ -35,6 +35,7 @@ __all__ = [
     "read_target",
 ]
 
+_ONLY = "Pass in X only columns of numbers: "
 _BLOCK_BYTES = 16 << 20
 _JOINED_BYTES = 1 << 20  # of an array: what is joined stays in the cache until it is read
 
@@ -123,7 +124,11 @@ def open_features(X: object, labels: Sequence[str | int] = ()) -> Source:
         If it is no table of numbers, or has no columns.
     """
     if as_paths(X) or is_table(X):
-        return open_source(X, labels=labels)
+        try:
+            return open_source(X, labels=labels)
+        except InputError as error:
+            words = str(error).replace("Choose from the numeric columns: columns=", _ONLY)
+            raise InputError(words) from None
     if not hasattr(X, "tocsr"):
         if isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "") == "O":
             refuse_lists(labels)
