@@ -350,9 +350,11 @@ def test_commas_part_thousands_where_all_of_them_can(
     text = 'a,b,c\n1,"1,234.50","1,5"\n2,950,2\n3,"-12,345,678","1,234"\n"4",7.5,3\n'
     expected = [[1, 1234.5, NAN], [2, 950, 2], [3, -12_345_678, NAN], [4, 7.5, 3]]
     np.testing.assert_array_equal(read(tmp_path, text), expected)
-    np.testing.assert_array_equal(read(tmp_path, "a\tb\n1,234\t2\n"), [[1234, 2]])
+    np.testing.assert_array_equal(read(tmp_path, "a\tb\n1,234\t2\n7\t3\n"), [[1234, 2], [7, 3]])
+    with pytest.raises(InputError, match="is text"):
+        read(tmp_path, "a\tb\n1,234\t2\n3,500\t3\n", ["a"])  # these may be decimals
     monkeypatch.setattr(delimited, "_STRETCH", 64)  # after that, no row decides
-    text = "a,b\n" + '"1,234",7\n' * 20 + '"1,5","1,234"\n'
+    text = "a,b\n" + '"1,234.",7\n' * 20 + '"1,5","1,234"\n'
     np.testing.assert_array_equal(read(tmp_path, text)[-2:], [[1234, 7], [NAN, NAN]])
 
 

@@ -16,6 +16,7 @@ _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _NOT_FINITE = r"^[+-]?(?i:inf|infinity|nan)$"
 _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*$"  # 0.123 has no thousands
 _COMMAS_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*$"
+_SURELY_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2},\d{3}(\.\d*|(,\d{3})+(\.\d*)?)\s*$"
 _COMMAS = r"^\s*[+-]?\d*,[\d,]*(\.\d*)?\s*$"
 # Spaces, of which some do not break lines, and apostrophes: they can mean nothing else.
 _BETWEEN = "[ \u00a0\u2009\u202f'\u2019]"
@@ -116,13 +117,15 @@ def numbers_with_thousands(cells: pa.Array) -> pa.Array:
 def with_thousands(top: pa.Table) -> frozenset[str]:
     """Return the columns of the top of a file that `numbers_with_thousands` reads.
 
-    Those in which there are commas between digits, and all can stand between thousands.
+    Those in which there are commas between digits, and all can stand between thousands; and if a
+    cell shows that they do, because it has two of them, a decimal point as well, or none: a column
+    of nothing but ``1,234`` may have decimals.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> top = pa.table({"a": ["1,234", "7"], "b": ["1,234", "1,5"], "c": ["7", "8"]})
-    >>> sorted(with_thousands(top))
+    >>> top = {"a": ["1,234", "7"], "b": ["1,234", "1,5"], "c": ["1,234", "2,345"], "d": ["7", "8"]}
+    >>> sorted(with_thousands(pa.table(top)))
     ['a']
     """
     import pyarrow.compute as pc
@@ -131,9 +134,15 @@ def with_thousands(top: pa.Table) -> frozenset[str]:
     for name in top.column_names:
         cells = top.column(name)
         commas = pc.match_substring_regex(cells, _COMMAS)
-        if pc.any(commas).as_py():
-            others = pc.and_not(commas, pc.match_substring_regex(cells, _COMMAS_BETWEEN))
-            found |= set() if pc.any(others).as_py() else {name}
+        if not pc.any(commas).as_py():
+            continue
+        between = pc.match_substring_regex(cells, _COMMAS_BETWEEN)
+        shown = pc.match_substring_regex(cells, _SURELY_BETWEEN)
+        if (
+            not pc.any(pc.and_not(commas, between)).as_py()
+            and pc.any(pc.or_(shown, numbers(cells).is_valid())).as_py()
+        ):
+            found.add(name)
     return frozenset(found)
 
 
