@@ -112,6 +112,14 @@ class Curator:
         return self._rows.bounds
 
     @property
+    def are_flags(self) -> bool:
+        """Whether all columns are 0, 1 or missing, by their types, and these are their bounds."""
+        source, bounds = self._rows.source, self._rows.bounds
+        if source.averaged or bounds is None or not source.flags.issuperset(source.columns):
+            return False
+        return bool(np.all(bounds[0] == 0.0) and np.all(bounds[1] == 1.0))
+
+    @property
     def fraction(self) -> float:
         """The probability with which each row was kept: 1 but for samples."""
         return self._rows.fraction

@@ -15,13 +15,14 @@
 Steps 3 to 5 are `clipping/clipped_mean.py`. Where rows are many, steps 1 to 4 see a random sample
 of them, and step 5 is one pass over all.
 
-Rows too few to be searched, of at most four columns that all have public bounds, are summed within
-these (`sum.py`). Three kinds of tables are summed otherwise, too. A single column that is clearly
-skewed is clipped to an interval instead, longer on the side of its tail (`lengths/interval.py`),
-and so is one whose values are nearly all the same, as flags are (`search/rare_column.py`), with no
-first mean. Where most columns are nearly constant, and their other values on one side or alike, as
-in baskets, rows are far from symmetric: `clipping/rare_mean.py` takes the place of the steps from 3
-on for these columns. And a few columns that reach much farther than the others, or one that is much
+At most four columns that all have public bounds are summed within these (`sum.py`), if their rows
+are too few to be searched, or if they are flags, which spread as far as their bounds. Three kinds
+of tables are summed otherwise, too. A single column that is clearly skewed is clipped to an
+interval instead, longer on the side of its tail (`lengths/interval.py`), and so is one whose values
+are nearly all the same, as flags of unknown bounds are (`search/rare_column.py`), with no first
+mean. Where most columns are nearly constant, and their other values on one side or alike, as in
+baskets, rows are far from symmetric: `clipping/rare_mean.py` takes the place of the steps from 3 on
+for these columns. And a few columns that reach much farther than the others, or one that is much
 larger than all of them, are a table of their own, with a part of the budget (`search/apart.py`). So
 is one that proves, in step 4, to be the only skewed one (`clipping/long_column.py`).
 """
@@ -104,6 +105,9 @@ def mean(
         where the rows can pay for it and an l_2 error is wanted (`rotation.py`).
     """
     rows = count_rows(curator)
+    given = clip != "auto" or center is not None or scale is not None
+    if curator.are_flags and curator.dimension <= _NARROW and not given:
+        return mean_within(curator, rows=rows, error_norm=error_norm)
     found = _mean(
         curator,
         rows,

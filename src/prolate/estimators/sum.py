@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 
 _SEEN = 0.1  # standard deviations of noise that do not change an interval
 _FIRST, _SQUARES = 0.1, 0.1  # of the budget, where the mean is all that is asked
+_MOVED, _MOST_MISSING = 3.0, 0.6  # standard deviations that show missing values, and their part
 _COUNTED = 0.25  # of it for the number of rows, where that is private
 
 
@@ -106,8 +107,8 @@ def bounded_mean(curator: Curator) -> Estimate:
 def mean_within(curator: Searcher, *, rows: float, error_norm: float) -> Estimate:
     """Return the private mean of every column from its bounds, with its sampling error.
 
-    For rows that are too few to be searched: a sum around the middle of the bounds needs no
-    search, and is never lost. A first, rougher mean stands in for missing values, which would
+    For flags, and rows that are too few to be searched: a sum around the middle of the bounds needs
+    no search, and is never lost. A first, rougher mean stands in for missing values, which would
     draw it to the middle; a sum of squares around it says how much the rows vary.
 
     Parameters
@@ -135,22 +136,31 @@ def mean_within(curator: Searcher, *, rows: float, error_norm: float) -> Estimat
         value, noise, step = _centered_sum(table, middle, half, scale, absent, share=share)
         return np.clip(middle + value / rows, lower, upper), noise / rows, step
 
-    first, _, _ = around(middle, for_first)
+    first, rough, _ = around(middle, for_first)
     far = 0.5 * np.maximum(upper - first, first - lower) ** 2  # half of the largest square
     of_squares = _shape(far, error_norm, elliptical=True)
     total, noise, _ = _centered_sum(
         table, far, far, of_squares, far, share=for_squares, about=first
     )
     value, noise_std, step = around(first, table.remaining)
+    # If a part q is missing, the first mean is off by q times its way from the middle, and the
+    # second by q times that: where it surely moved, that tells q (Aitken's extrapolation).
+    moved, way = first - value, middle - first
+    surely = np.abs(moved) > _MOVED * np.hypot(rough, noise_std)
+    surely &= (moved * way > 0.0) & (np.abs(moved) < _MOST_MISSING * np.abs(way))
+    missing = np.where(surely, moved, 0.0) / np.where(surely, way, 1.0)
+    value = value - missing / (1.0 - missing) * moved
+    noise_std = np.hypot(noise_std, missing * rough) / (1.0 - missing) ** 2
     noise_std = np.hypot(noise_std, np.abs(value - middle) * unsure / rows)
     off = np.minimum(noise_std, half)
     inside = np.clip(value, lower + off, upper - off)
     most = (inside - lower) * (upper - inside)  # values between two ends vary by no more
     variance = np.clip(far + total / rows, np.minimum(0.5 * noise / rows, most), most)
+    there = rows * (1.0 - missing)
     return Estimate(
         value=value,
         noise_std=np.where(absent, np.inf, noise_std),
-        sampling_std=np.sqrt(variance / (rows if part is None else rows * part)),
+        sampling_std=np.sqrt(variance / (there if part is None else there * part)),
         clipping_std=_rounding(step, noise_std),
         rows=rows,
         warnings=(MISSING,) if absent.any() else (),

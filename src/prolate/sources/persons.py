@@ -102,6 +102,7 @@ class PersonMeans(_Labeled):
     [[12.0], [20.0]]
     """
 
+    averaged = True
     _rows: NDArray[np.float64] | None = None
 
     def blocks(self) -> Iterator[Block]:

@@ -79,6 +79,8 @@ class Source(ABC):
         Those of the last columns, if they are labels and no numbers.
     flags : frozenset of str
         Columns whose type says that they hold 0, 1 or nothing, or means of these.
+    averaged : bool
+        Whether rows are means of other rows.
     left_out : tuple of str
         Columns that nobody named, and that are called as an index of rows is.
     """
@@ -87,6 +89,7 @@ class Source(ABC):
     ordered = True
     labels: tuple[Labels, ...] = ()
     flags: frozenset[str] = frozenset()
+    averaged: bool = False
     left_out: tuple[str, ...] = ()
 
     columns: tuple[str, ...]

@@ -197,7 +197,7 @@ class SparkSource(Source):
         packing = Packing(RowReader(len(columns), self.rows_per_block))
         packed = means.mapInArrow(packing, KEPT_SCHEMA)
         source = SparkSource.stored(packed, columns, self.rows_per_block)
-        source.flags = self.flags
+        source.flags, source.averaged = self.flags, True
         return source
 
     def grouped(self, keys: Sequence[object]) -> SparkSource:
