@@ -18,6 +18,7 @@ _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*$"  # 0.123 has no thousan
 _COMMAS_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*$"
 _SURELY_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2},\d{3}(\.\d*|(,\d{3})+(\.\d*)?)\s*$"
 _COMMAS = r"^\s*[+-]?\d*,[\d,]*(\.\d*)?\s*$"
+_TELL = 100  # cells that tell of thousands, over those with commas elsewhere
 # Spaces, of which some do not break lines, and apostrophes: they can mean nothing else.
 _BETWEEN = "[ \u00a0\u2009\u202f'\u2019]"
 _SPACED = rf"^[+-]?[1-9]\d{{0,2}}({_BETWEEN}\d{{3}})+(\.\d*)?$"
@@ -117,9 +118,9 @@ def numbers_with_thousands(cells: pa.Array) -> pa.Array:
 def with_thousands(top: pa.Table) -> frozenset[str]:
     """Return the columns of the top of a file that `numbers_with_thousands` reads.
 
-    Those in which there are commas between digits, and all can stand between thousands; and if a
-    cell shows that they do, because it has two of them, a decimal point as well, or none: a column
-    of nothing but ``1,234`` may have decimals.
+    Those in which commas stand between digits, and by most cells that tell between thousands: these
+    have two commas, a decimal point as well, or none, where at most one in a hundred as many have
+    commas elsewhere. A column of nothing but ``1,234`` may have decimals.
 
     Examples
     --------
@@ -134,14 +135,12 @@ def with_thousands(top: pa.Table) -> frozenset[str]:
     for name in top.column_names:
         cells = top.column(name)
         commas = pc.match_substring_regex(cells, _COMMAS)
-        if not pc.any(commas).as_py():
-            continue
         between = pc.match_substring_regex(cells, _COMMAS_BETWEEN)
-        shown = pc.match_substring_regex(cells, _SURELY_BETWEEN)
-        if (
-            not pc.any(pc.and_not(commas, between)).as_py()
-            and pc.any(pc.or_(shown, numbers(cells).is_valid())).as_py()
-        ):
+        if not pc.any(between).as_py():
+            continue
+        surely = pc.or_(pc.match_substring_regex(cells, _SURELY_BETWEEN), numbers(cells).is_valid())
+        told, others = (pc.sum(each).as_py() or 0 for each in (surely, pc.and_not(commas, between)))
+        if told > _TELL * others:
             found.add(name)
     return frozenset(found)
 

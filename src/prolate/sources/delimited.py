@@ -17,8 +17,9 @@ read of another one:
   around it, spaces and apostrophes between thousands, ``inf`` and ``nan`` are allowed), or
   ``true`` or ``false``, read as 1 and 0; any other cell is missing;
 - where the delimiter is no semicolon, commas part thousands (``1,234.5``) in columns of which
-  the first stretch has some such cells, none with commas elsewhere (``1,5``), and one that has
-  two commas, a point as well, or neither: if all are like ``1,234``, these may be decimals;
+  the first stretch has such cells, and of which at most one cell has commas elsewhere (``1,5``)
+  for a hundred that have two commas, a point as well, or no comma: if all are like ``1,234``,
+  these may be decimals;
 - where the delimiter is a semicolon, a column of which the first stretch has more numbers
   with decimal commas (``-1,5e3``), or with points between thousands (``1.234,5`` and
   ``1.234.567``), than with decimal points (``1.5``) is read so, and a decimal point makes a
