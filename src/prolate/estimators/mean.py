@@ -16,15 +16,16 @@ Steps 3 to 5 are `clipping/clipped_mean.py`. Where rows are many, steps 1 to 4 s
 of them, and step 5 is one pass over all.
 
 At most four columns that all have public bounds are summed within these (`sum.py`), if their rows
-are too few to be searched, or if they are flags, which spread as far as their bounds. Three kinds
-of tables are summed otherwise, too. A single column that is clearly skewed is clipped to an
-interval instead, longer on the side of its tail (`lengths/interval.py`), and so is one whose values
-are nearly all the same, as flags of unknown bounds are (`search/rare_column.py`), with no first
-mean. Where most columns are nearly constant, and their other values on one side or alike, as in
-baskets, rows are far from symmetric: `clipping/rare_mean.py` takes the place of the steps from 3 on
-for these columns. And a few columns that reach much farther than the others, or one that is much
-larger than all of them, are a table of their own, with a part of the budget (`search/apart.py`). So
-is one that proves, in step 4, to be the only skewed one (`clipping/long_column.py`).
+are too few to be searched, or if they are flags, which spread as far as their bounds. So is a
+single column that is found to be spread about as far as these. Three kinds of tables are summed
+otherwise, too. A single column that is clearly skewed is clipped to an interval instead, longer on
+the side of its tail (`lengths/interval.py`), and so is one whose values are nearly all the same, as
+flags of unknown bounds are (`search/rare_column.py`), with no first mean. Where most columns are
+nearly constant, and their other values on one side or alike, as in baskets, rows are far from
+symmetric: `clipping/rare_mean.py` takes the place of the steps from 3 on for these columns. And a
+few columns that reach much farther than the others, or one that is much larger than all of them,
+are a table of their own, with a part of the budget (`search/apart.py`). So is one that proves, in
+step 4, to be the only skewed one (`clipping/long_column.py`).
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ HIDDEN = (
 NOT_TURNED = "No rotation was looked for: it needs the l2 error (error_norm=2)."
 _LEAST_PART = 1e-4  # of columns of which some are of rare values and others not
 _NARROW = 4  # columns, few rows of which are better not searched where bounds are public
+_WITHIN = 7.0  # spreads between bounds, of a column that is best summed within these
 _UNSEEN = 0.1  # of the rows, beyond which noise may hide what makes a mean
 _FEW = (
     "The rows are few for this budget: noise may hide where {:.0f} % of them lie. If these lie on "
@@ -139,7 +141,7 @@ def _mean(
     curator, shape = learn_shape(
         table, rows, center=center, scale=scale, relative=error_norm == RELATIVE
     )
-    if bounded and shape.constant is not None and shape.constant.all():
+    if bounded and (_shows_nothing(shape) or _reaches(table, shape)):
         return mean_within(table, rows=rows, error_norm=error_norm)
     if clip != "auto":
         shape = replace(shape, warnings=(*shape.warnings, CLIPPED))
@@ -162,6 +164,19 @@ def _mean(
         found = _mean_of(*with_shape(rest, shape), error_norm=error_norm)
         return joined(apart.index, theirs, found)
     return _mean_of(curator, shape, error_norm=error_norm, clip=clip, scale=scale)
+
+
+def _shows_nothing(shape: Shape) -> bool:
+    """Return whether every column seems to be a single value."""
+    return shape.constant is not None and bool(shape.constant.all())
+
+
+def _reaches(table: Table, shape: Shape) -> bool:
+    """Return whether a single column is spread about as far as its bounds."""
+    if shape.spread.size > 1 or shape.rare is not None or table.bounds is None:
+        return False
+    lower, upper = table.bounds
+    return bool(upper[0] - lower[0] < _WITHIN * shape.spread[0])
 
 
 def _are_bounded(curator: Table) -> bool:
