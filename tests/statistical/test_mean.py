@@ -9,6 +9,7 @@ ratio of a run has a spread of about 8 % for d = 100, so a median of 9 runs pass
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -340,6 +341,24 @@ def test_bounds_help_with_binary_columns_too(d):
     alone = error(rows, runs, rho=1, norm=1)
     print(f"bounds {bounded:.4g}, alone {alone:.4g}")
     assert bounded < 1.5 * alone
+
+
+def bounded_error() -> float:
+    """Return the root mean square error of 24 means of ages."""
+    off = []
+    for seed in range(24):
+        rows = np.clip(np.random.default_rng(seed).normal(45, 18, size=(20_000, 1)), 0, 110)
+        budget = Budget(epsilon=1, delta=1e-6)
+        made = prolate.mean(rows, budget=budget, bounds=(0, 110), seed=seed)
+        off.append(made.estimate[0] - rows.mean())
+    return float(np.sqrt(np.mean(np.square(off))))
+
+
+def test_a_single_column_as_wide_as_its_bounds_is_summed_within_these(monkeypatch):
+    """Clipped as if it had none, its error is twice as large."""
+    assert bounded_error() < 0.03
+    monkeypatch.setattr(import_module("prolate.estimators.mean"), "_reaches", lambda *_: False)
+    assert bounded_error() > 0.035
 
 
 def test_columns_of_zeros_do_not_spoil_the_others():
