@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from prolate.queries._compiled_prefetch import AHEAD, soon
+
 __all__ = [
     "linear_histogram_columns",
     "linear_histogram_rows",
@@ -125,6 +127,7 @@ def _few_rows(
                     some, others = ones[start:last], twos[start:last]
                     for i in range(line, min(line + _AT_ONCE, lines)):
                         at = (first + i) * rows * stride + start
+                        soon(flat, at + _AT_ONCE * rows * stride, _LANES)
                         values = flat[at : min(at + last - start, end)]
                         out = found[place + i * _LANES : place + (i + 1) * _LANES]
                         for j in range(values.size):
@@ -253,10 +256,15 @@ def pooled_histogram_rows(
             _count_together(found[:filled], total)
             filled = 0
         at = line * stride
-        values, out = flat[at : min(at + length, end)], found[filled : filled + length]
-        for j in range(values.size):
-            out[j] = _cell(values[j], centers[j], firsts[j], total.size - 1, shift)
-        filled += values.size
+        stop = min(length, end - at)
+        for start in range(0, stop, AHEAD):
+            soon(flat, at + rows * stride + start, AHEAD)
+            values = flat[at + start : min(at + start + AHEAD, at + stop)]
+            some, lows = centers[start : start + AHEAD], firsts[start : start + AHEAD]
+            out = found[filled + start : filled + start + values.size]
+            for j in range(values.size):
+                out[j] = _cell(values[j], some[j], lows[j], total.size - 1, shift)
+        filled += stop
     _count_together(found[:filled], total)
 
 

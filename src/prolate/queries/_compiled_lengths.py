@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from prolate.queries._compiled_edges import look_up, reached
+from prolate.queries._compiled_prefetch import AHEAD, soon
 from prolate.queries._compiled_steps import inside, plus
 
 __all__ = [
@@ -31,7 +32,7 @@ __all__ = [
 _DOUBT = 2.0**-51
 _LARGEST = float(np.finfo(np.float64).max)
 _CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
-_WIDE = 600  # columns from which rows are taken four at a time
+_WIDE = 2400  # bytes of a row from which on four are taken at a time
 _NARROW = 32  # columns up to which the farthest is looked for one by one
 _AT_ONCE = 64  # columns
 
@@ -147,18 +148,23 @@ def norm_cells_rows(
 ) -> Any:
     d = center.size
     squares = np.empty(count)
-    fours = count // 4 * 4 if d >= _WIDE else 0  # for which the public vectors are read once
+    wide = d * flat.itemsize >= _WIDE
+    fours = count // 4 * 4 if wide else 0  # for which the public vectors are read once
     for first in range(0, fours, 4):
         row_one = flat[first * stride : first * stride + d]
         row_two = flat[(first + 1) * stride : (first + 1) * stride + d]
         row_three = flat[(first + 2) * stride : (first + 2) * stride + d]
         row_four = flat[(first + 3) * stride : (first + 3) * stride + d]
         a = b = c = e = 0.0
-        for j in range(d):
-            a = plus(a, _square(row_one[j], j, center, gain, lower, upper, about))
-            b = plus(b, _square(row_two[j], j, center, gain, lower, upper, about))
-            c = plus(c, _square(row_three[j], j, center, gain, lower, upper, about))
-            e = plus(e, _square(row_four[j], j, center, gain, lower, upper, about))
+        for start in range(0, d, AHEAD):
+            stop = min(start + AHEAD, d)
+            for k in range(4, 8):
+                soon(flat, (first + k) * stride + start, AHEAD)
+            for j in range(np.uint64(start), np.uint64(stop)):
+                a = plus(a, _square(row_one[j], j, center, gain, lower, upper, about))
+                b = plus(b, _square(row_two[j], j, center, gain, lower, upper, about))
+                c = plus(c, _square(row_three[j], j, center, gain, lower, upper, about))
+                e = plus(e, _square(row_four[j], j, center, gain, lower, upper, about))
         squares[first], squares[first + 1], squares[first + 2], squares[first + 3] = a, b, c, e
     for i in range(fours, count):
         row, square = flat[i * stride : i * stride + d], 0.0
@@ -240,8 +246,11 @@ def farthest_rows(
                 most = max(most, y)
             farthest[i], which[i] = most, place
             continue
-        for j in range(d):
-            away[j] = _distance(row[j], j, center, gain, lower, upper)
+        for start in range(0, d, AHEAD):
+            stop = min(start + AHEAD, d)
+            soon(flat, (i + 1) * stride + start, AHEAD)
+            for j in range(np.uint64(start), np.uint64(stop)):
+                away[j] = _distance(row[j], j, center, gain, lower, upper)
         pattern = _largest(bits)
         patterns[i], which[i] = pattern, _first_of(bits, pattern)
     return farthest, which
