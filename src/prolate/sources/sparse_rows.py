@@ -14,6 +14,7 @@ __all__ = ["Entries", "SparseReader", "SparseRows"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_SHORT = np.iinfo(np.int32)
 _PIECE = 1 << 16  # values at a time: the working copies stay in the cache
 _SAMPLE = 1 << 12  # entries in which new values are looked for, at first
 
@@ -76,10 +77,12 @@ class SparseRows:
         >>> rows.pair_value.tolist(), rows.pair_count.tolist(), rows.rest_count.tolist()
         ([1.0, 1.0], [1, 3], [2, 0])
         """
-        (m, d), columns = matrix.shape, matrix.indices
+        (m, d), columns, starts = matrix.shape, matrix.indices, matrix.indptr
         with np.errstate(all="ignore"):
             value = np.ascontiguousarray(matrix.data, dtype=np.float64)
         stored = _counts(columns, d)
+        if max(d, value.size) <= _SHORT.max:  # half as much to read in each pass
+            columns, starts = (each.astype(np.int32, copy=False) for each in (columns, starts))
         distinct = _few_values(value.view(np.int64), value.size // (2 * d))
         if distinct is None:
             pairs, pair_column = np.arange(value.size, dtype=columns.dtype), columns
@@ -87,11 +90,12 @@ class SparseRows:
         else:
             pairs, pair_count = columns, stored
             if distinct.size > 1:
-                pairs = columns + d * np.searchsorted(distinct, value.view(np.int64))
+                which = np.searchsorted(distinct, value.view(np.int64)).astype(columns.dtype)
+                pairs = columns + d * which  # fewer than half of the entries
                 pair_count = _counts(pairs, d * distinct.size)
             pair_column = np.tile(np.arange(d), distinct.size)
             pair_value = np.repeat(distinct.view(np.float64), d)
-        entries = Entries(matrix.indptr, columns, pairs)
+        entries = Entries(starts, columns, pairs)
         return cls(
             count=m,
             entries=lambda: entries,
