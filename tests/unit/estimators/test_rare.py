@@ -11,7 +11,6 @@ import prolate
 from prolate import Budget
 from prolate.estimators.search.rare import (
     RareValues,
-    hidden_steps,
     likely_steps,
     own_spread,
     with_usual_steps,
@@ -64,32 +63,6 @@ def test_no_step_is_larger_than_before_or_nearer_than_the_mean():
     assert np.all(found >= np.minimum(np.maximum(0.2 * STEP, 1e-4), SO_FAR))
     nothing = likely_steps(np.zeros(3), np.ones(3), np.zeros(3), np.zeros(3, bool), 0.0)
     assert not nothing.any()
-
-
-def shown(visible: np.ndarray, part: float = 0.2) -> RareValues:
-    """Return what is known of columns whose rare rows are seen in so large a part."""
-    return RareValues(
-        0.1 * np.ones(40), OWN | True, np.sqrt(visible * part) * 0.1, mixed=True, common=1.0
-    )
-
-
-def test_columns_whose_rows_are_mostly_hidden_are_farther_out():
-    visible = np.where(OWN, 0.05, 0.5)
-    found = hidden_steps(0.02 * np.ones(40), NOISE, shown(visible), 1.0)
-    assert found[OWN] == pytest.approx(np.sqrt(0.1), rel=1e-9)  # of .1, and of 1
-    np.testing.assert_array_equal(found[~OWN], 0.1)
-
-
-def test_means_that_noise_hides_say_nothing_of_hidden_rows():
-    noise = np.where(OWN, 0.02, 1e-9)
-    found = hidden_steps(0.02 * np.ones(40), noise, shown(np.full(40, 0.05)), 1.0)
-    np.testing.assert_array_equal(found[OWN], 0.1)
-    assert np.all(found[~OWN] > 0.3)
-
-
-def test_steps_that_no_row_told_apart_stay():
-    values = RareValues(np.full(40, 0.5), OWN | True, np.zeros(40))
-    np.testing.assert_array_equal(hidden_steps(np.full(40, 0.1), NOISE, values, 1.0), 0.5)
 
 
 def flags_of_both_signs(n: int = 20_000) -> np.ndarray:

@@ -31,7 +31,6 @@ from prolate.queries import Cut, NormHistogram
 __all__ = [
     "RareValues",
     "common_side",
-    "hidden_steps",
     "joined",
     "likely_steps",
     "own_spread",
@@ -50,7 +49,6 @@ _LEAST = 0.1  # of its noise: how little a mean is taken to be from the bulk
 _MOST = 0.5  # of a column's rows are elsewhere
 _HELD = (0.5, 0.7)  # part of all rare values' squares: from here to there, the others are smaller
 _SHOWN, _FEWEST = 2.0, 3  # standard deviations of a mean that is seen, and such columns
-_HIDDEN = 0.3  # part of a column's rare rows: fewer are seen where larger values hide the others
 _NOTHING = 2.0**-8  # of a usual step: a bulk that is no wider is next to nothing
 _UNSURE = (0.1, 0.2)  # of logarithms: of parts, and of steps, from octaves
 
@@ -223,32 +221,6 @@ def likely_steps(moved: Floats, noise: Floats, step: Floats, own: Bools, square:
     found = step.copy()
     found[others] = np.minimum(np.maximum(nearer, least / _MOST), step[others])
     return found
-
-
-def hidden_steps(moved: Floats, noise: Floats, values: RareValues, square: float) -> Floats:
-    """Return how far rare values are, farther than is seen where most of a column's are hidden.
-
-    A column may be the farthest one only in rows where larger values, of columns that go with
-    it, are missing, and its own are small. That shows: its mean needs more rows than are seen.
-    What is seen then bounds the step from below, and the likely one is too rough to replace it:
-    their geometric mean is taken.
-
-    Parameters
-    ----------
-    moved, noise : float64 arrays of shape (d,)
-        How far the first mean is from the bulk, and its noise.
-    values : RareValues
-    square : float
-        Mean over rows of the sum of all rare values' squared deviations.
-    """
-    step, away = values.step, np.abs(moved)
-    needed = _HIDDEN * away * step  # as the part of rows, times the step's square
-    hidden = values.own & (values.seen > 0.0) & (values.seen**2 < needed)
-    hidden &= away > _SHOWN * noise
-    farthest = np.where(hidden, np.maximum(step, values.common), step)
-    likely = likely_steps(moved, noise, farthest, values.own & ~hidden, square)
-    between = np.sqrt(step) * np.sqrt(np.maximum(likely, step))
-    return np.where(hidden, between, likely)
 
 
 def own_spread(

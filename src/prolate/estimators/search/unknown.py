@@ -24,8 +24,8 @@ from prolate.estimators.search.locate import SCALES, Interval
 from prolate.estimators.search.rare import (
     RareValues,
     common_side,
-    hidden_steps,
     joined,
+    likely_steps,
     own_spread,
     rare_values,
     with_usual_steps,
@@ -256,7 +256,7 @@ def _with_first_mean(
     away[rare] = shrink((first.value - bulk)[rare], first.noise[rare], median=False)
     away = np.clip(away, -step, step)  # no mean is farther than the values
     square = values.spread**2 * np.count_nonzero(interval.narrow)
-    step = hidden_steps(away, first.noise, values, square)
+    step = likely_steps(away, first.noise, step, values.own, square)
     first = replace(first, step=step)
     if side is None and np.count_nonzero(rare) > 1:  # one shares with no other
         spread = own_spread(away, first.noise, step, shape.spread, both_sides=square)
