@@ -63,7 +63,7 @@ _MOST_EXPLAINED = 0.95
 _SURELY = 0.7  # standard deviations by which another radius must predict better
 # Mean square of a clipped feature, in squared deviations, below which few rows deviate (that of
 # normal rows is about .8), and by how many standard deviations it is surely there.
-_RARE, _SURELY_RARE = 0.45, 1.5
+_RARE, _SURELY_RARE = 0.45, 3.0
 _COUNTED = 4.0  # standard deviations by which a noisy count may be too large
 
 
