@@ -371,7 +371,8 @@ def test_what_clipping_takes_of_rows_that_are_not_elliptical_is_part_of_the_erro
         return float(np.sqrt(np.mean(np.square(off)) / np.mean(np.square(stated))))
 
     assert ratio() < 1.5
-    monkeypatch.setattr(Lengths, "unlike", 0.0)  # the same test fails for this fault
+    monkeypatch.setattr(Lengths, "unlike", 0.0)  # the same test fails for these faults
+    monkeypatch.setattr(own, "_WRONG", 0.0)
     assert ratio() > 2.0
 
 

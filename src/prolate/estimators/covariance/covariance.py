@@ -14,7 +14,8 @@
 
 Where the noise of d**2 products drowns all correlations at the first sight, steps 2 to 4
 give way to: the variances alone, with a part of the budget; all products, with the rest; and
-eigenvalues that are drawn together as far as they are noise.
+eigenvalues that are drawn together as far as they are noise. The covariance of a single column is
+its variance (`variance.py`).
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from prolate.estimators.estimate import Estimate
 from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.present import whole_rows
 from prolate.estimators.search.learn import learn_shape
+from prolate.estimators.variance import variance
 from prolate.queries import ClippedSum
 from prolate.sources.source import listed
 
@@ -84,6 +86,8 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     correlation : bool
         Whether to return correlations instead.
     """
+    if curator.dimension == 1 and not correlation:
+        return _as_matrix(variance(curator))
     curator, rows, every, _ = whole_rows(curator)
     _, shape = learn_shape(curator, rows)
     spread = np.clip(shape.spread, *SQUARABLE)
@@ -125,6 +129,21 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
             "sampling": "as for normal data, times what their products' tails are longer",
             "stretch": matrix.stretch[0],
         },
+    )
+
+
+def _as_matrix(found: Estimate) -> Estimate:
+    """Return the variance of a single column as a matrix."""
+
+    def one(part: Floats | None) -> Floats | None:
+        return None if part is None else part.reshape(1, 1)
+
+    return replace(
+        found,
+        value=found.value.reshape(1, 1),
+        noise_std=one(found.noise_std),
+        sampling_std=one(found.sampling_std),
+        clipping_std=one(found.clipping_std),
     )
 
 

@@ -29,7 +29,8 @@ __all__ = ["Moment", "Standardized", "combine", "gram_noise", "measure_lengths",
 Floats = NDArray[np.float64]
 
 _CONSTANT = 0.06  # b**2, over the mean of |z|**2
-_DISTRUST, _MORE_DISTRUST = 0.15, 0.4  # where lengths were measured, and were not
+_DISTRUST = 0.4  # of what is clipped: rows are not elliptical
+_WRONG = 0.5  # of it, that intervals allow for
 _UNLIKE = 0.5  # more where the lengths are not those of normal rows
 _NORMS_NOISE = 0.001  # wanted noise of a count of the histogram of norms, over the rows
 _LEAST_NORMS, _MOST_NORMS = 0.002, 0.2  # its part of the share, ...
@@ -181,7 +182,7 @@ def measure_moment(
     relative = variances / variances.sum() if wide else np.full(d, 1.0 / d)
     noise = gram_noise(table.curator, rows, share) * np.sqrt(1.0 + 1.0 / d)
     size = float(np.sqrt(np.sum(relative**4)))
-    distrust = _MORE_DISTRUST if lengths is None else _DISTRUST + _UNLIKE * known.unlike
+    distrust = _DISTRUST + _UNLIKE * known.unlike
     clip = known.best_clip(noise, size, constant=np.sqrt(_CONSTANT), distrust=distrust)
 
     constant = float(np.sqrt(_CONSTANT * known.variances.sum()))
@@ -200,8 +201,9 @@ def measure_moment(
         radius=clip.radius,
         factor=clip.factor,
         doubt=clip.doubt,
-        # What is taken is known for elliptical rows; of others, it may be all of it.
-        lost=known.unlike * (1.0 - clip.factor),
+        # What is taken is known for elliptical rows. Few are; where lengths show that, all of it may
+        # be otherwise.
+        lost=max(known.unlike, _WRONG) * (1.0 - clip.factor),
     )
 
 
