@@ -201,8 +201,8 @@ def measure_moment(
         radius=clip.radius,
         factor=clip.factor,
         doubt=clip.doubt,
-        # What is taken is known for elliptical rows. Few are; where lengths show that, all of it may
-        # be otherwise.
+        # What is taken is known for elliptical rows. Few are; where lengths show that, all of it
+        # may be otherwise.
         lost=max(known.unlike, _WRONG) * (1.0 - clip.factor),
     )
 
