@@ -376,6 +376,36 @@ def test_what_clipping_takes_of_rows_that_are_not_elliptical_is_part_of_the_erro
     assert ratio() > 2.0
 
 
+def test_variances_that_may_differ_by_noise_are_scaled_together() -> None:
+    moved = 0.3 + np.array([0.01, -0.01, 0.02, 0.0, 1.0])
+    noise = np.array([0.02, 0.02, 0.02, 0.02, 0.02])
+    found = diagonal._without_noise(moved, noise)
+    assert np.ptp(found[:4]) < 0.5 * np.ptp(moved[:4])
+    assert found[4] == pytest.approx(moved[4], abs=0.01)
+    exact = diagonal._without_noise(moved, np.zeros(5))
+    np.testing.assert_allclose(exact, moved)
+
+
+def test_squares_do_not_spoil_small_eigenvalues(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They did by a factor of ten where rows that are normal seemed not to be."""
+
+    def error() -> float:
+        found = []
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            axes = np.linalg.qr(rng.standard_normal((20, 20)))[0]
+            rows = rng.standard_normal((10_000, 20)) * np.geomspace(1.0, 1e3, 20) @ axes.T
+            true = rows.T @ rows / len(rows)
+            root = np.linalg.inv(np.linalg.cholesky(true))
+            r = prolate.covariance(rows, budget=Budget(rho=0.5), seed=seed)
+            found.append(np.linalg.norm(root @ (r.estimate - true) @ root.T))
+        return float(np.sqrt(np.mean(np.square(found))))
+
+    assert error() < 0.5
+    monkeypatch.setattr(diagonal, "_without_noise", lambda moved, _: moved)  # a planted fault
+    assert error() > 0.6
+
+
 def far_out(seed: int, n: int = 20_000, d: int = 6, part: float = 0.01) -> np.ndarray:
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((n, d))

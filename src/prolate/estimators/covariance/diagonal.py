@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 _SQUARES, _UNLIKE_SQUARES, _STRETCH = 0.5, 0.2, 0.02
 _SMALLEST = 0.25  # variance around which squares are summed
 _CLEAR = 2.0  # standard deviations of noise
+_SAME = 1.5  # of them, by which columns may differ that do not
 _MOST_STRETCH = 5.0  # of covariances
 
 
@@ -71,6 +72,17 @@ def with_squares(matrix: Matrix, mean: Floats, lengths: Lengths) -> Matrix:
     return replace(matrix, stretch=(stretch, min(math.sqrt(max(products, 1.0)), _MOST_STRETCH)))
 
 
+def _without_noise(moved: Floats, noise: Floats) -> Floats:
+    """Return what columns are moved by, drawn together as far as they may differ by noise alone.
+
+    Where correlations are strong, small differences spoil the small eigenvalues.
+    """
+    common = float(np.median(moved))
+    apart = moved - common
+    may = np.minimum(_SAME * noise, np.abs(apart))
+    return np.asarray(common + apart * (1.0 - (may / np.maximum(np.abs(apart), 1e-300)) ** 2))
+
+
 def _rescaled(matrix: Matrix, squares: Squares, outside: float) -> Matrix:
     """Return the matrix with the average of its variances and those of the squares."""
     own, noise = np.diag(matrix.value), np.diag(matrix.noise)
@@ -84,7 +96,9 @@ def _rescaled(matrix: Matrix, squares: Squares, outside: float) -> Matrix:
     unseen = outside * own - np.maximum(variance - own, 0.0)  # by the squares, too
     clipping = np.maximum((1.0 - weight) * lost + weight * squares.clipping_std, unseen)
     usable = (own > 0.0) & (variance > 0.0)
-    times = np.sqrt(np.where(usable, variance / np.where(usable, own, 1.0), 1.0))
+    size = np.where(usable, own, 1.0)
+    moved = 0.5 * np.log(np.where(usable, variance, 1.0) / size)
+    times = np.exp(_without_noise(moved, 0.5 * weight * np.hypot(noise, squares.noise_std) / size))
     both = np.outer(times, times)
     spread = matrix.noise * both
     np.fill_diagonal(spread, np.hypot((1.0 - weight) * noise, weight * squares.noise_std))
