@@ -50,6 +50,7 @@ from prolate.estimators.regression.slopes import Slopes, average, true_slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.search.spread import LARGEST
 from prolate.queries import Gram
+from prolate.sources.source import listed
 
 __all__ = ["regression"]
 
@@ -270,8 +271,7 @@ def _rare(curator: Curator, standard: Standard, moments: Moments) -> tuple[str, 
 
 
 def _named(curator: Curator, columns: NDArray[np.int64]) -> str:
-    names = ", ".join(repr(curator.columns[j]) for j in columns[:8])
-    return names + (f" and {columns.size - 8} more" if columns.size > 8 else "")
+    return listed([curator.columns[j] for j in columns.tolist()])
 
 
 def _in_units(units: Floats, slopes: Floats) -> Floats:
