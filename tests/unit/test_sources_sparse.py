@@ -17,7 +17,7 @@ from prolate.errors import InputError
 from prolate.noise import PARTS, NumberedBits
 from prolate.queries import ClippedSum, Count, CountBelow, Histogram, LinearGrid, sparse
 from prolate.rivals.plan_binary import plan_binary
-from prolate.sources import Thinning, open_source
+from prolate.sources import Thinning, open_source, sparse_rows
 from prolate.sources.sparse import SparseSource
 from prolate.sources.sparse_rows import SparseRows
 
@@ -73,6 +73,62 @@ def test_the_users_matrix_stays_as_it_is() -> None:
     assert matrix.data.tolist() == [3.0, 1.0, 2.0]
     assert matrix.indices.tolist() == [2, 0, 2]
     assert not matrix.has_canonical_format
+
+
+def damaged(kind: str, part: str, place: int, value: int) -> object:
+    """Return a matrix of which one place is outside, or that has other rows than it says."""
+    matrix = baskets(300, 40, 2_000).asformat(kind)
+    array = matrix.coords[int(part)] if kind == "coo" else getattr(matrix, part)
+    array[place] = value
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "place", "value"),
+    [
+        ("csr", "indices", 5, 40),
+        ("csr", "indices", 5, -1),
+        ("csr", "indptr", 7, 10**6),
+        ("csr", "indptr", -1, 10**6),
+        ("csr", "indptr", 0, 3),
+        ("csc", "indices", 5, 300),
+        ("bsr", "indices", 5, 40),
+        ("coo", "0", 5, 300),
+        ("coo", "1", 5, -1),
+    ],
+)
+def test_a_damaged_matrix_is_refused_before_it_is_read(kind, part, place, value) -> None:
+    """Its entries were read wherever they pointed to, outside of memory as well."""
+    with pytest.raises(InputError, match="The sparse array is damaged"):
+        open_source(damaged(kind, part, place, value))
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo"])
+def test_entries_written_while_rows_are_read_are_never_outside(kind) -> None:
+    matrix = baskets(300, 40, 2_000).asformat(kind)
+    query = Histogram(LinearGrid(np.zeros(40), np.ones(40), 4))
+    expected = query(matrix.toarray())
+    source = open_source(matrix)
+    for array in matrix.coords if kind == "coo" else (matrix.indices, matrix.indptr):
+        array[:] = 10**6
+    assert np.array_equal(source.collect(query, query.size), expected)
+
+
+def test_values_written_while_pairs_are_made_are_some_of_these(monkeypatch) -> None:
+    """There was an error instead, after the charge."""
+    matrix = baskets(300, 4, 800)
+    matrix.data[::2] = 2.0
+    find = sparse_rows._few_values
+
+    def find_and_write(*given: object) -> object:
+        found = find(*given)
+        matrix.data[:] = 3.0
+        return found
+
+    monkeypatch.setattr(sparse_rows, "_few_values", find_and_write)
+    rows = SparseRows.from_csr(matrix)
+    assert np.unique(rows.pair_value).tolist() == [1.0, 2.0]
+    assert rows.entries().pairs.max() < rows.pair_value.size
 
 
 def test_a_column_twice_in_a_row_counts_once_whatever_the_matrix_says() -> None:

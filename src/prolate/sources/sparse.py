@@ -41,7 +41,8 @@ class SparseSource(Source):
     Raises
     ------
     InputError
-        If it is not two-dimensional, has no columns, or is not of real numbers.
+        If it is not two-dimensional, has no columns, is not of real numbers, or is
+        damaged.
 
     Examples
     --------
@@ -73,7 +74,7 @@ class SparseSource(Source):
             chosen = (*values, *marks)
             self.labels = tuple(Labels() for _ in marks)
         super().__init__(chosen, int(matrix.shape[0]), block_bytes)
-        rows = matrix.tocsr()
+        rows = _checked(matrix)
         if chosen != names:
             rows = rows[:, np.array([int(name[1:]) for name in chosen])]
         self._rows = _canonical(rows)
@@ -113,6 +114,30 @@ class SparseSource(Source):
     @computed_once
     def _sparse_rows(self) -> SparseRows:
         return SparseRows.from_csr(self._rows)
+
+
+def _checked(matrix: Any) -> Any:
+    """Return a matrix in CSR format, of which all entries are inside, and stay there.
+
+    Compiled loops trust that they are, and another thread may write into the user's arrays.
+    """
+    kind, shape = type(matrix), matrix.shape
+    try:
+        if matrix.format == "coo":
+            places = tuple(axis.copy() for axis in matrix.coords)
+            return kind((matrix.data, places), shape=shape).tocsr()  # it looks when it is made
+        if matrix.format in ("csr", "csc", "bsr"):
+            rows = kind((matrix.data, matrix.indices.copy(), matrix.indptr.copy()), shape=shape)
+            rows.check_format()
+            return rows.tocsr()
+        rows = matrix.copy().tocsr()
+        rows.check_format()
+    except (IndexError, TypeError, ValueError):
+        raise InputError(
+            "The sparse array is damaged: an entry is outside of its shape, or its arrays do not "
+            "fit together. Its method check_format() says more."
+        ) from None
+    return rows
 
 
 def _canonical(rows: Any) -> Any:

@@ -90,7 +90,9 @@ class SparseRows:
         else:
             pairs, pair_count = columns, stored
             if distinct.size > 1:
-                which = np.searchsorted(distinct, value.view(np.int64)).astype(columns.dtype)
+                which = np.searchsorted(distinct, value.view(np.int64))
+                # Another thread may have written others since.
+                which = np.minimum(which, distinct.size - 1).astype(columns.dtype)
                 pairs = columns + d * which  # fewer than half of the entries
                 pair_count = _counts(pairs, d * distinct.size)
             pair_column = np.tile(np.arange(d), distinct.size)
