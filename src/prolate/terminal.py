@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from prolate import demo
+from prolate.api.groups import GROUPS
 from prolate.budget import Budget
 from prolate.ledger import Ledger
 from prolate.ledger.account import Account
@@ -65,7 +66,9 @@ def is_deserted(stream: TextIO) -> bool:
 def progress_bar(*, count_rows: bool = True) -> Iterator[Progress | bool]:
     """Give a callable that drives a bar on standard error, or False if that is no terminal.
 
-    Where the number of rows is private, it must not `count_rows`.
+    Where the number of rows is private, it must not `count_rows`: then no part of them is shown,
+    either, since the steps of a part tell how many there are. That of groups that were named is
+    public.
     """
     if not sys.stderr.isatty():
         yield False
@@ -82,10 +85,11 @@ def progress_bar(*, count_rows: bool = True) -> Iterator[Progress | bool]:
         tasks: dict[str, rich.TaskID] = {}
 
         def report(label: str, rows_done: int, rows_total: int | None) -> None:
+            total = rows_total if count_rows or label == GROUPS else None
             if label not in tasks:
-                tasks[label] = bar.add_task(printable(label), total=rows_total, rows="")
+                tasks[label] = bar.add_task(printable(label), total=total, rows="")
             rows = f"{rows_done:,} rows" if count_rows else ""
-            bar.update(tasks[label], completed=rows_done, total=rows_total, rows=rows)
+            bar.update(tasks[label], completed=rows_done, total=total, rows=rows)
 
         yield report
 

@@ -12,8 +12,11 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+import prolate
 from prolate import Release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,6 +91,43 @@ def test_on_a_terminal_there_is_a_progress_bar(command: list[str]) -> None:
     assert "reading" in text
     assert "1,000 rows" in text
     assert "left out here" not in text
+
+
+@pytest.mark.parametrize(
+    ("options", "label", "total"),
+    [
+        ({}, "magnitude", 900),
+        ({"neighbors": "add-remove"}, "magnitude", None),
+        ({"by": "ward", "keys": ["a", "b"]}, "rows of all groups", None),
+        ({"by": "ward", "keys": ["a", "b"]}, "groups", 2),
+    ],
+)
+def test_a_bar_has_no_part_where_the_number_of_rows_is_private(
+    options, label, total, monkeypatch
+) -> None:
+    """Of how many rows a block is a part told how many there are."""
+    totals = {}
+
+    class Bar:
+        def __init__(self, *columns, **options) -> None: ...
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error) -> None: ...
+
+        def add_task(self, label, *, total, rows):
+            totals[label] = total
+            return label
+
+        def update(self, task, *, completed, total, rows) -> None:
+            totals[task] = totals[task] or total
+
+    monkeypatch.setattr("rich.progress.Progress", Bar)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    table = pa.table({"x": np.arange(900.0), "ward": ["a", "b", "b"] * 300})
+    prolate.mean(table, columns="x", budget=prolate.Budget(mu=1), progress=True, **options)
+    assert totals[label] == total
 
 
 def test_on_a_terminal_a_long_table_is_cut_in_its_middle(command: list[str]) -> None:
