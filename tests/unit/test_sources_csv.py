@@ -325,6 +325,16 @@ def test_points_part_thousands_where_commas_are_decimal(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read(tmp_path, "sep=;\na\n1.234,5\n"), [[1234.5]])
 
 
+def test_one_row_does_not_decide_what_points_are(tmp_path: Path) -> None:
+    """It made all other values of its column a thousand times smaller."""
+    text = "a;b\n" + "1,5;1.234\n" * 101
+    rows = read(tmp_path, text + "2,5;1.5\n")
+    np.testing.assert_array_equal(rows[:101], [[1.5, 1234]] * 101)
+    np.testing.assert_array_equal(rows[101:], [[2.5, NAN]])
+    rows = read(tmp_path, text + "2,5;1.5\n" * 2)  # one in a hundred does
+    np.testing.assert_array_equal(rows[:101], [[1.5, 1.234]] * 101)
+
+
 def test_points_are_decimal_where_no_column_of_numbers_has_commas(tmp_path: Path) -> None:
     for other in ("1", "2.5", "1,5", "x"):  # one comma makes no column of numbers of text
         rows = read(tmp_path, f"b;a\nx;1.234\ny;950\n{other};2.345\n", ["a"])

@@ -18,7 +18,7 @@ _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*$"  # 0.123 has no thousan
 _COMMAS_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*$"
 _SURELY_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2},\d{3}(\.\d*|(,\d{3})+(\.\d*)?)\s*$"
 _COMMAS = r"^\s*[+-]?\d*,[\d,]*(\.\d*)?\s*$"
-_TELL = 100  # cells that tell of thousands, over those with commas elsewhere
+_TELL = 100  # cells that tell of thousands, over those that tell of decimals
 # Spaces, of which some do not break lines, and apostrophes: they can mean nothing else.
 _BETWEEN = "[ \u00a0\u2009\u202f'\u2019]"
 _SPACED = rf"^[+-]?[1-9]\d{{0,2}}({_BETWEEN}\d{{3}})+(\.\d*)?$"
@@ -33,7 +33,8 @@ class Commas:
     sure : frozenset of str
         Columns of which `numbers_with_commas` reads more cells than `numbers`.
     like_others : frozenset of str
-        Columns that both read alike but for points: these mean what they mean in the others.
+        Columns that both read alike but for points, which can be between thousands in all cells but
+        one in a hundred: these mean what they mean in the others.
     some : bool
         Whether a column of numbers is among the `sure` ones.
     none : bool
@@ -139,10 +140,16 @@ def with_thousands(top: pa.Table) -> frozenset[str]:
         if not pc.any(between).as_py():
             continue
         surely = pc.or_(pc.match_substring_regex(cells, _SURELY_BETWEEN), numbers(cells).is_valid())
-        told, others = (pc.sum(each).as_py() or 0 for each in (surely, pc.and_not(commas, between)))
-        if told > _TELL * others:
+        if _count(surely) > _TELL * _count(pc.and_not(commas, between)):
             found.add(name)
     return frozenset(found)
+
+
+def _count(found: pa.Array) -> int:
+    """Return how many are true."""
+    import pyarrow.compute as pc
+
+    return int(pc.sum(found).as_py() or 0)
 
 
 def find_commas(top: pa.Table) -> Commas:
@@ -162,13 +169,18 @@ def find_commas(top: pa.Table) -> Commas:
     for name in top.column_names:
         cells = top.column(name)
         points, commas = numbers(cells), numbers_with_commas(cells)
+        either = pc.and_(
+            pc.and_(points.is_valid(), commas.is_valid()), pc.match_substring(cells, ".")
+        )
+        decimal = pc.and_(points.is_valid(), commas.is_null())
+        between, others = _count(either), _count(decimal)
         if commas.null_count < points.null_count:
             sure.add(name)
             some = some or mostly_numbers(cells, commas)
-        elif pc.any(pc.and_(points.is_valid(), commas.is_null())).as_py():
-            pointed = pointed or mostly_numbers(cells, points)
-        elif pc.any(pc.and_(points.is_valid(), pc.match_substring(cells, "."))).as_py():
+        elif between > _TELL * others:
             like_others.add(name)
+        elif others:
+            pointed = pointed or mostly_numbers(cells, points)
     return Commas(frozenset(sure), frozenset(like_others), some, pointed and not some)
 
 

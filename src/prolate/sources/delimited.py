@@ -24,8 +24,9 @@ read of another one:
   with decimal commas (``-1,5e3``), or with points between thousands (``1.234,5`` and
   ``1.234.567``), than with decimal points (``1.5``) is read so, and a decimal point makes a
   cell of it missing. ``1.234`` can be either. If there is such a column, it is 1234 also in
-  columns where all points, in the first stretch, can be between thousands. So it is if another
-  file of the data set has such a column, and this one has no numbers with decimal points;
+  columns where all points of the first stretch can be between thousands, but for one cell in a
+  hundred. So it is if another file of the data set has such a column, and this one has no numbers
+  with decimal points;
 - a line with too few or too many fields is a row of which every cell is missing, *in
   its place*, so that the rows after it stay where they are;
 - bytes that are no UTF-8 stand for characters that mean nothing;
