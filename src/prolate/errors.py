@@ -7,7 +7,7 @@ message reveals nothing private.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from numbers import Number
 
@@ -18,6 +18,7 @@ __all__ = [
     "ProlateError",
     "ReleaseError",
     "did_you_mean",
+    "listed",
     "shown",
 ]
 
@@ -55,6 +56,19 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     near = get_close_matches(name, list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def listed(names: Collection[str], most: int = 8) -> str:
+    """Return names as they stand in an error.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    shown = [repr(name) for name in list(names)[:most]]
+    rest = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {rest} more" if rest else "")
 
 
 def shown(value: object) -> str:

@@ -20,7 +20,7 @@ from prolate._sklearn import (
     warn_column,
 )
 from prolate.api.options import Engine
-from prolate.api.regress import REGRESSION_METHODS, line_job, line_method, open_line
+from prolate.api.regress import REGRESSION_METHODS, line_job, line_method
 from prolate.arguments import Bounds
 from prolate.budget import Neighbors
 from prolate.curator import Progress
@@ -34,6 +34,7 @@ from prolate.sources.paired import (
     is_table,
     open_features,
     open_pair,
+    open_table,
     read_target,
 )
 from prolate.sources.paths import as_paths
@@ -210,7 +211,7 @@ class LinearRegression(Regressor):
         labels = [] if unit is None else [unit]
         source: Source
         if isinstance(y, str):
-            source = open_line(X, y, features, engine, labels)
+            source = open_table(X, y, features, engine, labels)
         else:
             if features is not None:
                 raise InputError(

@@ -29,6 +29,7 @@ from prolate.queries import (
 )
 from prolate.sources import open_source
 from prolate.sources.arrays import ArraySource
+from prolate.sources.choosing import Wanted
 from prolate.sources.source import Source
 
 ROWS = np.random.default_rng(1).normal(size=(1000, 3))
@@ -368,7 +369,7 @@ def test_bounds_are_applied_to_every_query() -> None:
 @pytest.mark.parametrize("seed", [0, 7])
 def test_the_same_seed_gives_the_same_bits_for_blocks_of_any_size(block_bytes, seed) -> None:
     def run(size: int) -> list[np.ndarray]:
-        one = Curator(ArraySource(ROWS, None, size), Budget(mu=1), seed=seed)
+        one = Curator(ArraySource(ROWS, Wanted(), size), Budget(mu=1), seed=seed)
         queries = [COUNT, ClippedSum(np.zeros(3), np.ones(3), 1.0), Pairs(COUNT)]
         return [one.measure(query, share=0.25, label="x").values for query in queries]
 

@@ -25,7 +25,7 @@ from prolate.arguments import (
 )
 from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.curator import Curator, Progress
-from prolate.errors import InputError
+from prolate.errors import InputError, listed
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
 from prolate.measurement import Measurement
@@ -34,7 +34,6 @@ from prolate.release import GroupedRelease, Release
 from prolate.release.key import as_key
 from prolate.release.unit import Unit
 from prolate.sources import Source, open_source
-from prolate.sources.source import listed
 from prolate.sources.threads import ignoring, one_blas_thread
 from prolate.theory import RELATIVE
 

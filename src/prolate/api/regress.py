@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Unpack, overload
 
@@ -22,12 +21,10 @@ from prolate.estimators import Estimate
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.ledger import Ledger
 from prolate.release import GroupedRelease, Release
-from prolate.sources import Source, open_source
 from prolate.sources.paired import open_table
 
-__all__ = ["REGRESSION_METHODS", "line_job", "line_method", "open_line", "regress"]
+__all__ = ["REGRESSION_METHODS", "line_job", "line_method", "regress"]
 
-_CHOOSE = r"Choose the target from the numeric columns: \1"
 REGRESSION_METHODS = ("auto", "ssp", "adassp", "adassp-fixed")
 
 
@@ -117,8 +114,13 @@ def regress(
         alpha=alpha,
     )
     labels = [*([] if unit is None else [unit]), *columns_of(by)]
+    if not isinstance(target, str):
+        raise InputError(
+            "The target must be the name of a column of the data, such as 'cost'; got "
+            f"{shown(target)}. Where it is an array of its own, use LinearRegression().fit(X, y)."
+        )
     return job.release(
-        open_line(data, target, features, engine, labels),
+        open_table(data, target, features, engine, labels),
         columns=None,
         bounds=bounds,
         budget=budget,
@@ -132,36 +134,6 @@ def regress(
         by=by,
         keys=keys,
     )
-
-
-def open_line(
-    data: object,
-    target: str,
-    features: str | Sequence[str] | None,
-    engine: str | None,
-    labels: Sequence[str | int],
-) -> Source:
-    """Open features and target; an error about the target comes before one about features."""
-    if not isinstance(target, str):
-        raise InputError(
-            "The target must be the name of a column of the data, such as 'cost'; got "
-            f"{shown(target)}. Where it is an array of its own, use LinearRegression().fit(X, y)."
-        )
-    try:
-        return open_table(data, target, features, engine, labels)
-    except InputError as error:
-        try:
-            open_source(data, [target], engine=engine, labels=labels)
-        except InputError as first:
-            words = re.sub(
-                r"Choose from the numeric columns: columns=\[(.*)\]", _CHOOSE, str(first)
-            )
-            if repr(target) in words:  # a stream that comes only once says something else
-                raise InputError(words) from None
-        # The columns to choose from as features are all but the target.
-        usable = re.sub(rf"(features=\[.*?){re.escape(repr(target))}(?:, )?", r"\1", str(error))
-        usable = re.sub(r"Choose from .*: features=\[\]", "No other column is numeric", usable)
-        raise InputError(usable.replace(", ]", "]")) from None
 
 
 def line_job(

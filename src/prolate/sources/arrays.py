@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from prolate.compiled import WORK
 from prolate.errors import InputError
-from prolate.sources.labels import Labels, choose, encoded
-from prolate.sources.source import Block, Columns, Source, position_names
+from prolate.sources.choosing import Schema, Wanted, choose
+from prolate.sources.labels import Labels, encoded
+from prolate.sources.source import Block, Source, position_names
 
 if TYPE_CHECKING:
     from prolate.sources.kept import Thinning
@@ -46,12 +47,10 @@ class ArraySource(Source):
     ----------
     array : array of shape (n, d)
         Any real numeric or boolean dtype, any strides, masked or not.
-    columns : str, int or iterable of them, optional
-        Which columns, in which order.
+    wanted : Wanted
+        Which columns.
     block_bytes : int
         Size of a block, were it float64.
-    labels : sequence of str or int
-        Columns of labels, which come last.
 
     Raises
     ------
@@ -62,16 +61,15 @@ class ArraySource(Source):
     def __init__(
         self,
         array: NDArray[np.generic],
-        columns: Columns | None,
+        wanted: Wanted,
         block_bytes: int,
-        labels: Sequence[str | int] = (),
     ) -> None:
         if not isinstance(array, np.ma.MaskedArray):
             array = np.asarray(array)  # what a subclass says of its rows may not be so
         _check_shape(array)
         check_numbers(array.dtype)
         names = position_names(array.shape[1])
-        values, marks = choose(columns, labels, names, where="the array", by_position=True)
+        values, marks = choose(wanted, Schema(names, "the array", by_position=True))
         chosen = (*values, *marks)
         super().__init__(chosen, array.shape[0], block_bytes)
         self._array = array

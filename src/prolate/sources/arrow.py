@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
+from prolate.sources.choosing import Schema, Wanted, choose, index_beside
 from prolate.sources.dictionaries import decoded
-from prolate.sources.labels import Labels, choose, is_label
+from prolate.sources.labels import Labels, is_label
 from prolate.sources.periods import type_of_pandas
-from prolate.sources.source import Block, Columns, Source, index_beside
+from prolate.sources.source import Block, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,12 +63,10 @@ class ArrowSource(BatchSource):
     ----------
     data : object with ``__arrow_c_stream__``
         A pyarrow or polars table, a record batch reader, a DuckDB relation, ...
-    columns : str or iterable of str, optional
-        Which columns, in which order.
+    wanted : Wanted
+        Which columns.
     block_bytes : int
         Size of a block.
-    labels : sequence of str or int
-        Columns of labels, which come last.
 
     Raises
     ------
@@ -75,14 +74,12 @@ class ArrowSource(BatchSource):
         If it is no table, or a selected column is not numeric.
     """
 
-    def __init__(
-        self, data: Any, columns: Columns | None, block_bytes: int, labels: Sequence[str | int] = ()
-    ) -> None:
+    def __init__(self, data: Any, wanted: Wanted, block_bytes: int) -> None:
         import pyarrow as pa
 
         kind = type(data).__name__
         try:
-            reader = pa.RecordBatchReader.from_stream(_exportable(data, labels))
+            reader = pa.RecordBatchReader.from_stream(_exportable(data, wanted.labels))
             schema = reader.schema
         except Exception:  # noqa: BLE001 - whatever another library raises may quote values
             raise InputError(
@@ -90,19 +87,13 @@ class ArrowSource(BatchSource):
                 "column, make it a table first, for example with series.to_frame()."
             ) from None
         objects = _objects(data)
-        values, marks = choose(
-            columns,
-            labels,
-            schema.names,
-            unusable=unusable_columns(schema) | objects,
-            nested=nested_columns(schema) | objects,
-            where=f"the {kind}",
-        )
+        unusable, nested = unusable_columns(schema) | objects, nested_columns(schema) | objects
+        values, marks = choose(wanted, Schema(schema.names, f"the {kind}", unusable, nested))
         chosen = (*values, *marks)
         super().__init__(chosen, None, block_bytes)
         self.labels = tuple(Labels() for _ in marks)
         self.flags = flag_columns(schema).intersection(values)
-        self.left_out = index_beside(columns, schema.names, chosen)
+        self.left_out = index_beside(wanted.columns, schema.names, chosen)
         self._kept: list[pa.RecordBatch] = []
         self._dense: list[Block] = []
         try:

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prolate.compiled import WORK
-from prolate.errors import InputError
+from prolate.errors import InputError, listed
 from prolate.sources.arrow import (
     BatchSource,
     flag_columns,
@@ -23,7 +24,8 @@ from prolate.sources.arrow import (
     unusable_columns,
 )
 from prolate.sources.cells import Commas
-from prolate.sources.labels import Labels, choose
+from prolate.sources.choosing import Schema, Wanted, choose, index_beside, without_index
+from prolate.sources.labels import Labels
 from prolate.sources.partitions import keys_of, with_keys
 from prolate.sources.paths import (
     FileStamp,
@@ -33,7 +35,6 @@ from prolate.sources.paths import (
     name_for_arrow,
     readable,
 )
-from prolate.sources.source import Columns, index_beside, listed, without_index
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -211,34 +212,27 @@ class FileSource(BatchSource):
     paths : path or list of paths
         Files, globs, or directories (the data files directly in them, and in folders such as
         ``year=2024``).
-    columns : str or iterable of str, optional
-        Which columns, in which order. Every file must have these, and may have any others.
+    wanted : Wanted
+        Which columns. Every file must have those that are named, and may have any others.
     block_bytes : int
         Size of a block; reading takes a few times as much.
-    labels : sequence of str
-        Columns of labels, which come last.
 
     Raises
     ------
     InputError
-        If a file does not exist, cannot be read, or lacks a selected column (without
-        `columns`, if it has other columns than the first one); or if a selected column is
+        If a file does not exist, cannot be read, or lacks a selected column (where none are
+        named, if it has other columns than the first one); or if a selected column is
         not numeric.
     """
 
-    def __init__(
-        self,
-        paths: Paths,
-        columns: Columns | None,
-        block_bytes: int,
-        labels: Sequence[str | int] = (),
-    ) -> None:
+    def __init__(self, paths: Paths, wanted: Wanted, block_bytes: int) -> None:
         self._size = block_bytes
         self._files: list[DataFile] = []
         self._stamps: list[FileStamp] = []
         values: tuple[str, ...] = ()
         marks: tuple[str, ...] = ()
-        are_named = columns is not None
+        are_named = wanted.columns is not None
+        targets = 0 if wanted.target is None else 1
         parts = find_parts(paths)
         for path, keys in zip((part.path for part in parts), keys_of(parts), strict=True):
             self._stamps.append(FileStamp.of(path))
@@ -247,15 +241,8 @@ class FileSource(BatchSource):
             if self._files:
                 if not are_named:
                     _check_same(self._files[0], file)
-                columns, labels = values, marks
-            values, marks = choose(
-                columns,
-                labels,
-                file.names,
-                unusable=file.unusable,
-                nested=file.nested,
-                where=path,
-            )
+                wanted = replace(wanted, columns=values[: len(values) - targets], labels=marks)
+            values, marks = choose(wanted, Schema(file.names, path, file.unusable, file.nested))
             file.labels, file.twice = marks, frozenset(values).intersection(marks)
             self._files.append(file)
         commas = any(file.commas.some for file in self._files)

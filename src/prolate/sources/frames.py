@@ -15,8 +15,9 @@ import numpy as np
 from prolate.errors import InputError
 from prolate.sources.arrays import plain
 from prolate.sources.arrow import fill, is_numeric
-from prolate.sources.labels import Labels, choose, is_label
-from prolate.sources.source import Block, Columns, Source, index_beside
+from prolate.sources.choosing import Schema, Wanted, choose, index_beside
+from prolate.sources.labels import Labels, is_label
+from prolate.sources.source import Block, Source
 
 __all__ = ["PandasSource"]
 
@@ -29,12 +30,10 @@ class PandasSource(Source):
     frame : pandas.DataFrame of shape (n, d)
         Columns of NumPy, nullable, Arrow, sparse or categorical types of numbers. A
         label that is not text becomes text: 2024 is "2024".
-    columns : str, int or iterable of them, optional
-        Which columns, in which order; an integer is a label.
+    wanted : Wanted
+        Which columns; an integer is what pandas calls a label.
     block_bytes : int
         Size of a block.
-    labels : sequence of str or int
-        Columns of labels, which come last.
 
     Raises
     ------
@@ -45,9 +44,8 @@ class PandasSource(Source):
     def __init__(
         self,
         frame: Any,
-        columns: Columns | None,
+        wanted: Wanted,
         block_bytes: int,
-        labels: Sequence[str | int] = (),
     ) -> None:
         names = [str(label) for label in frame.columns]
         unusable, nested = {}, {}
@@ -59,13 +57,11 @@ class PandasSource(Source):
                 arrow = getattr(dtype, "pyarrow_dtype", None)
                 if dtype.kind == "c" or (arrow is not None and not is_label(arrow)):
                     nested[name] = kind
-        _check_index(frame, names, columns, labels)
-        values, marks = choose(
-            columns, labels, names, unusable=unusable, nested=nested, where="the DataFrame"
-        )
+        _check_index(frame, names, wanted)
+        values, marks = choose(wanted, Schema(names, "the DataFrame", unusable, nested))
         chosen = (*values, *marks)
         super().__init__(chosen, len(frame), block_bytes)
-        self.left_out = index_beside(columns, names, chosen)
+        self.left_out = index_beside(wanted.columns, names, chosen)
         where = {name: j for j, name in enumerate(names)}
         self.labels = tuple(Labels() for _ in marks)
         self.flags = frozenset(name for name in values if _is_flag(dtypes[where[name]]))
@@ -101,12 +97,10 @@ class PandasSource(Source):
         return block
 
 
-def _check_index(
-    frame: Any, names: Sequence[str], columns: Columns | None, labels: Sequence[str | int]
-) -> None:
+def _check_index(frame: Any, names: Sequence[str], wanted: Wanted) -> None:
     """Raise `InputError` if a column that is asked for is the index, which is not read."""
-    asked = [columns] if isinstance(columns, str) else columns
-    asked = [*asked, *labels] if isinstance(asked, list | tuple) else labels
+    columns = [wanted.columns] if isinstance(wanted.columns, str) else wanted.columns
+    asked = [*(columns if isinstance(columns, list | tuple) else ()), *wanted.labels, wanted.target]
     asked = [name for name in asked if isinstance(name, str | int)]
     levels = [name for name in frame.index.names if name is not None and str(name) not in names]
     for name in levels:

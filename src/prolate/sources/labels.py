@@ -14,7 +14,7 @@ in every pass. They and the labels are as private as rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from prolate.errors import InputError, shown
 from prolate.sources.dictionaries import decoded
 from prolate.sources.periods import is_of_pandas
-from prolate.sources.source import Columns, choose_columns, without_index
 
-__all__ = ["Labels", "choose", "encoded", "is_label", "text_of"]
+__all__ = ["Labels", "encoded", "is_label", "text_of"]
 
 _BEGINS = frozenset(b"%c" % byte for byte in b"+-0123456789")
 _WHOLE = re.compile(rb"(?:\+|(-))?(\d+)(?:\.0*)?")
@@ -158,54 +157,6 @@ def text_of(label: object) -> str:
             f"A key must be text or a number, not missing or empty; got {shown(label)}."
         )
     return text
-
-
-def choose(
-    columns: Columns | None,
-    labels: Sequence[str | int],
-    names: Sequence[str],
-    *,
-    unusable: Mapping[str, str] | None = None,
-    nested: Mapping[str, str] | None = None,
-    where: str = "the data",
-    by_position: bool = False,
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the columns of numbers, and of those of labels; see `choose_columns`.
-
-    Without `columns`, the columns of labels are not among those of numbers. ``columns=()``
-    is allowed where there are labels: then only these are read.
-
-    Parameters
-    ----------
-    nested : mapping from str to str
-        Columns that cannot be labels, each with the name of its type.
-    """
-    if not labels:
-        chosen = choose_columns(
-            columns, names, unusable=unusable, where=where, by_position=by_position
-        )
-        return chosen, ()
-    try:
-        marks = choose_columns(list(labels), names, where=where, by_position=by_position)
-    except InputError as error:
-        words = str(error).replace("columns asks twice for", "unit and by are both")
-        raise InputError(
-            words.replace("columns must be a list of", "unit and by must be")
-        ) from None
-    for name in marks:
-        if nested and name in nested:
-            raise InputError(
-                f"Column {name!r} of {where} is {nested[name]}; labels of persons or groups must "
-                "be text or numbers."
-            )
-    if columns is None:
-        columns = without_index([name for name in names if name not in marks])
-        if not columns:
-            raise InputError(f"There is no column in {where} besides {', '.join(marks)}.")
-    elif isinstance(columns, tuple) and not columns:
-        return (), marks
-    chosen = choose_columns(columns, names, unusable=unusable, where=where, by_position=by_position)
-    return chosen, marks
 
 
 def encoded(

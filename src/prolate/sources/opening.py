@@ -9,10 +9,11 @@ import numpy as np
 
 from prolate.errors import InputError, shown
 from prolate.sources.arrays import ArraySource, as_array, refuse_lists
+from prolate.sources.choosing import Columns, Wanted
 from prolate.sources.paths import Paths, as_paths
-from prolate.sources.source import Columns, Source
+from prolate.sources.source import Source
 
-__all__ = ["open_source"]
+__all__ = ["open_source", "open_wanted"]
 
 _SUPPORTED = (
     "NumPy arrays; pandas, polars, pyarrow, DuckDB and Ibis tables (anything with "
@@ -83,44 +84,49 @@ def open_source(
     >>> source.collect(lambda block: block.sum(axis=0).astype(np.int64), 1)
     array([9])
     """
+    return open_wanted(data, Wanted(columns, labels), block_bytes=block_bytes, engine=engine)
+
+
+def open_wanted(
+    data: object, wanted: Wanted, *, block_bytes: int = 4 << 20, engine: str | None = None
+) -> Source:
+    """Open rows as `open_source` does, for whoever asks by other arguments."""
     if isinstance(block_bytes, bool) or not isinstance(block_bytes, int) or block_bytes < 1:
         raise InputError(f"block_bytes must be a positive whole number; got {shown(block_bytes)}.")
-    if isinstance(data, Source) and columns is None:
+    if isinstance(data, Source) and wanted.columns is None and wanted.target is None:
         return data
     kinds = [(kind.__module__.split(".")[0], kind.__name__) for kind in type(data).__mro__]
     if engine is not None or any(room == "pyspark" for room, _ in kinds):
-        return _spark(data, kinds, columns, block_bytes, engine, labels)
+        return _spark(data, kinds, wanted, block_bytes, engine)
     if as_paths(data):
         from prolate.sources.files import FileSource
 
-        return FileSource(cast("Paths", data), columns, block_bytes, labels)
+        return FileSource(cast("Paths", data), wanted, block_bytes)
     if isinstance(data, np.ndarray):
-        return ArraySource(data, columns, block_bytes, labels)
+        return ArraySource(data, wanted, block_bytes)
     if type(data).__module__.startswith("scipy.sparse"):
         from prolate.sources.sparse import SparseSource
 
-        return SparseSource(data, columns, block_bytes, labels)
+        return SparseSource(data, wanted, block_bytes)
     if ("pandas", "DataFrame") in kinds:
         from prolate.sources.frames import PandasSource
 
-        return PandasSource(data, columns, block_bytes, labels)
+        return PandasSource(data, wanted, block_bytes)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_frame"):  # a series: refused
         from prolate.sources.arrow import ArrowSource
 
-        return ArrowSource(data, columns, block_bytes, labels)
-    return _plain(data, columns, block_bytes, labels)
+        return ArrowSource(data, wanted, block_bytes)
+    return _plain(data, wanted, block_bytes)
 
 
-def _plain(
-    data: object, columns: Columns | None, block_bytes: int, labels: Sequence[str | int]
-) -> Source:
+def _plain(data: object, wanted: Wanted, block_bytes: int) -> Source:
     if isinstance(data, list | tuple):
         if len(data) == 0:
             raise InputError("An empty list holds neither rows nor paths.")
-        refuse_lists(labels)
-        return ArraySource(as_array(data), columns, block_bytes, labels)
+        refuse_lists(wanted.labels)
+        return ArraySource(as_array(data), wanted, block_bytes)
     if hasattr(data, "__array__"):
-        return ArraySource(as_array(data), columns, block_bytes, labels)
+        return ArraySource(as_array(data), wanted, block_bytes)
     kind = type(data).__name__
     raise InputError(
         f"Data of type {kind} is not supported.{_INSTEAD.get(kind, '')} Prolate reads {_SUPPORTED}."
@@ -130,19 +136,18 @@ def _plain(
 def _spark(
     data: object,
     kinds: Sequence[tuple[str, str]],
-    columns: Columns | None,
+    wanted: Wanted,
     block_bytes: int,
     engine: str | None,
-    labels: Sequence[str | int],
 ) -> Source:
     if engine is not None and (not isinstance(engine, str) or engine != "spark"):
         raise InputError(f"engine must be 'spark' or None; got {shown(engine)}.")
     if ("pyspark", "DataFrame") in kinds and hasattr(data, "isStreaming"):
         from prolate.sources.spark_frames import frame_source
 
-        return frame_source(data, columns, block_bytes, labels)
+        return frame_source(data, wanted, block_bytes)
     paths = as_paths(data)
-    if paths and labels:
+    if paths and wanted.labels:
         raise InputError(
             "With unit or by, Spark reads data frames and no paths: pass spark.read.parquet(path), "
             "or read the files without Spark."
@@ -150,7 +155,7 @@ def _spark(
     if paths:
         from prolate.sources.spark_files import fragment_source
 
-        return fragment_source(cast("Paths", data), columns, block_bytes)
+        return fragment_source(cast("Paths", data), wanted, block_bytes)
     raise InputError(
         f"On Spark, Prolate reads data frames and the paths of Parquet files; got "
         f"{type(data).__name__}. From the pandas API on Spark, pass frame.to_spark()."

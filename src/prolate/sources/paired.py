@@ -22,9 +22,10 @@ from prolate.sources.arrays import (
     refuse_lists,
     to_float,
 )
-from prolate.sources.opening import open_source
+from prolate.sources.choosing import Wanted
+from prolate.sources.opening import open_source, open_wanted
 from prolate.sources.paths import as_paths
-from prolate.sources.source import Block, Source, choose_columns
+from prolate.sources.source import Block, Source
 
 __all__ = [
     "PairedSource",
@@ -35,7 +36,6 @@ __all__ = [
     "read_target",
 ]
 
-_ONLY = "Pass in X only columns of numbers: "
 _BLOCK_BYTES = 16 << 20
 _JOINED_BYTES = 1 << 20  # of an array: what is joined stays in the cache until it is read
 
@@ -124,11 +124,7 @@ def open_features(X: object, labels: Sequence[str | int] = ()) -> Source:
         If it is no table of numbers, or has no columns.
     """
     if as_paths(X) or is_table(X):
-        try:
-            return open_source(X, labels=labels)
-        except InputError as error:
-            words = str(error).replace("Choose from the numeric columns: columns=", _ONLY)
-            raise InputError(words) from None
+        return open_wanted(X, Wanted(labels=labels, argument="X"))
     if not hasattr(X, "tocsr"):
         if isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "") == "O":
             refuse_lists(labels)
@@ -178,7 +174,7 @@ def open_pair(X: object, y: object, labels: Sequence[str | int] = ()) -> Source:
     name = name if isinstance(name, str) and name else "y"
     while name in features.columns:
         name += "_target"
-    pair = PairedSource(features, ArraySource(target, None, _BLOCK_BYTES), name)
+    pair = PairedSource(features, ArraySource(target, Wanted(), _BLOCK_BYTES), name)
     if not labels:
         return pair
     k = len(features.columns) - len(labels)
@@ -212,41 +208,7 @@ def open_table(
     InputError
         If a column is unknown or not numeric, or there is no feature.
     """
-    if features is not None:
-        several = hasattr(features, "__iter__") and not isinstance(features, str)
-        chosen = list(features) if several else [features]
-        if any(isinstance(name, str) and name == target for name in chosen):
-            raise InputError(f"The target {target!r} cannot be one of the features, too.")
-        if not chosen:
-            raise InputError("features=[] leaves nothing to work on; name at least one column.")
-        return _open_columns(data, [*chosen, target], engine, labels)
-    source = _open_columns(data, None, engine, labels)
-    values = source.columns[: len(source.columns) - len(source.labels)]
-    if target not in values:
-        choose_columns([target], values, where="the data")  # says what there is instead
-    chosen = [name for name in values if name != target]
-    if not chosen:
-        raise InputError(f"There is no column beside the target {target!r}; a feature is needed.")
-    if values == (*chosen, target):
-        return source
-    from prolate.sources.arrow import ArrowSource
-
-    if isinstance(source, ArrowSource):  # it may be a stream, which comes only once
-        order = [values.index(name) for name in (*chosen, target)]
-        return ReorderedSource(source, [*order, *range(len(values), len(source.columns))])
-    again = open_source(data, [*chosen, target], engine=engine, labels=labels)
-    again.left_out = source.left_out
-    return again
-
-
-def _open_columns(
-    data: object, columns: list[str] | None, engine: str | None, labels: Sequence[str | int]
-) -> Source:
-    try:
-        return open_source(data, columns, engine=engine, labels=labels)
-    except InputError as error:
-        words = str(error).replace("columns=[", "features=[")
-        raise InputError(words.replace("columns asks", "features asks")) from None
+    return open_wanted(data, Wanted(features, labels, target, "features"), engine=engine)
 
 
 def read_target(y: object) -> NDArray[np.generic]:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from prolate.errors import InputError
-from prolate.sources.source import listed
+from prolate.errors import InputError, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,18 +1,16 @@
-"""What every source is, and the choice of its columns."""
+"""What every source is."""
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.errors import InputError, did_you_mean
+from prolate.errors import InputError
 from prolate.sources.threads import Block, Total, add_up
 
 if TYPE_CHECKING:
@@ -23,23 +21,12 @@ if TYPE_CHECKING:
 __all__ = [
     "HELD",
     "Block",
-    "Columns",
     "Source",
-    "choose_columns",
-    "index_beside",
-    "listed",
     "position_names",
-    "without_index",
 ]
-
-Columns = str | int | Iterable[str | int]
 
 HELD = 1 << 24
 """Cells of tables that are held in memory: 128 MB."""
-_TO_TYPE = 40  # names of columns that an error lists to be typed
-# As pandas calls it in Parquet and in CSV files, and what it reads the latter as.
-_INDEX = re.compile(r"(__index_level_\d+__|Unnamed: 0)?")
-_TIMES = tuple(f"of type {word}" for word in ("date", "time", "duration", "period"))
 
 
 @runtime_checkable
@@ -248,162 +235,3 @@ def position_names(width: int) -> tuple[str, ...]:
     ('x0', 'x1')
     """
     return tuple(f"x{j}" for j in range(width))
-
-
-def listed(names: Collection[str], most: int = 8) -> str:
-    """Return names as they stand in an error.
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c"], most=2)
-    "'a', 'b' and 1 more"
-    """
-    shown = [repr(name) for name in list(names)[:most]]
-    rest = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {rest} more" if rest else "")
-
-
-def without_index(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that are meant where none are named: all but an index of pandas'.
-
-    It numbers the rows, so that its mean says nothing, and takes budget from the others.
-
-    Examples
-    --------
-    >>> without_index(["", "age", "__index_level_0__"]), without_index([""])
-    (('age',), ('',))
-    """
-    return tuple(name for name in names if not _INDEX.fullmatch(name)) or tuple(names)
-
-
-def index_beside(
-    columns: Columns | None, names: Iterable[str], chosen: Collection[str]
-) -> tuple[str, ...]:
-    """Return what `without_index` has left out: nothing where columns are named.
-
-    Examples
-    --------
-    >>> index_beside(None, ["", "age"], ["age"]), index_beside(["age"], ["", "age"], ["age"])
-    (('',), ())
-    """
-    if columns is not None:
-        return ()
-    return tuple(name for name in names if _INDEX.fullmatch(name) and name not in chosen)
-
-
-def choose_columns(
-    columns: Columns | None,
-    names: Sequence[str],
-    *,
-    unusable: Mapping[str, str] | None = None,
-    where: str = "the data",
-    by_position: bool = False,
-) -> tuple[str, ...]:
-    """Return the names of the columns asked for, all of them numeric.
-
-    Parameters
-    ----------
-    columns : str, int or iterable of them, or None
-        What was asked for; None is all columns, but for `without_index`.
-    names : sequence of str
-        The columns that there are.
-    unusable : mapping from str to str
-        The columns that are not numeric, each with the name of its type.
-    where : str
-        What has these columns, for the errors.
-    by_position : bool
-        Whether an integer is a position (negative: from the end) or part of a name.
-
-    Raises
-    ------
-    InputError
-        If a column is unknown, ambiguous, asked for twice or not numeric, or if there
-        is none.
-
-    Examples
-    --------
-    >>> choose_columns(["b", 0], ["a", "b"], by_position=True)
-    ('b', 'a')
-    """
-    unusable = {} if unusable is None else unusable
-    if not names:
-        raise InputError(f"There are no columns in {where}; at least one is needed.")
-    known = Counter(names)
-    if len(known) < len(names):
-        twice = [name for name, count in known.items() if count > 1]
-        raise InputError(
-            f"More than one column of {where} is called {listed(twice, 3)}; "
-            "give every column a name of its own."
-        )
-    if columns is None:
-        chosen = without_index(names)
-    else:
-        chosen = tuple(_name(wanted, names, known, where, by_position) for wanted in _list(columns))
-    if not chosen:
-        raise InputError("columns=[] leaves nothing to work on; name at least one column.")
-    again = [name for name, count in Counter(chosen).items() if count > 1]
-    if again:
-        raise InputError(f"columns asks twice for {listed(again, 3)}; name each column once.")
-    bad = next((name for name in chosen if name in unusable), None)
-    if bad is not None:
-        raise InputError(_not_numeric(bad, names, unusable, where))
-    return chosen
-
-
-def _list(columns: Columns) -> list[str | int]:
-    if isinstance(columns, str | int | np.integer):
-        return [columns]
-    if isinstance(columns, bytes | set | frozenset | Mapping) or not isinstance(columns, Iterable):
-        raise InputError(
-            f"columns must be a list of column names, in the order wanted; "
-            f"got {type(columns).__name__}."
-        )
-    return list(columns)
-
-
-def _name(
-    wanted: object, names: Sequence[str], known: Collection[str], where: str, by_position: bool
-) -> str:
-    if isinstance(wanted, bool | np.bool_) or not isinstance(wanted, str | int | np.integer):
-        allowed = "names or positions" if by_position else "names"
-        is_known = isinstance(wanted, tuple) and str(wanted) in known
-        text = f" That column's name is the text {str(wanted)!r}." if is_known else ""
-        raise InputError(
-            f"columns must be a list of column {allowed}; "
-            f"it holds an entry of type {type(wanted).__name__}.{text}"
-        )
-    if by_position and not isinstance(wanted, str):
-        position = int(wanted)
-        if not -len(names) <= position < len(names):
-            raise InputError(
-                f"There is no column {position} in {where}; its columns are 0 to {len(names) - 1}."
-            )
-        return names[position]
-    name = str(wanted)
-    if name not in known:
-        folder = (
-            f" The names of folders say what {name!r} is; pass the folder that holds them all, or "
-            f"a glob such as '{name}=*/*'."
-            if f"{name}=" in where
-            else ""
-        )
-        raise InputError(
-            f"There is no column {name!r} in {where}.{did_you_mean(name, names)} "
-            f"Its columns are {listed(names)}.{folder}"
-        )
-    return name
-
-
-def _not_numeric(bad: str, names: Sequence[str], unusable: Mapping[str, str], where: str) -> str:
-    usable = [name for name in without_index(names) if name not in unusable]
-    remedy = (
-        f"Choose from the numeric columns: columns=[{listed(usable, _TO_TYPE)}]."
-        if usable
-        else "No column is numeric."
-    )
-    if unusable[bad].startswith(_TIMES):
-        made = (
-            "To use it, make a column of numbers of it, such as days since 2000-01-01, or seconds."
-        )
-        remedy = f"{made} {remedy}"
-    return f"Column {bad!r} of {where} is {unusable[bad]}, not numbers. {remedy}"

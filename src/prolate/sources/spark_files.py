@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from prolate.errors import InputError
 from prolate.sources.arrow import dense_blocks
+from prolate.sources.choosing import Wanted
 from prolate.sources.files import FileSource, ParquetDataFile, parquet_batches
 from prolate.sources.partitions import with_keys
 from prolate.sources.paths import FileStamp, Paths
-from prolate.sources.source import Block, Columns
+from prolate.sources.source import Block
 from prolate.sources.spark import SparkSource
 from prolate.sources.spark_session import spark_session
 
@@ -104,15 +105,15 @@ def _check_unchanged(file: _File) -> None:
         )
 
 
-def fragment_source(paths: Paths, columns: Columns | None, block_bytes: int) -> SparkSource:
+def fragment_source(paths: Paths, wanted: Wanted, block_bytes: int) -> SparkSource:
     """Open Parquet files for reading by the tasks of a Spark cluster.
 
     Parameters
     ----------
     paths : path or list of paths
         As for `FileSource`; this machine and the workers must see the same files there.
-    columns : str or iterable of str, optional
-        Which columns, in which order.
+    wanted : Wanted
+        Which columns.
     block_bytes : int
         Size of a block.
 
@@ -121,7 +122,7 @@ def fragment_source(paths: Paths, columns: Columns | None, block_bytes: int) -> 
     InputError
         As for `FileSource`; and if a file is not Parquet, or Spark does not start.
     """
-    found = FileSource(paths, columns, block_bytes)
+    found = FileSource(paths, wanted, block_bytes)
     groups: list[tuple[int, int, int]] = []  # number of the file, row group, rows
     for number, file in enumerate(found._files):
         if not isinstance(file, ParquetDataFile):

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from prolate.errors import InputError
-from prolate.sources.labels import Labels, choose
-from prolate.sources.source import Columns, index_beside
+from prolate.sources.choosing import Schema, Wanted, choose, index_beside
+from prolate.sources.labels import Labels
 from prolate.sources.spark import SparkSource
 from prolate.sources.spark_tasks import RowReader
 
 __all__ = ["frame_source"]
 
 
-def frame_source(
-    frame: Any, columns: Columns | None, block_bytes: int, labels: Sequence[str | int] = ()
-) -> SparkSource:
+def frame_source(frame: Any, wanted: Wanted, block_bytes: int) -> SparkSource:
     """Open a Spark data frame.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
         Classic or through Spark Connect.
-    columns : str or iterable of str, optional
-        Which columns, in which order.
+    wanted : Wanted
+        Which columns.
     block_bytes : int
         Size of a block.
-    labels : sequence of str
-        The column that says whose a row is, if there is one.
 
     Raises
     ------
@@ -63,9 +58,7 @@ def frame_source(
         }
         for allowed in (numbers, numbers | words)
     )
-    chosen, marks = choose(
-        columns, labels, names, unusable=unusable, nested=nested, where="the Spark DataFrame"
-    )
+    chosen, marks = choose(wanted, Schema(names, "the Spark DataFrame", unusable, nested))
     # Spark takes dots and the case of names for what it likes, so columns are numbered.
     numbered = frame.toDF(*(f"column{j}" for j in range(len(names))))
     where = [f"column{names.index(name)}" for name in (*chosen, *marks)]
@@ -74,7 +67,7 @@ def frame_source(
     reader = RowReader(width, max(1, block_bytes // (8 * width)))
     source = SparkSource(numbered.select(*parts), reader, (*chosen, *marks), block_bytes)
     source.labels = tuple(Labels() for _ in marks)
-    source.left_out = index_beside(columns, names, source.columns)
+    source.left_out = index_beside(wanted.columns, names, source.columns)
     kinds = {field.name: field.dataType for field in fields}
     source.flags = frozenset(name for name in chosen if isinstance(kinds[name], BooleanType))
     return source

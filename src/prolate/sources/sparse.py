@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from prolate.errors import InputError
 from prolate.parallel import computed_once
 from prolate.sources.arrays import check_numbers
+from prolate.sources.choosing import Schema, Wanted, choose
 from prolate.sources.kept import Thinning
-from prolate.sources.labels import Labels, choose, encoded
-from prolate.sources.source import Block, Columns, Source, position_names
+from prolate.sources.labels import Labels, encoded
+from prolate.sources.source import Block, Source, position_names
 from prolate.sources.sparse_rows import SparseReader, SparseRows
 
 __all__ = ["SparseSource"]
@@ -31,12 +32,10 @@ class SparseSource(Source):
     ----------
     matrix : scipy.sparse array or matrix of shape (n, d)
         Any format, any real numeric or boolean dtype.
-    columns : str, int or iterable of them, optional
-        Which columns, in which order.
+    wanted : Wanted
+        Which columns.
     block_bytes : int
         Size of a block, were it dense and float64.
-    labels : sequence of str or int
-        Columns of labels, which come last.
 
     Raises
     ------
@@ -47,7 +46,7 @@ class SparseSource(Source):
     Examples
     --------
     >>> import scipy.sparse
-    >>> source = SparseSource(scipy.sparse.eye_array(3), ["x2", 0], 1 << 20)
+    >>> source = SparseSource(scipy.sparse.eye_array(3), Wanted(["x2", 0]), 1 << 20)
     >>> next(source.blocks()).tolist()
     [[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
     """
@@ -55,9 +54,8 @@ class SparseSource(Source):
     def __init__(
         self,
         matrix: Any,
-        columns: Columns | None,
+        wanted: Wanted,
         block_bytes: int,
-        labels: Sequence[str | int] = (),
     ) -> None:
         if matrix.ndim != 2:
             raise InputError(
@@ -67,10 +65,9 @@ class SparseSource(Source):
         check_numbers(matrix.dtype)
         names = position_names(matrix.shape[1])
         chosen = names
-        if columns is not None or labels or not names:
-            values, marks = choose(
-                columns, labels, names, where="the sparse array", by_position=True
-            )
+        if not (names and wanted.is_all):
+            schema = Schema(names, "the sparse array", by_position=True)
+            values, marks = choose(wanted, schema)
             chosen = (*values, *marks)
             self.labels = tuple(Labels() for _ in marks)
         super().__init__(chosen, int(matrix.shape[0]), block_bytes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prolate.errors import InputError
+from prolate.sources.choosing import Wanted, index_beside, without_index
 from prolate.sources.files import FileSource, first_file
-from prolate.sources.source import index_beside, without_index
 
 __all__ = ["Schema", "read_schema"]
 
@@ -51,5 +51,5 @@ def read_schema(path: str) -> Schema:
     numeric = [name for name in file.names if name not in file.unusable]
     if not numeric:
         raise InputError(f"No column of {path} is numeric; there is nothing to release.")
-    rows = FileSource(path, numeric, 1 << 20).n_rows
+    rows = FileSource(path, Wanted(numeric), 1 << 20).n_rows
     return Schema(path, tuple(numeric), dict(file.unusable), rows)

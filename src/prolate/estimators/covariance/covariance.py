@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
+from prolate.errors import listed
 from prolate.estimators.covariance.diagonal import squares_share, with_squares
 from prolate.estimators.covariance.lengths import Lengths
 from prolate.estimators.covariance.matrix import matrix_of, spectrum_of
@@ -45,7 +46,6 @@ from prolate.estimators.present import whole_rows
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.variance import variance
 from prolate.queries import ClippedSum
-from prolate.sources.source import listed
 
 __all__ = ["covariance"]
 

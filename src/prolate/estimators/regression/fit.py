@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
+from prolate.errors import listed
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.present import whole_rows
 from prolate.estimators.regression.level import SKEWED, with_level
@@ -50,7 +51,6 @@ from prolate.estimators.regression.slopes import Slopes, average, true_slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.search.spread import LARGEST
 from prolate.queries import Gram
-from prolate.sources.source import listed
 
 __all__ = ["regression"]
 

@@ -1,0 +1,74 @@
+"""Which columns are read, and that errors name the argument that is to change."""
+
+from __future__ import annotations
+
+import pytest
+
+from prolate.errors import InputError
+from prolate.sources.choosing import Schema, Wanted, choose
+
+TABLE = Schema(
+    ["", "age", "city", "cost", "tags", "visits"],
+    "the table",
+    unusable={"city": "of type string", "tags": "of type list"},
+    nested={"tags": "of type list"},
+)
+ARRAY = Schema(["x0", "x1", "x2"], "the array", by_position=True)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "schema", "found"),
+    [
+        (Wanted(), ARRAY, (("x0", "x1", "x2"), ())),
+        (Wanted([-1, "x0"]), ARRAY, (("x2", "x0"), ())),
+        (Wanted(labels=[1]), ARRAY, (("x0", "x2"), ("x1",))),
+        (Wanted((), [1]), ARRAY, ((), ("x1",))),
+        (Wanted(target="x0"), ARRAY, (("x1", "x2", "x0"), ())),
+        (Wanted("age", ["city"], "cost"), TABLE, (("age", "cost"), ("city",))),
+        (Wanted(["cost"], ["cost"]), TABLE, (("cost",), ("cost",))),
+        (Wanted(["age"], target=""), TABLE, (("age", ""), ())),  # an index that is named
+    ],
+)
+def test_columns_come_in_order(wanted, schema, found) -> None:
+    assert choose(wanted, schema) == found
+
+
+NUMERIC = "'age', 'cost', 'visits'"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        (Wanted(), "Column 'city' of the table is of type string, not numbers. Choose from"),
+        (Wanted(), f"Choose from the numeric columns: columns=[{NUMERIC}]."),
+        (Wanted(argument="X"), f"not numbers. Pass in X only columns of numbers: [{NUMERIC}]."),
+        (Wanted(None, (), "cost", "features"),
+         "not numbers. Choose from the numeric columns: features=['age', 'visits']."),
+        (Wanted(["nope"], (), "city", "features"),
+         f"not numbers. Choose the target from the numeric columns: {NUMERIC}."),
+        (Wanted(["city"], (), "coast", "features"), "no column 'coast' in the table. Did you mean"),
+        (Wanted(["age", "age"], (), "cost", "features"), "features asks twice for 'age';"),
+        (Wanted(["cost"], (), "cost", "features"), "The target 'cost' cannot be one of the"),
+        (Wanted((), ["city"], "cost", "features"), "features=[] leaves nothing to work on;"),
+        (Wanted({"age"}, argument="features"), "features must be a list of column names,"),
+        (Wanted(labels=["city", "city"]), "unit and by are both 'city'; name each once."),
+        (Wanted(labels=["tags"]), "labels of persons or groups must be text or numbers."),
+        (Wanted(labels=[2.5]), "unit and by must be column names; it holds an entry of type float"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_argument(wanted, says) -> None:
+    with pytest.raises(InputError) as error:
+        choose(wanted, TABLE)
+    assert says in str(error.value)
+
+
+def test_where_nothing_is_numeric_there_is_nothing_to_choose_from() -> None:
+    texts = {"a": "text", "b": "text"}
+    with pytest.raises(InputError, match=r"not numbers\. No column is numeric\."):
+        choose(Wanted(), Schema(["a", "b"], "the table", texts))
+    with pytest.raises(InputError, match=r"not numbers\. No other column is numeric\."):
+        choose(Wanted(target="y"), Schema(["a", "y"], "the table", texts))
+    with pytest.raises(InputError, match="no column beside the target 'y'"):
+        choose(Wanted(target="y"), Schema(["y"], "the table"))
+    with pytest.raises(InputError, match="no column in the table besides a"):
+        choose(Wanted(labels=["a"]), Schema(["a"], "the table"))
