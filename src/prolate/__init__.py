@@ -8,25 +8,25 @@
 [100.0, 100.0, 100.0]
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from prolate.api import (
-    count,
-    covariance,
-    mean,
-    quantile,
-    regress,
-    sum,  # noqa: A004  users look for sum
-    variance,
-)
-from prolate.budget import Budget
-from prolate.errors import BudgetError, InputError, LedgerError, ProlateError, ReleaseError
-from prolate.forecast import Forecast, expected_error
-from prolate.ledger import Ledger
-from prolate.release import GroupedRelease, Release, installed_version
-
 if TYPE_CHECKING:
+    from prolate.api.count import count
+    from prolate.api.covariance import covariance
+    from prolate.api.mean import mean
+    from prolate.api.quantile import quantile
+    from prolate.api.regress import regress
+    from prolate.api.sum import sum  # noqa: A004  users look for sum
+    from prolate.api.variance import variance
+    from prolate.budget import Budget
+    from prolate.errors import BudgetError, InputError, LedgerError, ProlateError, ReleaseError
+    from prolate.forecast import Forecast, expected_error
+    from prolate.ledger import Ledger
     from prolate.regression import LinearRegression
+    from prolate.release import GroupedRelease, Release
+
+    __version__: str
 
 __all__ = [
     "Budget",
@@ -51,18 +51,27 @@ __all__ = [
     "variance",
 ]
 
-__version__ = installed_version()
+_HOMES = {
+    "api": ("count", "covariance", "mean", "quantile", "regress", "sum", "variance"),
+    "budget": ("Budget",),
+    "errors": ("BudgetError", "InputError", "LedgerError", "ProlateError", "ReleaseError"),
+    "forecast": ("Forecast", "expected_error"),
+    "ledger": ("Ledger",),
+    "regression": ("LinearRegression",),
+    "release": ("GroupedRelease", "Release"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Load `LinearRegression` at its first use, because it imports scikit-learn."""
-    if name == "LinearRegression":
-        from prolate.regression import LinearRegression
-
-        return LinearRegression
+    """Load what is asked for at its first use: the command can be stopped as soon as it starts."""
+    if name == "__version__":
+        return import_module("prolate.release").installed_version()
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"prolate.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """Return the names that completion shows, `LinearRegression` before its first use as well."""
+    """Return the names that completion shows, before their first use as well."""
     return sorted({*globals(), *__all__})

@@ -240,6 +240,29 @@ def test_a_release_that_nobody_waited_for_is_on_standard_error(command: list[str
     assert "prolate: The release cannot be printed (nobody reads standard output). It is" in said
 
 
+LOADING = """
+import os, signal, sys
+from prolate.cli import main
+assert not {"numpy", "click"} & sys.modules.keys()  # or there would be no moment to be ready for
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+sys.exit(main(["demo"]))
+"""
+
+
+def test_interrupting_while_it_loads_needs_no_words() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING],
+        capture_output=True, text=True, env=environment(), timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupting_leaves_no_file(
     command: list[str], tmp_path: Path, sent: signal.Signals, code: int
