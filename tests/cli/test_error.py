@@ -61,6 +61,16 @@ def test_json_for_programs_is_what_the_function_returns(run: Run) -> None:
     assert json.loads(out) == json.loads(json.dumps(forecast.to_dict()))
 
 
+def test_booleans(run: Run) -> None:
+    code, out, _ = run("error", "--rows", 9000, "--columns", 2, "--booleans", "--mu", 1, "--json")
+    assert code == 0
+    forecast = prolate.expected_error(n=9000, d=2, booleans=True, budget=Budget(mu=1))
+    assert json.loads(out) == json.loads(json.dumps(forecast.to_dict()))
+    start = ("error", "--rows", 9000, "--booleans", "--center", "0.1,0.2", "--mu", 1)
+    assert "independent booleans" in run(*start)[1]
+    assert "leave scale and bounds out" in run(*start, "--scale", 2)[2]
+
+
 def test_a_target_needs_no_budget(run: Run) -> None:
     start = ("error", "--rows", 5000, "--scale", "1,2,3", *ELLIPSE, "--target", 0.05)
     code, out, _ = run(*start)

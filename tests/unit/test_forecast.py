@@ -169,6 +169,34 @@ def test_the_gaussian_mechanism_is_foretold_by_its_bounds():
     assert f.shares == {"sum": 1.0}
 
 
+# What the noise of a count adds is foretold from a dozen draws.
+NEAR = [("replace", 0.1), ("add-remove", 0.35)]
+
+
+@pytest.mark.parametrize(("neighbors", "near"), NEAR)
+@pytest.mark.parametrize("center", [0.5, 0.1, [0.3, 0.2, 0.1, 0.02]])
+def test_booleans_are_foretold_as_sums_within_their_bounds(center, neighbors, near):
+    """They were foretold as normal columns, half of whose values are beyond the bounds."""
+    n, d = 20_000, np.size(center)
+    rows = np.random.default_rng(1).random((n, d)) < center
+    f = expected_error(n=n, center=center, d=d, booleans=True, budget=BUDGET, neighbors=neighbors)
+    r = prolate.mean(rows, budget=BUDGET, neighbors=neighbors, seed=1)
+    assert f.noise_std == pytest.approx(r.noise_std, rel=near)
+    assert f.sampling == pytest.approx(np.linalg.norm(r.sampling_std), rel=0.1)
+    assert "independent booleans" in str(f)
+
+
+@pytest.mark.parametrize(("neighbors", "near"), NEAR)
+@pytest.mark.parametrize("center", [0.5, 0.1])
+def test_a_column_as_spread_as_its_bounds_is_foretold_as_a_sum_within(center, neighbors, near):
+    """The error was foretold to be up to 3,600 times as large."""
+    rows = (np.random.default_rng(1).random((20_000, 1)) < center).astype(float)
+    options = {"budget": BUDGET, "neighbors": neighbors, "bounds": (0, 1)}
+    f = expected_error(n=20_000, scale=rows.std(axis=0), center=center, **options)
+    r = prolate.mean(rows, seed=1, **options)
+    assert f.noise == pytest.approx(r.noise_std[0], rel=near)
+
+
 @pytest.mark.parametrize("method", ["auto", "plan"])
 def test_rows_needed_and_budget_needed_are_where_they_say(method, monkeypatch):
     monkeypatch.setattr(rehearsal, "_MOST", 12)
@@ -273,6 +301,14 @@ BAD = {
     "neighbors": ({"d": 2, "neighbors": "swap"}, InputError, "neighbors"),
     "plan": ({"d": 2, "neighbors": "add-remove", "method": "plan"}, InputError, "PLAN"),
     "bounds": ({"d": 2, "method": "gaussian"}, InputError, "bounds"),
+    "spread of booleans": (
+        {"d": 2, "booleans": True, "scale": 0.5}, InputError, "follow from center",
+    ),
+    "part of booleans": ({"d": 2, "booleans": True, "center": 0}, InputError, "between 0 and 1"),
+    "parts of booleans": (
+        {"d": 2, "booleans": True, "center": [0.5]}, InputError, "center has 1 numbers",
+    ),
+    "booleans": ({"d": 2, "booleans": 1}, InputError, "booleans must be"),
     "clip": ({"d": 2, "clip": "optimal"}, InputError, "use clip='auto'"),
     "clip of plan": ({"d": 2, "clip": 0.1, "method": "plan"}, InputError, "clip is for"),
     "offset": ({"d": 2, "offset": 0.1}, InputError, "offset is for"),

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from browser.serving import ROWS, SECRET, TOKEN, Served, patients, served
 from fuzz.harness import holds
@@ -19,6 +21,7 @@ import prolate
 from prolate import Budget, GroupedRelease, Ledger, Release
 from prolate.cli import main
 from prolate.errors import InputError
+from prolate.ui.expected import expect
 from prolate.ui.guard import Guard
 from prolate.ui.plan import Plan
 from prolate.ui.schema import read_schema
@@ -446,6 +449,20 @@ def test_an_unforeseen_error_quotes_no_value(page: Served, monkeypatch: pytest.M
     assert run["state"] == "refused"
     assert "internal error (RuntimeError)" in run["error"]
     assert not holds(page.get("state")[2], f"{SECRET:.0f}")
+
+
+def test_booleans_are_expected_to_be_sums_within_their_bounds(tmp_path: Path) -> None:
+    table = pa.table({"smokes": [True, False] * 500, "moved": [False] * 1000})
+    pq.write_table(table, tmp_path / "b.parquet")
+    schema = read_schema(str(tmp_path / "b.parquet"))
+    fields = LINE | {"statistic": "mean", "columns": ["smokes", "moved"]}
+    plan = Plan.read(fields, schema)
+    found = expect(plan, {}, schema.rows, schema.flags)
+    made = plan.release(None, lambda *_: None)
+    for name, std in zip(made.columns, made.noise_std, strict=True):
+        assert float(found["columns"][name]["noise"]) == pytest.approx(std, rel=0.2)
+    assert "true in half of the rows" in str(found["notes"])
+    assert "SD" in expect(plan, {}, schema.rows)["columns"]["smokes"]["noise"]
 
 
 def test_what_is_expected_is_what_is_then_stated(page: Served) -> None:

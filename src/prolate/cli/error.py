@@ -73,6 +73,11 @@ __all__ = ["error"]
 @click.option(
     "--bounds", metavar="LOW:HIGH", help="Public bounds of all columns; gaussian needs them."
 )
+@click.option(
+    "--booleans",
+    is_flag=True,
+    help="All columns are booleans, true in the parts that --center says (default: half).",
+)
 @click.option("--plot", metavar="FILE", help="Also draw the error against the rows (PNG).")
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON, no table.")
 def error(
@@ -105,7 +110,7 @@ def error(
         forecast = expected_error(
             n=rows,
             d=columns,
-            scale=_scales(columns, scale, skew),
+            scale=_scales(columns, scale, skew, booleans=options["booleans"]),
             budget=price,
             delta=given["delta"],
             bounds=None if bounds is None else read_range(bounds),
@@ -129,10 +134,14 @@ def error(
     terminal.print_notes(out, notes if plot is None else [*notes, ("wrote", plot)])
 
 
-def _scales(columns: int | None, scale: float | list[float] | None, skew: float) -> Any:
+def _scales(
+    columns: int | None, scale: float | list[float] | None, skew: float, *, booleans: bool
+) -> Any:
     """Return the standard deviations that the options state."""
     if not math.isfinite(skew):
         raise click.BadParameter(f"--skew must be a finite number; got {skew:g}.")
+    if booleans and skew == 0.0:
+        return scale  # which are none of them
     size = len(scale) if isinstance(scale, list) else columns
     if size is None:
         raise click.UsageError("Give --columns D, or --scale with a number for each column.")

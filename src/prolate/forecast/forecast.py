@@ -9,22 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prolate.arguments import (
-    Bounds,
-    as_number,
-    check_budget,
-    check_clip,
-    check_method,
-    check_norm,
-    read_bounds,
-    read_vector,
-)
-from prolate.budget import Budget, Neighbors, check_neighbors
+from prolate.arguments import Bounds, as_number, check_budget
+from prolate.budget import Budget, Neighbors
 from prolate.errors import InputError, shown
 from prolate.forecast import views
-from prolate.forecast.question import MOST_ROWS, Question
+from prolate.forecast.question import Question
+from prolate.forecast.reading import METHODS, read_question, read_rows
 from prolate.parallel import computed_once
-from prolate.sources.source import position_names
 from prolate.sources.threads import ignoring
 
 if TYPE_CHECKING:
@@ -34,8 +25,6 @@ __all__ = ["METHODS", "Forecast", "expected_error"]
 
 Floats = NDArray[np.float64]
 
-METHODS = ("auto", "plan", "plan-noscale", "gaussian", "gaussian-ellipse")
-_USUAL_CENTER = 10.0  # scales from zero
 _FIRST_MU = 1.0  # where the search for a budget starts, if none is given
 
 
@@ -150,15 +139,16 @@ def expected_error(
     center: ArrayLike | None = None,
     offset: ArrayLike | None = None,
     bounds: Bounds | None = None,
+    booleans: bool = False,
     target: float | None = None,
     delta: float | None = None,
 ) -> Forecast:
     """Return the error to expect of `prolate.mean`, from public numbers only.
 
     No data is read and no budget is spent. The rows are imagined: n rows whose columns are
-    normal and independent. The method itself runs on the answers that such rows would give
-    (`prolate.forecast`), so its searches, shares and warnings are those of a release. For
-    ``method="gaussian-ellipse"`` the error is computed from formulas instead.
+    normal, within their bounds, and independent. The method itself runs on the answers that such
+    rows would give (`prolate.forecast`), so its searches, shares and warnings are those of a
+    release. For ``method="gaussian-ellipse"`` the error is computed from formulas instead.
 
     Parameters
     ----------
@@ -184,6 +174,9 @@ def expected_error(
         the units of the columns; 0 by default.
     bounds : (lower, upper), optional
         Public bounds, assumed to contain all values. ``method="gaussian"`` needs them.
+    booleans : bool
+        Whether all columns are booleans by their type. Then `center` is the part of the rows that
+        is true, .5 by default, and `scale` and `bounds` follow from it.
     target : float, optional
         A noise error that you want to reach. The forecast then says in `needed` which budget
         that takes.
@@ -207,8 +200,19 @@ def expected_error(
     >>> round(f.sampling, 4), 0.001 < f.noise < 0.01
     (0.0224, True)
     """
-    question = _question(d, scale, method, error_norm, neighbors, clip, center, offset, bounds)
-    rows = _rows(n)
+    question = read_question(
+        d=d,
+        scale=scale,
+        center=center,
+        bounds=bounds,
+        booleans=booleans,
+        method=method,
+        error_norm=error_norm,
+        neighbors=neighbors,
+        clip=clip,
+        offset=offset,
+    )
+    rows = read_rows(n)
     if target is not None and not 0.0 < as_number(target) < math.inf:
         raise InputError(f"target must be a positive, finite number; got {shown(target)}.")
     if delta is not None:
@@ -246,78 +250,6 @@ def expected_error(
         warnings=found.warnings,
         question=question,
     )
-
-
-def _question(
-    d: int | None,
-    scale: ArrayLike | None,
-    method: str,
-    error_norm: float | str,
-    neighbors: Neighbors,
-    clip: float | str,
-    center: ArrayLike | None,
-    offset: ArrayLike | None,
-    bounds: Bounds | None,
-) -> Question:
-    check_method(method, METHODS)
-    p = check_norm(error_norm)
-    check_neighbors(neighbors)
-    if neighbors == "add-remove" and method in ("plan", "plan-noscale"):
-        raise InputError("PLAN is defined for neighbors='replace'; use method='auto'.")
-    part = check_clip(clip)
-    if part == "optimal" and method != "gaussian-ellipse":
-        raise InputError("clip='optimal' is for method='gaussian-ellipse'; use clip='auto'.")
-    if part != "auto" and method not in ("auto", "gaussian-ellipse"):
-        raise InputError(
-            f"clip is for method='auto' and 'gaussian-ellipse'; got method={method!r}."
-        )
-    columns = position_names(_columns(d, scale))
-    spread = np.ones(len(columns))
-    if (given := read_vector("scale", scale, columns, positive=True)) is not None:
-        spread = given
-    limits = read_bounds(bounds, columns, required=method == "gaussian")
-    at = read_vector("center", center, columns)
-    if at is None:
-        at = _USUAL_CENTER * spread
-        if limits is not None:
-            middle = 0.5 * limits[0] + 0.5 * limits[1]
-            at = np.where(np.isfinite(middle), middle, at)
-    off = read_vector("offset", offset, columns)
-    if off is None:
-        off = np.zeros_like(spread)
-    if off.any() and method != "gaussian-ellipse":
-        raise InputError(f"offset is for method='gaussian-ellipse'; got method={method!r}.")
-    return Question(
-        scale=spread,
-        center=at,
-        method=method,
-        error_norm=p,
-        neighbors=neighbors,
-        clip=part,
-        offset=off,
-        bounds=limits,
-    )
-
-
-def _columns(d: int | None, scale: ArrayLike | None) -> int:
-    size = None if scale is None or np.ndim(scale) == 0 else len(np.asarray(scale))
-    if d is None and size is None:
-        raise InputError("Give d, the number of columns, or a scale for each column.")
-    if d is None:
-        return int(size or 0)
-    if isinstance(d, bool) or not isinstance(d, int | np.integer) or d < 1:
-        raise InputError(f"d must be a number of columns, at least 1; got {shown(d)}.")
-    if size is not None and size != d:
-        raise InputError(f"scale has {size} numbers for {d} columns; give one for each.")
-    return int(d)
-
-
-def _rows(n: object) -> int:
-    if isinstance(n, float) and n.is_integer():
-        n = int(n)
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_ROWS:
-        raise InputError(f"n must be a number of rows, between 1 and 2**38; got {shown(n)}.")
-    return int(n)
 
 
 def _stated(mu: float, like: Budget, delta: float | None) -> Budget:

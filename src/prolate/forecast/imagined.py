@@ -8,19 +8,29 @@ with the fluctuation that clipping adds. So the estimators themselves, budget, s
 and all, can be rehearsed without data, however many rows there are.
 
 The rows' own mean is taken to be `center` exactly: errors are measured against it. Only the
-mean of a sample of them is off, as chance has it. What is neglected: that a query cuts single
-columns at twice the radius, and missing values.
+mean of a sample of them is off, as chance has it. Public bounds hold all values, so a sum that
+clips no row within these clips none. What is neglected: that a query cuts single columns at twice
+the radius, missing values, and how values gather at their bounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
+from prolate.forecast.moments import (
+    LONG,
+    SHORT,
+    clipped,
+    cut_moments,
+    in_units,
+    mixture,
+    normal_cdf,
+    tilted,
+)
 from prolate.queries import (
     RADIUS,
     ClippedSum,
@@ -43,19 +53,12 @@ from prolate.queries.grids import Grid
 from prolate.sources import Source, Thinning
 from prolate.sources.source import Block, position_names
 
-if TYPE_CHECKING:
-    from prolate.theory import ChiSquareMixture
-
 __all__ = ["ImaginedRows"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _CHUNK = 1 << 22  # cells of a histogram worked out at a time
-_NODES = 400  # quantiles of the squared norm that stand for its distribution
-_SMALLEST = 1e-6  # variance over the squared distance of the center
-_NARROW = 1e-5  # part of the squared length that varies, below which rows are equally long
-_SHORT, _LONG = 1e-10, 1e4  # squared lengths, over their mean, beyond which there are no rows
 _FAR, _STEPS = 6, 8  # octaves beyond which no normal value is taken to be, and steps in each
 _INFINITY_BITS = 0x7FF0 << 48
 
@@ -73,6 +76,8 @@ class ImaginedRows(Source):
         All clipped sums share them, as they would share the rows.
     seed : int
         For what else is drawn.
+    bounds : (lower, upper), optional
+        Public bounds, float64 arrays of shape (d,).
 
     Attributes
     ----------
@@ -81,13 +86,20 @@ class ImaginedRows(Source):
     """
 
     def __init__(
-        self, n: int, center: Floats, spread: Floats, fluctuation: Floats, seed: int
+        self,
+        n: int,
+        center: Floats,
+        spread: Floats,
+        fluctuation: Floats,
+        seed: int,
+        bounds: tuple[Floats, Floats] | None = None,
     ) -> None:
         super().__init__(position_names(center.size), n, 1 << 20)
         self._n = n
         self._center = center
         self._spread = spread
         self._fluctuation = fluctuation
+        self._bounds = bounds
         self._draw = np.random.default_rng(seed)
         self.answer: Integers = np.zeros(0, dtype=np.int64)
 
@@ -114,7 +126,9 @@ class ImaginedRows(Source):
 
     def _like(self, n: int, center: Floats, index: Integers | slice = slice(None)) -> ImaginedRows:
         """Return n rows like these around other centers, or of some columns."""
-        return ImaginedRows(n, center[index], self._spread[index], self._fluctuation[index], 0)
+        bounds = None if self._bounds is None else (self._bounds[0][index], self._bounds[1][index])
+        each = center[index], self._spread[index], self._fluctuation[index]
+        return ImaginedRows(n, *each, 0, bounds)
 
     def _answer(self, query: object) -> Floats:
         if isinstance(query, Cut):  # bounds are taken to hold all values
@@ -122,7 +136,8 @@ class ImaginedRows(Source):
         if isinstance(query, Selected):
             return self._like(self._n, self._center, query.index)._answer(query.query)
         if isinstance(query, Pairs):
-            return self._like(self._n // 2, 0.0 * self._center)._answer(query.query)
+            each = 0.0 * self._center, self._spread, self._fluctuation
+            return ImaginedRows(self._n // 2, *each, 0)._answer(query.query)
         if isinstance(query, ClippedSum):
             return self._clipped_sum(query) if query.about is None else self._squares_sum(query)
         counts = self._counts(query)
@@ -156,7 +171,7 @@ class ImaginedRows(Source):
     # --- counts ------------------------------------------------------------------------------
 
     def _below(self, points: Floats) -> Floats:
-        return _normal_cdf((points - self._center) / self._spread)
+        return normal_cdf((points - self._center) / self._spread)
 
     def _within(self, points: Floats) -> Floats:
         return np.maximum(self._below(points) - self._below(-points), 0.0)
@@ -176,10 +191,10 @@ class ImaginedRows(Source):
         if isinstance(grid, LinearGrid):
             places = np.arange(grid.cells + 1)
             edges = grid.low[part, np.newaxis] + grid.width[part, np.newaxis] * places
-            below = _normal_cdf((edges - center) / spread)
+            below = normal_cdf((edges - center) / spread)
             return np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))
         if isinstance(grid, EdgesGrid):
-            below = _normal_cdf((grid.edge[part] - center) / spread)
+            below = normal_cdf((grid.edge[part] - center) / spread)
             return np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))
         patterns = grid.first[part, np.newaxis] + np.arange(grid.cells + 1)
         largest = _INFINITY_BITS >> grid.shift
@@ -187,14 +202,14 @@ class ImaginedRows(Source):
         edges[patterns > largest] = np.inf
         edges[:, 0], edges[:, -1] = 0.0, np.inf
         off = grid.center[part, np.newaxis] - center
-        above = _normal_cdf((off + edges) / spread)
-        return np.maximum(above - _normal_cdf((off - edges) / spread), 0.0)
+        above = normal_cdf((off + edges) / spread)
+        return np.maximum(above - normal_cdf((off - edges) / spread), 0.0)
 
     def _norm_histogram(self, query: NormHistogram) -> Floats:
         if query.farthest:
             reach = query.edges[:, np.newaxis] / query.gain
-            inside = _normal_cdf((query.center + reach - self._center) / self._spread)
-            inside = inside - _normal_cdf((query.center - reach - self._center) / self._spread)
+            inside = normal_cdf((query.center + reach - self._center) / self._spread)
+            inside = inside - normal_cdf((query.center - reach - self._center) / self._spread)
             inside[:, query.gain == 0.0] = 1.0
             below = np.exp(np.sum(np.log(inside), axis=1))
         else:
@@ -210,8 +225,8 @@ class ImaginedRows(Source):
         inside = np.empty((edges.size, query.columns))
         for k, edge in enumerate(edges):
             reach = edge / query.gain
-            below = _normal_cdf((query.center + reach - self._center) / self._spread)
-            inside[k] = below - _normal_cdf((query.center - reach - self._center) / self._spread)
+            below = normal_cdf((query.center + reach - self._center) / self._spread)
+            inside[k] = below - normal_cdf((query.center - reach - self._center) / self._spread)
         inside = np.clip(np.where(query.gain > 0.0, inside, 1.0), 1e-300, 1.0)
         logs = np.log(inside)
         middle = 0.5 * (logs[1:] + logs[:-1])
@@ -223,13 +238,13 @@ class ImaginedRows(Source):
 
     def _shorter(self, center: Floats, gain: Floats, lengths: Floats) -> Floats:
         """Return the part of the rows with |(x - center) * gain| <= each length."""
-        mean, spread, typical = _in_units((self._center - center) * gain, self._spread * gain)
+        mean, spread, typical = in_units((self._center - center) * gain, self._spread * gain)
         if typical == 0.0:
             return (lengths > 0.0).astype(np.float64)
         x = (lengths / typical) ** 2
-        within = (x > _SHORT) & (x < _LONG)
-        below = np.where(x >= _LONG, 1.0, 0.0)
-        below[within] = _mixture(mean, spread).cdf(x[within])
+        within = (x > SHORT) & (x < LONG)
+        below = np.where(x >= LONG, 1.0, 0.0)
+        below[within] = mixture(mean, spread).cdf(x[within])
         return below
 
     # --- sums --------------------------------------------------------------------------------
@@ -237,19 +252,29 @@ class ImaginedRows(Source):
     def _clipped_sum(self, query: ClippedSum) -> Floats:
         mean, spread = self._center, self._spread
         if query.lower is not None or query.upper is not None:
-            mean, spread = _cut_moments(mean, spread, query.lower, query.upper)
-        mean, spread, typical = _in_units((mean - query.center) / query.scale, spread / query.scale)
+            mean, spread = cut_moments(mean, spread, query.lower, query.upper)
+        mean, spread, typical = in_units((mean - query.center) / query.scale, spread / query.scale)
         unit = typical / query.radius
         if typical == 0.0:
             return np.zeros_like(mean)
-        if query.tilt is None:
-            kept, extra = _clipped(mean, spread, 1.0 / unit)
+        if query.tilt is None and self._reach(query) <= query.radius:
+            kept, extra = mean, np.zeros_like(mean)
+        elif query.tilt is None:
+            kept, extra = clipped(mean, spread, 1.0 / unit)
         else:
             low, high = query.tilt
-            kept, extra = _tilted(mean, spread, 1.0 / unit, (low / typical, high / typical))
+            kept, extra = tilted(mean, spread, 1.0 / unit, (low / typical, high / typical))
         total = self._n * kept + np.sqrt(self._n * extra) * self._fluctuation
         most = float(self._n)  # rounding aside, no sum is larger, in units of the radius
         return np.clip(total * unit, -most, most) * RADIUS
+
+    def _reach(self, query: ClippedSum) -> float:
+        """Return how long a row within the bounds may be."""
+        if self._bounds is None:
+            return np.inf
+        lower, upper = self._bounds
+        far = np.maximum(query.center - lower, upper - query.center)
+        return float(np.linalg.norm(far / query.scale))
 
     def _squares_sum(self, query: ClippedSum) -> Floats:
         """Return the sum of squared deviations; hardly any is taken to be clipped."""
@@ -257,87 +282,3 @@ class ImaginedRows(Source):
         square = self._spread**2 + off**2
         total = self._n * (square - query.center) / query.scale / query.radius
         return np.clip(total, -float(self._n), float(self._n)) * RADIUS
-
-
-def _in_units(mean: Floats, spread: Floats) -> tuple[Floats, Floats, float]:
-    """Return means and spreads over the root mean square length of a row, and that length."""
-    largest = float(max(np.abs(mean).max(), spread.max()))
-    if not 0.0 < largest < np.inf:
-        return mean, spread, 0.0
-    mean, spread = mean / largest, spread / largest
-    length = float(np.sqrt(np.sum(mean**2 + spread**2)))
-    return mean / length, spread / length, largest * length
-
-
-def _clipped(mean: Floats, spread: Floats, radius: float) -> tuple[Floats, Floats]:
-    """Return E f y, f = min(1, C / |y|), and its variance over rows whose mean is known.
-
-    With h = 1 - f and g = E y h / E y, which is E y**2 h / E y**2 where E y = 0: knowing the
-    mean of y takes the regression of f y on y away, and leaves E y**2 h**2 - g**2 E y**2.
-    """
-    from prolate.theory.clipped import lost_moments
-
-    if radius**2 > _LONG:
-        return mean, np.zeros_like(mean)
-    if float(np.sum(spread**2)) < _NARROW or radius**2 < _SHORT:
-        return mean * min(1.0, radius), np.zeros_like(mean)
-    norm = _mixture(mean, spread)
-    lost, _ = lost_moments(norm, np.ones_like(mean), radius)
-    _, square = lost_moments(norm, mean, radius)
-    extra = square - lost**2 * (spread**2 + mean**2)
-    return mean * (1.0 - lost), np.maximum(np.nan_to_num(extra), 0.0)
-
-
-def _tilted(
-    mean: Floats, spread: Floats, radius: float, between: tuple[float, float]
-) -> tuple[Floats, Floats]:
-    """Return the same for a row weighted by its length, from a gamma of the same moments."""
-    from scipy.special import gammaincinv
-
-    norm = _mixture(mean, spread)
-    shape = norm.mean**2 / norm.var
-    square = gammaincinv(shape, (np.arange(_NODES) + 0.5) / _NODES) * (norm.mean / shape)
-    low, high = between[0] ** 2, between[1] ** 2
-    width = max(high - low, 1e-300)
-    weight = np.clip((2.0 * square - low - high) / width, -1.0, 1.0)
-    weight = weight * np.minimum(1.0, radius / np.sqrt(square))
-    slope = 2.0 / width * float(np.mean((square > low) & (square < high)))
-    with_y = float(np.mean(square * weight) / np.mean(square))
-    with_both = float(np.mean(square * weight**2) / np.mean(square))
-    kept = mean * (float(np.mean(weight)) + 2.0 * spread**2 * slope)
-    return kept, spread**2 * max(with_both - with_y**2, 0.0)
-
-
-def _mixture(mean: Floats, spread: Floats) -> ChiSquareMixture:
-    """Return the distribution of |y|**2."""
-    from prolate.theory import ChiSquareMixture
-
-    weights = np.maximum(spread**2, _SMALLEST * mean**2)
-    here = weights > 0.0
-    return ChiSquareMixture(weights, np.where(here, mean**2 / np.where(here, weights, 1.0), 0.0))
-
-
-def _cut_moments(
-    mean: Floats, spread: Floats, lower: Floats | None, upper: Floats | None
-) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of normal values cut to [lower, upper]."""
-    a = np.full_like(mean, -np.inf) if lower is None else (lower - mean) / spread
-    b = np.full_like(mean, np.inf) if upper is None else (upper - mean) / spread
-    below, above, inside = _normal_cdf(a), _normal_cdf(-b), _normal_cdf(b) - _normal_cdf(a)
-    at_a, at_b = _normal_pdf(a), _normal_pdf(b)
-    low, high = np.where(below > 0.0, a, 0.0), np.where(above > 0.0, b, 0.0)
-    first = low * below + high * above + at_a - at_b
-    second = low**2 * below + high**2 * above + inside
-    second += np.where(at_a > 0.0, a * at_a, 0.0) - np.where(at_b > 0.0, b * at_b, 0.0)
-    deviation = np.sqrt(np.maximum(second - first**2, 0.0))
-    return mean + spread * first, spread * deviation
-
-
-def _normal_cdf(x: Floats) -> Floats:
-    from scipy.special import ndtr
-
-    return np.asarray(ndtr(x))
-
-
-def _normal_pdf(x: Floats) -> Floats:
-    return np.asarray(np.exp(-0.5 * x**2) / np.sqrt(2.0 * np.pi))

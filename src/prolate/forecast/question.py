@@ -48,6 +48,8 @@ class Question:
         How far the public centers of method "gaussian-ellipse" are from the means.
     bounds : (lower, upper), optional
         Public bounds.
+    flags : bool
+        Whether all columns are booleans by their type.
     """
 
     scale: Floats
@@ -58,6 +60,7 @@ class Question:
     clip: Clipping
     offset: Floats
     bounds: tuple[Floats, Floats] | None
+    flags: bool = False
 
     def expect(self, n: int, budget: Budget, *, quick: bool = False) -> Expectation:
         """Return what is expected with n rows; `quick` rehearses less."""
@@ -72,6 +75,7 @@ class Question:
             neighbors=self.neighbors,
             error_norm=self.error_norm,
             bounds=self.bounds,
+            flags=self.flags,
             quick=quick,
         )
 

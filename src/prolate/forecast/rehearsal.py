@@ -102,6 +102,7 @@ def rehearse(
     neighbors: Neighbors,
     error_norm: float,
     bounds: Bounds | None = None,
+    flags: bool = False,
     quick: bool = False,
 ) -> Expectation:
     """Return what is expected of an estimator on n normal rows.
@@ -117,6 +118,8 @@ def rehearse(
         As for `prolate.mean`.
     bounds : (lower, upper), optional
         Public bounds, taken to hold all values.
+    flags : bool
+        Whether all columns are booleans by their type.
     quick : bool
         Whether to rehearse a third as often: else 2 to 16 times, less often with many columns.
     """
@@ -124,7 +127,8 @@ def rehearse(
     runs = max(runs // 3, _FEWEST) if quick else runs
     off, noise, estimates, shares = [], [], [], []
     for run, fluctuation in enumerate(_latin(runs, spread.size)):
-        rows = ImaginedRows(n, center, spread, fluctuation, run)
+        rows = ImaginedRows(n, center, spread, fluctuation, run, bounds)
+        rows.flags = frozenset(rows.columns if flags else ())
         options: dict[str, Any] = {"neighbors": neighbors, "bounds": bounds, "seed": run}
         curator = _Taped(rows, budget, **options)
         found, without, std = _once(estimator, curator, partial(_Again, rows, budget, **options))

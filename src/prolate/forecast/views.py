@@ -62,12 +62,10 @@ def notes(forecast: Forecast) -> list[tuple[str, str]]:
         found.append(("clipping", f"{_percent(forecast.clipped)} of the rows"))
     largest = sorted(forecast.shares.items(), key=lambda item: -item[1])
     found.append(("shares", ", ".join(f"{name} {_percent(share)}" for name, share in largest)))
-    found.append(
-        (
-            "assumed",
-            "normal, independent columns with the standard deviations given; no data is read",
-        )
-    )
+    shape = "normal, independent columns with the standard deviations given"
+    if forecast.question.flags:
+        shape = "independent booleans, true in the parts of the rows given"
+    found.append(("assumed", f"{shape}; no data is read"))
     return found + [("warning", warning) for warning in forecast.warnings]
 
 

@@ -86,7 +86,7 @@ class _Face:
             "rows": known,
         }
         try:
-            return found | expect(plan, fields, known)
+            return found | expect(plan, fields, known, self._schema.flags)
         except ProlateError as error:
             return found | {"missing": printable(str(error))}
 

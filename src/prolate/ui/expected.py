@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import prolate
 from prolate.api.terms import FOR_THE_REST, for_keys
@@ -17,6 +18,8 @@ from prolate.forecast import expected_error
 from prolate.ui.plan import Plan
 
 __all__ = ["expect"]
+
+Floats = NDArray[np.float64]
 
 _UNIT = "SD"
 _UNKNOWN = "The error of {} is not known in advance: it depends on what the rows hold."
@@ -32,7 +35,9 @@ _DEPENDENT = (
 )
 
 
-def expect(plan: Plan, guesses: Mapping[str, Any], rows: int | None) -> dict[str, Any]:
+def expect(
+    plan: Plan, guesses: Mapping[str, Any], rows: int | None, flags: Collection[str] = ()
+) -> dict[str, Any]:
     """Return what to expect, ready for JSON.
 
     Parameters
@@ -43,6 +48,8 @@ def expect(plan: Plan, guesses: Mapping[str, Any], rows: int | None) -> dict[str
         ``spread``: guessed standard deviations, by column.
     rows : int or None
         How many there are, if that is known and public.
+    flags : collection of str
+        Columns that are booleans by their type.
 
     Returns
     -------
@@ -61,22 +68,14 @@ def expect(plan: Plan, guesses: Mapping[str, Any], rows: int | None) -> dict[str
         states = "The release states it, with an interval for each coefficient where it can."
         return _said(f"{_UNKNOWN.format(_NAMES[plan.statistic])} {states}")
     rows, notes = _rows(plan, guesses, rows)
-    spread, unit, said = _spread(plan, guesses)
+    shape, spread, unit, said = _shape(plan, guesses, flags)
     budget, neighbors = _terms(plan)
     if "by" in plan.keywords:
         notes.append("Each group is expected to have the error below; the guess is of one group.")
     if plan.unit is not None and plan.unit.max_rows is not None:
         notes.append(_DEPENDENT)
-    bounds = plan.keywords.get("bounds", {})
-    low = [bounds.get(name, (-np.inf, np.inf))[0] for name in plan.columns]
-    high = [bounds.get(name, (-np.inf, np.inf))[1] for name in plan.columns]
     found = expected_error(
-        n=rows,
-        scale=spread,
-        budget=budget,
-        neighbors=neighbors,
-        error_norm="relative",
-        bounds=(low, high) if len(bounds) == len(plan.columns) else None,
+        n=rows, budget=budget, neighbors=neighbors, error_norm="relative", **shape
     )
     sampling = spread / np.sqrt(rows)
     share = float(np.median(found.noise_std / sampling))
@@ -161,11 +160,28 @@ def _rows(plan: Plan, guesses: Mapping[str, Any], known: int | None) -> tuple[in
     return int(guess), [f"The number of {_counted(plan)} is your guess."]
 
 
-def _spread(
-    plan: Plan, guesses: Mapping[str, Any]
-) -> tuple[np.ndarray[Any, np.dtype[np.float64]], str, list[str]]:
+def _shape(
+    plan: Plan, guesses: Mapping[str, Any], flags: Collection[str]
+) -> tuple[dict[str, Any], Floats, str, list[str]]:
+    """Return how the columns spread: for a forecast, as numbers, in which unit, and by what right.
+
+    Means of persons' booleans are none.
+    """
+    guessed, bounds = guesses.get("spread"), plan.keywords.get("bounds", {})
+    averaged = plan.unit is not None and plan.unit.max_rows is None
+    if not (guessed or bounds or averaged) and set(plan.columns) <= set(flags):
+        size = len(plan.columns)
+        said = ["Booleans are taken to be true in half of the rows, where they spread most."]
+        return {"d": size, "booleans": True}, np.full(size, 0.5), "", said
+    spread, unit, said = _spread(plan, guessed)
+    low = [bounds.get(name, (-np.inf, np.inf))[0] for name in plan.columns]
+    high = [bounds.get(name, (-np.inf, np.inf))[1] for name in plan.columns]
+    limits = (low, high) if len(bounds) == len(plan.columns) else None
+    return {"scale": spread, "bounds": limits}, spread, unit, said
+
+
+def _spread(plan: Plan, given: object) -> tuple[Floats, str, list[str]]:
     """Return a standard deviation for every column, their unit, and what was assumed."""
-    given = guesses.get("spread")
     found = dict(given) if isinstance(given, dict) else {}
     for name, guess in found.items():
         if isinstance(guess, bool) or not isinstance(guess, int | float) or not 0 < guess < 1e300:

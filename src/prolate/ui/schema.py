@@ -26,12 +26,15 @@ class Schema:
     rows : int or None
         The number of rows, where the files state it. It is public only under
         ``neighbors="replace"``.
+    flags : frozenset of str
+        Columns that are booleans by their type.
     """
 
     path: str
     numeric: tuple[str, ...]
     other: dict[str, str]
     rows: int | None
+    flags: frozenset[str] = frozenset()
 
     @property
     def index(self) -> tuple[str, ...]:
@@ -51,5 +54,5 @@ def read_schema(path: str) -> Schema:
     numeric = [name for name in file.names if name not in file.unusable]
     if not numeric:
         raise InputError(f"No column of {path} is numeric; there is nothing to release.")
-    rows = FileSource(path, Wanted(numeric), 1 << 20).n_rows
-    return Schema(path, tuple(numeric), dict(file.unusable), rows)
+    source = FileSource(path, Wanted(numeric), 1 << 20)
+    return Schema(path, tuple(numeric), dict(file.unusable), source.n_rows, source.flags)
