@@ -1,8 +1,8 @@
 """The public functions: what a user calls to make a release, each in a module of its own name.
 
 All take the same steps, which are in `job`, or for each group in `groups` (`group_columns` says
-which groups there are). `terms` is what a budget for persons or groups leaves for each row, and
-`options` says to type checkers which arguments there are.
+which groups there are), and end in `signing`. `terms` is what a budget for persons or groups leaves
+for each row, and `options` says to type checkers which arguments there are.
 """
 
 from prolate.api.count import count

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prolate.api.group_columns import JoinedLabels
+from prolate.api.signing import sign
 from prolate.api.terms import FOR_COUNT, FOR_THE_REST, Terms, for_keys, keys_price, passes
 from prolate.arguments import Bounds
+from prolate.budget import Budget
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.ledger import Ledger
+from prolate.measurement import Measurement
 from prolate.queries import Count
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import Key, in_words
@@ -128,14 +131,8 @@ def release_groups(
         group = rows.group(numbers[key])
         counts = []
         if delta is not None:
-            counter = Curator(
-                group,
-                of_count,
-                neighbors=terms.relation,
-                seed=_seed(seed, place, 1),
-            )
-            count = counter.measure(Count(len(names)), share=1.0, label="is the group there")
-            if not passes(count, terms, delta):
+            count = _count_if_large(group, of_count, terms, delta, _seed(seed, place, 1))
+            if count is None:
                 continue
             counts = [count]
         curator = Curator(
@@ -146,7 +143,9 @@ def release_groups(
             seed=_seed(seed, place, 0),
         )
         details = {"group": {**marks, "key": key}}
-        found[key] = job.sign(curator, job.estimate(curator), terms, before=counts, details=details)
+        found[key] = sign(
+            job, curator, job.estimate(curator), terms, before=counts, details=details
+        )
     if delta is None:
         report(GROUPS, len(numbers), len(numbers))
     return GroupedRelease(
@@ -160,6 +159,15 @@ def release_groups(
         keys_delta=delta,
         private=seed is None,
     )
+
+
+def _count_if_large(
+    group: Source, budget: Budget, terms: Terms, delta: float, seed: int | None
+) -> Measurement | None:
+    """Return the count of a group, or None if it is too small to show that the group is there."""
+    counter = Curator(group, budget, neighbors=terms.relation, seed=seed)
+    count = counter.measure(Count(len(group.columns)), share=1.0, label="is the group there")
+    return count if passes(count, terms, delta) else None
 
 
 def _check_present(source: Source, keys: Sequence[Key]) -> None:

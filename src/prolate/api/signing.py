@@ -1,0 +1,145 @@
+"""The release of what was found: with its price, its receipt, and what is to be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.api.terms import Terms
+from prolate.curator import Curator
+from prolate.errors import listed
+from prolate.estimators import Estimate
+from prolate.measurement import Measurement
+from prolate.release import Release
+from prolate.theory import RELATIVE
+
+if TYPE_CHECKING:
+    from prolate.api.job import Job
+
+__all__ = ["sign"]
+
+_LARGEST = float(np.finfo(np.float64).max)
+_MUCH, _APART = 3.0, 5.0  # noise over sampling error that hides a mean, and others' is less
+_LEFT_OUT = (
+    "Left out as an index of the rows: {}. To take it as a column, name it among the columns or "
+    "call it something else."
+)
+_NOT_INDEPENDENT = (
+    "The sampling errors are computed as if rows were independent. Rows of one person rarely are, "
+    "so the true sampling errors are larger. With contribution='mean', each person counts once, "
+    "and they are right."
+)
+
+
+def sign(
+    job: Job,
+    curator: Curator,
+    found: Estimate,
+    terms: Terms,
+    *,
+    before: Sequence[Measurement] = (),
+    details: Mapping[str, Any] | None = None,
+) -> Release:
+    """Return the release of what was found: with its price, receipt and noise.
+
+    Parameters
+    ----------
+    job : Job
+        The statistic.
+    curator : Curator
+    found : Estimate
+    terms : Terms
+        What is promised for the price.
+    before : sequence of Measurement
+        What another curator of the same rows has measured.
+    details : dict, optional
+        More details of the release.
+    """
+    warnings = found.warnings
+    names = job.names(curator.columns)
+    asked = {name: value for name, value in job.asked.items() if value is not None}
+    if job.method == "auto" and job.error_norm != RELATIVE:
+        warnings = (*warnings, *_drowned(job.statistic, names, found))
+    if (
+        terms.unit is not None
+        and terms.unit.max_rows is not None
+        and found.sampling_std is not None
+    ):
+        warnings = (*warnings, _NOT_INDEPENDENT)
+    if job.left_out:
+        warnings = (*warnings, _LEFT_OUT.format(listed(job.left_out, 3)))
+    return Release(
+        statistic=job.statistic,
+        estimate=_finite(found.value),
+        columns=names,
+        noise_std=_finite(found.noise_std, unknown=_LARGEST),
+        sampling_std=_finite(found.sampling_std, unknown=_LARGEST),
+        clipping_std=_finite(found.clipping_std, unknown=_LARGEST),
+        error_covariance=_finite(found.error_covariance),
+        n=found.rows,
+        budget=terms.price,
+        neighbors=terms.neighbors,
+        method=job.method,
+        error_norm=job.error_norm,
+        receipt=tuple(map(terms.entry, (*before, *curator.receipt))),
+        warnings=warnings,
+        private=curator.private,
+        details={**_given(curator), **asked, **found.details, **(details or {})},
+        unit=terms.unit,
+    )
+
+
+def _drowned(statistic: str, names: Sequence[str], found: Estimate) -> tuple[str, ...]:
+    """Return what to say of columns that noise hides because others are far more spread.
+
+    From what is released: noise beside the sampling error of a mean, or beside a variance.
+    """
+    size = {"mean": found.sampling_std, "variance": np.abs(found.value)}.get(statistic)
+    if size is None or found.noise_std is None or len(names) == 1:
+        return ()
+    noise = found.noise_std / np.maximum(size, 1e-300)
+    seen = noise[np.isfinite(noise) & (size > 0.0)]
+    if statistic == "mean":
+        hidden = (noise > _MUCH) & (noise > _APART * np.min(seen, initial=np.inf))
+    else:
+        hidden = (noise > 1.0) & (np.min(seen, initial=np.inf) < 1.0 / _MUCH)
+    drowned = [names[i] for i in np.flatnonzero(hidden).tolist()]
+    if not drowned:
+        return ()
+    said = (
+        "Noise is shaped for the error of all columns together, which others rule: it hides the "
+        f"{statistic} of {listed(drowned, 3)}. The error norm 'relative' gives each column noise "
+        "in proportion to its own spread."
+    )
+    return (said,)
+
+
+def _given(curator: Curator) -> dict[str, Any]:
+    """Return the public bounds, so that the release says how to make it again."""
+    if curator.bounds is None:
+        return {}
+    pairs = np.column_stack(curator.bounds)
+    known = np.asarray(np.isfinite(pairs).all(axis=1))
+    if known.all() and np.all(pairs == pairs[0]):
+        return {"bounds": pairs[0].tolist()}
+    named = zip(curator.columns, pairs.tolist(), known.tolist(), strict=True)
+    return {"bounds": {name: pair for name, pair, given in named if given}}
+
+
+@overload
+def _finite(values: NDArray[np.float64], unknown: float = 0.0) -> NDArray[np.float64]: ...
+@overload
+def _finite(
+    values: NDArray[np.float64] | None, unknown: float = 0.0
+) -> NDArray[np.float64] | None: ...
+def _finite(values: NDArray[np.float64] | None, unknown: float = 0.0) -> NDArray[np.float64] | None:
+    """Return `values` cut to what a float can hold: noise may lead past the largest one.
+
+    Where that leaves nothing to say, an estimate is 0, with `unknown`, the largest, as its noise.
+    """
+    if values is None:
+        return None
+    return np.nan_to_num(values, nan=unknown, posinf=_LARGEST, neginf=-_LARGEST)
