@@ -209,22 +209,7 @@ class LinearRegression(Regressor):
             counted=max_rows is not None,
         )
         labels = [] if unit is None else [unit]
-        source: Source
-        if isinstance(y, str):
-            source = open_table(X, y, features, engine, labels)
-        else:
-            if features is not None:
-                raise InputError(
-                    "features goes with the name of the target's column; with y as an array, "
-                    "pass in X only the columns to use."
-                )
-            if engine is not None:
-                raise InputError(
-                    "engine goes with the name of the target's column: fit(path, 'y', "
-                    "engine='spark')."
-                )
-            warn_column(y)
-            source = open_pair(X, y, labels)
+        source = _open(X, y, features, engine, labels)
         columns = source.columns[: len(source.columns) - 1 - len(labels)]
         names = feature_names(X, columns, named=bool(as_paths(X)))
         job = line_job(
@@ -359,3 +344,26 @@ class LinearRegression(Regressor):
 
 def _column(data: object, name: str) -> NDArray[np.generic]:
     return np.concatenate([np.zeros((0, 1)), *open_source(data, [name]).blocks()])
+
+
+def _open(
+    X: object,
+    y: object,
+    features: str | Sequence[str] | None,
+    engine: Engine | None,
+    labels: Sequence[str | int],
+) -> Source:
+    """Return the rows of features, the target as their last column; arguments as for `fit`."""
+    if isinstance(y, str):
+        return open_table(X, y, features, engine, labels)
+    if features is not None:
+        raise InputError(
+            "features goes with the name of the target's column; with y as an array, "
+            "pass in X only the columns to use."
+        )
+    if engine is not None:
+        raise InputError(
+            "engine goes with the name of the target's column: fit(path, 'y', engine='spark')."
+        )
+    warn_column(y)
+    return open_pair(X, y, labels)
