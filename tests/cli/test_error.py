@@ -105,7 +105,7 @@ def test_a_plot_on_request(run: Run, tmp_path: Path) -> None:
         (("--rows", 5, "--mu", 1), "Give --columns D, or --scale"),
         (("--rows", 5, "--columns", 0, "--mu", 1), "--columns must be at least 1"),
         (("--rows", 0, "--columns", 2, "--mu", 1), "--rows must be between 1 and"),
-        (("--rows", "many", "--columns", 2, "--mu", 1), "'many' is not a whole number"),
+        (("--rows", "many", "--columns", 2, "--mu", 1), "'many' is not a valid whole number"),
         (("--rows", 5, "--columns", 2), "State the budget as --epsilon and --delta"),
         (("--rows", 5, "--columns", 2, "--epsilon", 1), "State the budget as"),
         (("--rows", 5, "--columns", 2, "--mu", -1), "mu must be positive"),

@@ -57,7 +57,7 @@ def said(capsys: pytest.CaptureFixture[str], line: str, *, code: int = 2) -> str
         ("mean visits.csv -c age --key north --mu 1", "such as --by region."),
         ("mean visits.csv -c age, cost --mu 1", "write them as a,b,c, without spaces"),
         ("count visits.csv --by region --key '' --mu 1", "a key is empty"),
-        ("mean visits.csv -c age --mu one", "'one' is not a number"),
+        ("mean visits.csv -c age --mu one", "'one' is not a valid number"),
         ("mean visits.csv -c age --mu 1 --unit patient_id --max-rows 3",
          "--max-rows goes with --contribution rows;"),
         ("mean visits.csv -c age --mu 1 --unit patient_id --contribution rows",

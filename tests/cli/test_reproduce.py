@@ -58,7 +58,7 @@ def test_without_docstrings_a_figure_has_a_name_only(monkeypatch: pytest.MonkeyP
         (["figure 6"], "--list"),
         ([], "Name a figure or table"),
         (["plan-6", "--runs", "0"], "runs must be at least 1"),
-        (["plan-6", "--runs", "many"], "not a whole number"),
+        (["plan-6", "--runs", "many"], "not a valid whole number"),
         (["plan-5b"], "--kosarak PATH"),
         (["plan-5b", "--kosarak", "none.dat"], "There is no file 'none.dat'"),
         (["plan-3a", "--anchors", "nowhere"], "There is no folder 'nowhere'"),

@@ -8,13 +8,14 @@ from prolate import demo as work
 from prolate import terminal
 from prolate.budget import Budget
 from prolate.cli.help import examples
+from prolate.cli.values import NUMBER
 
 __all__ = ["demo"]
 
 
 @click.command(epilog=examples("prolate demo", "prolate demo --epsilon 0.5 --json"))
-@click.option("--epsilon", type=float, default=1.0, show_default=True, help="Budget: epsilon.")
-@click.option("--delta", type=float, default=1e-6, show_default=True, help="Budget: delta.")
+@click.option("--epsilon", type=NUMBER, default=1.0, show_default=True, help="Budget: epsilon.")
+@click.option("--delta", type=NUMBER, default=1e-6, show_default=True, help="Budget: delta.")
 @click.option("--json", "as_json", is_flag=True, help="Print the release as JSON, no table.")
 def demo(epsilon: float, delta: float, as_json: bool) -> None:
     """Release the means of real health records."""

@@ -188,8 +188,7 @@ def explain(error: BaseException) -> tuple[int, str]:
             "interrupted; no half-written file is left, and a charged ledger stays charged."
         )
     if isinstance(error, click.ClickException):
-        words = error.format_message().replace("is not a valid float", "is not a number")
-        return _BAD_INPUT, words.replace("is not a valid integer", "is not a whole number")
+        return _BAD_INPUT, error.format_message()
     if isinstance(error, ProlateError):
         return _BAD_INPUT, str(error)
     if isinstance(error, OSError):

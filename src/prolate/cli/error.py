@@ -12,7 +12,7 @@ import numpy as np
 from prolate import terminal
 from prolate.cli.help import examples
 from prolate.cli.options import budget_options, clip_option, norm_option
-from prolate.cli.values import read_budget, read_numbers, read_range
+from prolate.cli.values import NUMBER, WHOLE, read_budget, read_numbers, read_range
 from prolate.forecast import METHODS, expected_error, views
 from prolate.forecast.question import MOST_ROWS
 from prolate.papers.style import axes_grid, need_matplotlib, png, tidy
@@ -28,8 +28,8 @@ __all__ = ["error"]
         "prolate error --rows 5000 --scale 15,30,2.5 --rho 0.5 --plot error.png",
     )
 )
-@click.option("--rows", type=int, required=True, metavar="N", help="Number of rows.")
-@click.option("--columns", type=int, metavar="D", help="Number of columns.")
+@click.option("--rows", type=WHOLE, required=True, metavar="N", help="Number of rows.")
+@click.option("--columns", type=WHOLE, metavar="D", help="Number of columns.")
 @click.option(
     "--scale",
     callback=read_numbers,
@@ -38,14 +38,14 @@ __all__ = ["error"]
 )
 @click.option(
     "--skew",
-    type=float,
+    type=NUMBER,
     default=0.0,
     show_default=True,
     metavar="A",
     help="Unequal columns: the variance of column j is (D / (D - j))^A times the scale's.",
 )
 @budget_options
-@click.option("--target", type=float, metavar="E", help="A wanted error: which budget buys it?")
+@click.option("--target", type=NUMBER, metavar="E", help="A wanted error: which budget buys it?")
 @click.option(
     "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="As for mean."
 )

@@ -10,7 +10,7 @@ from prolate import terminal
 from prolate.budget import Neighbors
 from prolate.cli.help import Group, examples
 from prolate.cli.options import budget_options
-from prolate.cli.values import read_budget
+from prolate.cli.values import NUMBER, read_budget
 from prolate.ledger import Ledger
 from prolate.release.words import printable
 
@@ -44,7 +44,7 @@ def ledger(ctx: click.Context) -> None:
 
 _keys_delta = click.option(
     "--keys-delta",
-    type=float,
+    type=NUMBER,
     metavar="PART",
     help="The part of --delta for finding out which groups there are (--by without --key).",
 )

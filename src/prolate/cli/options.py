@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 import click
 
 from prolate.cli.values import (
+    NUMBER,
+    WHOLE,
     read_bounds,
     read_by_column,
     read_clip,
@@ -45,14 +47,14 @@ def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 
 budget_options = _together(
-    click.option("--epsilon", type=float, help="Budget: epsilon, together with --delta."),
-    click.option("--delta", type=float, help="Budget: delta, between 0 and 1."),
-    click.option("--rho", type=float, help="Budget: rho of zero-concentrated privacy."),
-    click.option("--mu", type=float, help="Budget: mu of Gaussian privacy."),
+    click.option("--epsilon", type=NUMBER, help="Budget: epsilon, together with --delta."),
+    click.option("--delta", type=NUMBER, help="Budget: delta, between 0 and 1."),
+    click.option("--rho", type=NUMBER, help="Budget: rho of zero-concentrated privacy."),
+    click.option("--mu", type=NUMBER, help="Budget: mu of Gaussian privacy."),
 )
 level_option = click.option(
     "--level",
-    type=float,
+    type=NUMBER,
     default=0.95,
     show_default=True,
     callback=read_level,
@@ -100,7 +102,7 @@ release_options = _together(
         metavar="PATH",
         help="Also write the release as JSON.",
     ),
-    click.option("--seed", type=int, help="For tests: repeatable, and NOT PRIVATE."),
+    click.option("--seed", type=WHOLE, help="For tests: repeatable, and NOT PRIVATE."),
     click.option(
         "--spark",
         "engine",
@@ -124,7 +126,7 @@ unit_options = _together(
     ),
     click.option(
         "--max-rows",
-        type=int,
+        type=WHOLE,
         metavar="K",
         help="With --contribution rows: so many random rows of each person.",
     ),

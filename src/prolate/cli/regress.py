@@ -10,7 +10,7 @@ import prolate
 from prolate.cli.help import examples
 from prolate.cli.options import group_options, release_options, unit_options
 from prolate.cli.release import release_and_print
-from prolate.cli.values import read_columns
+from prolate.cli.values import NUMBER, read_columns
 
 __all__ = ["regress"]
 
@@ -54,7 +54,9 @@ __all__ = ["regress"]
     show_default=True,
     help="Whether the line may miss the origin.",
 )
-@click.option("--alpha", type=float, metavar="A", help="For auto: the penalty on the coefficients.")
+@click.option(
+    "--alpha", type=NUMBER, metavar="A", help="For auto: the penalty on the coefficients."
+)
 @click.option(
     "--intervals/--no-intervals",
     default=True,

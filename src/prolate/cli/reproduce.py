@@ -13,6 +13,7 @@ import click
 
 from prolate import papers, terminal
 from prolate.cli.help import examples
+from prolate.cli.values import WHOLE
 from prolate.errors import InputError
 from prolate.release.files import check_writable, replace_file
 
@@ -33,7 +34,7 @@ _ANCHORS, _DATA = Path("../shared/anchors"), Path("../shared/data")
 @click.option("--list", "list_all", is_flag=True, help="Print the names that there are.")
 @click.option(
     "--runs",
-    type=int,
+    type=WHOLE,
     metavar="N",
     help="Runs of each setting (default: 10; 100 for plan-table-2; fewer with --quick).",
 )

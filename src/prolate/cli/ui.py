@@ -8,6 +8,9 @@ from prolate.cli.help import examples
 
 __all__ = ["ui"]
 
+_PORT = click.IntRange(0, 65535)
+_PORT.name = "port"  # in errors
+
 
 @click.command(
     epilog=examples(
@@ -23,7 +26,7 @@ __all__ = ["ui"]
 )
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=_PORT,
     default=0,
     show_default=True,
     help="Where the page listens; 0 takes a free port.",

@@ -16,6 +16,8 @@ import click
 from prolate.budget import Budget
 
 __all__ = [
+    "NUMBER",
+    "WHOLE",
     "read_bounds",
     "read_budget",
     "read_by_column",
@@ -29,6 +31,11 @@ __all__ = [
     "read_quantiles",
     "read_range",
 ]
+
+
+NUMBER, WHOLE = type(click.FLOAT)(), type(click.INT)()
+NUMBER.name, WHOLE.name = "number", "whole number"
+"""Types of options, as errors and help texts call them."""
 
 _EMPTY = re.compile(r'(?:^|(?<=,))""(?=,|$)')
 
