@@ -8,6 +8,7 @@ of the exponential mechanism. Both are written down while a release is made as a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -42,7 +43,7 @@ def record(
     make : callable
         From the rows and `options` (budget, neighbors, ...) to the release.
     rows, other : tables
-        Neighbors.
+        Neighbors. Where there are several curators, `other` yields what each of them measures.
     gone : int, optional
         The row that `other` lacks, or None where it is replaced.
     """
@@ -99,7 +100,8 @@ class _Recorder:
 
     def begin(self, honest: Any, curator: Curator, *arguments: Any, **options: Any) -> None:
         honest(curator, *arguments, **options)
-        self.put(curator, open_source(self.other))
+        several = isinstance(self.other, Iterator)
+        self.put(curator, next(self.other) if several else open_source(self.other))
 
     @staticmethod
     def put(curator: Curator, neighbor: Source) -> None:

@@ -55,6 +55,8 @@ GROUP = (
     np.random.default_rng(8).standard_normal((1_000, 4)) + 10.0 * (np.arange(1_000) < 25)[:, None]
 )
 
+EVEN = np.random.default_rng(12).uniform(0.0, 100.0, size=(4_000, 1))
+
 HOLES = np.random.default_rng(9).normal([20.0, 0.0, 5.0], [4.0, 1.0, 2.0], size=(3_000, 3))
 HOLES[np.random.default_rng(10).random(HOLES.shape) < [0.6, 0.0, 0.3]] = np.nan
 
@@ -118,6 +120,11 @@ class Subject:
         rows = self.rows.copy()
         rows[PLACE] = np.resize(row, rows.shape[1])
         return rows
+
+
+def booleans(rows: np.ndarray) -> np.ma.MaskedArray:
+    """Return whether numbers are large, masked where they are missing."""
+    return np.ma.array(rows > 10.0, mask=np.isnan(rows))
 
 
 def fit(rows: Any, *, budget: Budget, progress: Any, **options: Any) -> LinearRegression:
@@ -201,6 +208,8 @@ SUBJECTS: dict[str, Subject] = {
     "mean, of a sample": Subject(of_a_sample(_mean)),
     "mean, of the first rows": Subject(of_the_first_rows(_mean), paired=True),
     "mean, bounds": Subject(partial(_mean, bounds=BOUNDS)),
+    "mean, a column within bounds": Subject(partial(_mean, bounds=(0.0, 100.0)), EVEN),
+    "mean, booleans": Subject(_mean, form=booleans),
     "mean, center": Subject(partial(_mean, center=CENTER)),
     "mean, center and scale": Subject(partial(_mean, center=CENTER, scale=SCALE)),
     "mean, l1": Subject(partial(_mean, error_norm=1)),
