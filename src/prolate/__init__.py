@@ -8,7 +8,9 @@
 [100.0, 100.0, 100.0]
 """
 
+import sys
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -63,13 +65,20 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for at its first use: the command can be stopped as soon as it starts."""
+    """Return what is in another module, which is loaded with this one or at its first use."""
     if name == "__version__":
         return import_module("prolate.release").installed_version()
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"prolate.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# The command (`prolate`, or `python -m prolate`) loads the rest where it can be stopped without a
+# word; for all others, the first call would take longer. scikit-learn waits for its first use.
+if Path(*getattr(sys, "argv", [])[:1]).stem not in ("prolate", "-m"):
+    for _home in _HOMES.keys() - {"regression"}:
+        import_module(f"prolate.{_home}")
 
 
 def __dir__() -> list[str]:

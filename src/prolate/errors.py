@@ -66,9 +66,9 @@ def listed(names: Collection[str], most: int = 8) -> str:
     >>> listed(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
-    shown = [repr(name) for name in list(names)[:most]]
-    rest = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {rest} more" if rest else "")
+    first = [repr(name) for name in list(names)[:most]]
+    rest = len(names) - len(first)
+    return ", ".join(first) + (f" and {rest} more" if rest else "")
 
 
 def shown(value: object) -> str:

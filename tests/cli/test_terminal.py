@@ -255,9 +255,11 @@ sys.exit(main(["demo"]))
 """
 
 
-def test_interrupting_while_it_loads_needs_no_words() -> None:
+def test_interrupting_while_it_loads_needs_no_words(tmp_path: Path) -> None:
+    script = tmp_path / "prolate"  # as it is called where it is installed
+    script.write_text(LOADING)
     done = subprocess.run(
-        [sys.executable, "-c", LOADING],
+        [sys.executable, script],
         capture_output=True, text=True, env=environment(), timeout=60, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
