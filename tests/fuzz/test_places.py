@@ -86,7 +86,8 @@ def test_without_permission(tmp_path) -> None:
     code = f"""
 import os, sys
 from prolate.cli import main
-import prolate.sources.files, prolate.sources.delimited, pyarrow.csv, pyarrow.parquet
+import prolate.cli.entry, prolate.sources.files, prolate.sources.delimited
+import pyarrow.csv, pyarrow.parquet
 if os.geteuid() == 0:
     os.seteuid(65534)
 for path in {[str(shut), str(inside / "a.csv"), str(inside)]!r}:
