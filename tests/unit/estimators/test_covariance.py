@@ -10,10 +10,12 @@ import pytest
 import prolate
 from prolate import Budget, InputError, Release, rivals
 from prolate.curator import Curator
+from prolate.estimators.clipping.squares import Squares
 from prolate.estimators.covariance import diagonal
 from prolate.estimators.covariance import moment as own
 from prolate.estimators.covariance.covariance import _hidden
 from prolate.estimators.covariance.lengths import Lengths, learn_lengths
+from prolate.estimators.covariance.matrix import Matrix
 from prolate.estimators.covariance.moment import Moment, combine
 from prolate.estimators.covariance.spectrum import shrunk_spectrum
 from prolate.estimators.lengths.norms import MeasuredNorms
@@ -22,6 +24,7 @@ from prolate.release.views import cells
 from prolate.sources import open_source
 
 LARGE = Budget(mu=100.0)
+steps = import_module("prolate.estimators.covariance.covariance")
 NEIGHBORS = ("replace", "add-remove")
 
 
@@ -351,7 +354,8 @@ def test_a_rough_moment_of_another_shape_counts_little(monkeypatch) -> None:
         return float(np.median(found))
 
     assert apart() < 0.06
-    monkeypatch.setattr(own, "_APART", np.inf)  # the same test fails for these faults
+    monkeypatch.setattr(own, "_LATER", 1.0)  # the same test fails for these faults
+    monkeypatch.setattr(own, "_APART", np.inf)
     monkeypatch.setattr(Lengths, "far", False)
     assert apart() > 0.3
 
@@ -387,7 +391,8 @@ def test_variances_that_may_differ_by_noise_are_scaled_together() -> None:
 
 
 def test_squares_do_not_spoil_small_eigenvalues(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They did by a factor of ten where rows that are normal seemed not to be."""
+    """They did by a factor of ten where rows that are normal seem not to be."""
+    monkeypatch.setattr(Lengths, "unlike", 1.0)
 
     def error() -> float:
         found = []
@@ -401,9 +406,46 @@ def test_squares_do_not_spoil_small_eigenvalues(monkeypatch: pytest.MonkeyPatch)
             found.append(np.linalg.norm(root @ (r.estimate - true) @ root.T))
         return float(np.sqrt(np.mean(np.square(found))))
 
-    assert error() < 0.5
+    assert error() < 0.7
     monkeypatch.setattr(diagonal, "_without_noise", lambda moved, _: moved)  # a planted fault
-    assert error() > 0.6
+    assert error() > 1.0
+
+
+def test_rare_values_beside_a_duplicate_column_are_not_lost(monkeypatch) -> None:
+    """Rounds go on for the duplicate, and each clips the rows of the rare values harder."""
+
+    def errors() -> tuple[float, float]:
+        """Return the largest error of a correlation, and of a variance, over it."""
+        off, relative = [], []
+        for seed in range(5):
+            rng = np.random.default_rng(seed)
+            rows = rng.standard_normal((20_000, 5))
+            rows[:, 3], rows[:, 4] = rows[:, 2], rng.random(20_000) < 0.02
+            found = prolate.covariance(rows, budget=Budget(rho=0.5), seed=seed).estimate
+            spread = np.sqrt(np.diag(found))
+            off.append(np.abs(found / np.outer(spread, spread) - np.corrcoef(rows.T)).max())
+            relative.append(np.abs(np.diag(found) / rows.var(axis=0) - 1.0).max())
+        return float(np.max(off)), float(np.max(relative))
+
+    correlation, variance = errors()
+    assert correlation < 0.06
+    assert variance < 0.1
+    # The same test fails where what is left of an axis is all that is known of it.
+    monkeypatch.setattr(steps, "with_variances", lambda moment, *_, **__: moment)
+    assert errors()[0] > 0.15
+
+
+def test_squares_tell_the_variance_of_a_column_that_products_lost() -> None:
+    """Noise is small beside what it is moved by, though not beside what was left of it."""
+    d, value = 3, np.array([1.0, 1e-6, 1.0])
+    curator = Curator(open_source(np.zeros((100, d))), Budget(mu=1.0), seed=0)
+    table = own.Standardized(curator, 100.0, np.zeros(d), np.ones(d), variances=True)
+    flat = np.full((d, d), 1e-7)
+    matrix = Matrix(table, np.diag(value), flat, flat, np.full(d, 1e-8), 0.0)
+    noise = np.full(d, 0.01)
+    squares = Squares(np.ones(d), noise, 0.0 * noise, stretch=1.0, radius=1.0, clipped=0.0)
+    found = diagonal._rescaled(matrix, squares, 0.0)
+    np.testing.assert_allclose(np.diag(found.value), 1.0, rtol=0.05)
 
 
 def far_out(seed: int, n: int = 20_000, d: int = 6, part: float = 0.01) -> np.ndarray:

@@ -38,6 +38,7 @@ from prolate.estimators.covariance.moment import (
     gram_noise,
     measure_lengths,
     measure_moment,
+    with_variances,
 )
 from prolate.estimators.covariance.spectrum import Spectrum
 from prolate.estimators.estimate import Estimate
@@ -65,9 +66,10 @@ _UNSURE = 2.5  # allowance for clipping, over the other errors together
 _DROWNED = 0.5  # spread of the identity's eigenvalues by noise that leaves only variances
 _ROUGH = 0.2  # the same, wanted of a rough round, ...
 _LEAST, _MOST = 0.01, 0.08  # ... and its share of what the searches leave
-_ROUNDS = 5
+_ROUNDS, _CHEAP = 5, 0.07  # so many at most, or more for this part of what the searches leave
 _GIVE_UP = 1.0  # spread of the last round's eigenvalues at which no more are made
-_KNOWN = 1.5  # eigenvalues are known if they are so many times as large as noise may be
+_KNOWN = 1.5  # eigenvalues are known if they are so many times as large as noise may be, ...
+_WELL_KNOWN, _SURE = 4.0, 8.0  # ... or well known; noise is at least four standard deviations
 _WORTH = 1.5  # noise in Frobenius norm, over the least, at which step 3 is made
 _FEWEST = 5.0  # effective axes: of fewer, lengths differ, and the clip takes too much
 _FROBENIUS = 0.2  # its share
@@ -98,8 +100,8 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
         table, found, lengths = _drowned(table, share=_VARIANCES * left)
         rounds, warnings = 0, (*shape.warnings, _few(edge))
     else:
-        share = left * min(max((edge / _ROUGH) ** 2, _LEAST), _MOST)
-        known, rough, rounds = _rough(table, share)
+        part = min(max((edge / _ROUGH) ** 2, _LEAST), _MOST)
+        known, rough, rounds = _rough(table, part * left, max(_ROUNDS, int(_CHEAP / part)))
         found, lengths = _fine(table, known, rough)
         warnings = shape.warnings
     if np.any(shape.spread > SQUARABLE[1]):
@@ -167,19 +169,24 @@ def _few(edge: float) -> str:
     )
 
 
-def _rough(table: Standardized, share: float) -> tuple[Spectrum, Moment, int]:
-    """Return what rounds of `share` each made known, the last of them, and how many."""
+def _rough(table: Standardized, share: float, most: int) -> tuple[Spectrum, Moment, int]:
+    """Return what at most so many rounds of `share` each made known, the last, and how many."""
     d = table.spread.size
     axes, variances, mean = np.eye(d), np.ones(d), np.zeros(d)
+    least = np.full(d, -np.inf)
     rounds = 0
     while True:
         rounds += 1
-        rough = measure_moment(table, axes, variances, mean, share=share, label="rough covariance")
+        rough = measure_moment(
+            table, axes, variances, mean, share=share, label="rough covariance", rough=True
+        )
+        rough = with_variances(rough, variances, least=least)
         known = spectrum_of(rough)
-        edge = 2.0 * np.sqrt(d * rough.variance[0, 0])
-        if rounds == _ROUNDS or edge > _GIVE_UP or np.all(known.values > _KNOWN * known.edge):
+        edge = 2.0 * float(np.sqrt(d * rough.variance[0, 0]))
+        if rounds == most or edge > _GIVE_UP or np.all(known.values > _KNOWN * known.edge):
             return known, rough, rounds
         axes, variances = _whitening(known)
+        least = _least(known, edge)
         mean = rough.mean
 
 
@@ -187,6 +194,16 @@ def _whitening(known: Spectrum) -> tuple[Floats, Floats]:
     """Return axes of one spread, as far as that is known, and the variances along them."""
     size = np.hypot(known.values, known.edge)
     return known.vectors / np.sqrt(size), np.maximum(known.values, 0.25 * known.edge) / size
+
+
+def _least(known: Spectrum, edge: float) -> Floats:
+    """Return variances along these axes that a round of this noise surely finds, if well known.
+
+    If it does not, then rows that are clipped harder than before had them.
+    """
+    size = np.hypot(known.values, known.edge)
+    unsure = max(1.0, np.sqrt(_SURE / size.size)) * np.hypot(known.edge / size, edge)
+    return np.where(known.values > _WELL_KNOWN * known.edge, known.values / size - unsure, -np.inf)
 
 
 def _fine(table: Standardized, known: Spectrum, rough: Moment) -> tuple[Moment, Lengths]:

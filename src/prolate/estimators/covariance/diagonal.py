@@ -96,9 +96,12 @@ def _rescaled(matrix: Matrix, squares: Squares, outside: float) -> Matrix:
     unseen = outside * own - np.maximum(variance - own, 0.0)  # by the squares, too
     clipping = np.maximum((1.0 - weight) * lost + weight * squares.clipping_std, unseen)
     usable = (own > 0.0) & (variance > 0.0)
-    size = np.where(usable, own, 1.0)
-    moved = 0.5 * np.log(np.where(usable, variance, 1.0) / size)
-    times = np.exp(_without_noise(moved, 0.5 * weight * np.hypot(noise, squares.noise_std) / size))
+    before, after = np.where(usable, own, 1.0), np.where(usable, variance, 1.0)
+    moved = 0.5 * np.log(after / before)
+    of_own = (1.0 / before - (1.0 - weight) / after) * noise
+    times = np.exp(
+        _without_noise(moved, 0.5 * np.hypot(of_own, weight * squares.noise_std / after))
+    )
     both = np.outer(times, times)
     spread = matrix.noise * both
     np.fill_diagonal(spread, np.hypot((1.0 - weight) * noise, weight * squares.noise_std))

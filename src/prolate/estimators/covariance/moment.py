@@ -12,7 +12,7 @@ norm M = S**(-1/2) is best, and costs d**2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,15 @@ from prolate.estimators.rotation import TurnedCurator
 from prolate.estimators.shares import rows_changed
 from prolate.queries import Gram
 
-__all__ = ["Moment", "Standardized", "combine", "gram_noise", "measure_lengths", "measure_moment"]
+__all__ = [
+    "Moment",
+    "Standardized",
+    "combine",
+    "gram_noise",
+    "measure_lengths",
+    "measure_moment",
+    "with_variances",
+]
 
 Floats = NDArray[np.float64]
 
@@ -32,6 +40,8 @@ _CONSTANT = 0.06  # b**2, over the mean of |z|**2
 _DISTRUST = 0.4  # of what is clipped: rows are not elliptical
 _WRONG = 0.5  # of it, that intervals allow for
 _UNLIKE = 0.5  # more where the lengths are not those of normal rows
+_LATER, _SPREAD = 3.0, 0.1  # squared radii of rough moments; eigenvalues that noise may spread so
+_SMALLEST = 1e-3  # variance that noise may leave of one
 _NORMS_NOISE = 0.001  # wanted noise of a count of the histogram of norms, over the rows
 _LEAST_NORMS, _MOST_NORMS = 0.002, 0.2  # its part of the share, ...
 _FEW_COLUMNS = 2.3  # ... at most this over d**1.5, or ...
@@ -156,6 +166,7 @@ def measure_moment(
     label: str,
     lengths: Lengths | None = None,
     wide: bool = False,
+    rough: bool = False,
 ) -> Moment:
     """Measure the covariance of (x - mean) @ axes, for a share of mu**2.
 
@@ -174,18 +185,26 @@ def measure_moment(
         What `measure_lengths` found in these axes; those of normal rows by default.
     wide : bool
         Whether the axes are those of spreads S**(1/4), for an error in Frobenius norm.
+    rough : bool
+        Whether it only shows where to measure: rows are clipped later, as far as noise allows.
     """
     d, rows = variances.size, table.rows
     turned = _turned(table, axes, variances, mean)
     known = learn_lengths(variances) if lengths is None else lengths
     # Noise and moments in the units in which their errors count: of x, or of even spreads.
     relative = variances / variances.sum() if wide else np.full(d, 1.0 / d)
-    noise = gram_noise(table.curator, rows, share) * np.sqrt(1.0 + 1.0 / d)
+    beside = gram_noise(table.curator, rows, share)
+    noise = beside * np.sqrt(1.0 + 1.0 / d)
     size = float(np.sqrt(np.sum(relative**4)))
     distrust = _DISTRUST + _UNLIKE * known.unlike
     clip = known.best_clip(noise, size, constant=np.sqrt(_CONSTANT), distrust=distrust)
-
     constant = float(np.sqrt(_CONSTANT * known.variances.sum()))
+    if rough:
+        # Axes would be scaled by what is left of them, so rows far out be clipped harder each time.
+        most = _SPREAD / (2.0 * np.sqrt(d) * beside) - constant**2
+        later = min(_LATER * clip.radius**2, max(most, clip.radius**2))
+        clip = known.clip(float(np.sqrt(later)))
+
     gram = Gram(np.zeros(d), np.ones(d), clip.radius, constant)
     measured = turned.measure(gram, share=share, label=label)
     whole = gram.matrix(measured.values) / rows
@@ -205,6 +224,13 @@ def measure_moment(
         # may be otherwise.
         lost=max(known.unlike, _WRONG) * (1.0 - clip.factor),
     )
+
+
+def with_variances(moment: Moment, variances: Floats, *, least: Floats) -> Moment:
+    """Return the moment with these variances along its axes, where it has less than the least."""
+    own = np.diag(moment.value)
+    part = np.where(own < least, np.maximum(own, _SMALLEST) / variances, 1.0)
+    return replace(moment, axes=moment.axes * np.sqrt(part))
 
 
 def combine(first: Moment, second: Moment, *, bias: float) -> Moment:
