@@ -377,6 +377,7 @@ def test_what_clipping_takes_of_rows_that_are_not_elliptical_is_part_of_the_erro
     assert ratio() < 1.5
     monkeypatch.setattr(Lengths, "unlike", 0.0)  # the same test fails for these faults
     monkeypatch.setattr(own, "_WRONG", 0.0)
+    monkeypatch.setattr(diagonal, "_PAIR", 0.0)
     assert ratio() > 2.0
 
 
@@ -498,6 +499,24 @@ def test_variances_of_few_skewed_rows_say_what_clipping_took(monkeypatch) -> Non
     # The same test fails if squares are not used.
     monkeypatch.setattr(diagonal, "_rescaled", lambda matrix, squares, outside: matrix)
     assert covered() < 0.5
+
+
+def test_the_variance_of_counts_beside_a_normal_column_is_what_is_stated(monkeypatch) -> None:
+    """The lengths of such rows are those of normal ones, as far as noise shows."""
+
+    def covered() -> float:
+        held = []
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            rows = np.column_stack([rng.poisson(1.0, 1500), rng.standard_normal(1500)])
+            r = prolate.covariance(rows, budget=Budget(rho=0.3), seed=seed)
+            stated = np.hypot(r.noise_std[0, 0], r.clipping_std[0, 0])
+            held.append(abs(r.estimate[0, 0] - rows[:, 0].var()) < 1.96 * stated)
+        return float(np.mean(held))
+
+    assert covered() > 0.85
+    monkeypatch.setattr(diagonal, "_PAIR", 0.0)  # the same test fails for this fault
+    assert covered() < 0.7
 
 
 def test_correlations_pay_for_no_variances() -> None:

@@ -107,7 +107,7 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     if np.any(shape.spread > SQUARABLE[1]):
         warnings = (*warnings, _FAR)
     matrix = matrix_of(table, found)
-    if lengths.unlike > 0.0:
+    if squares_share(table, lengths) > 0.0:
         matrix = with_squares(matrix, found.mean, lengths)
     correlations = matrix.correlations()
     errors = correlations if correlation else matrix.covariances()

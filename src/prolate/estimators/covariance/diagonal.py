@@ -4,7 +4,8 @@ Clipped rows lose products as their lengths say only if they are elliptical, and
 too few to say how long they are. Squares of single columns can be clipped much later for the
 same noise (`squares.py`). A fifth of the last budget goes there, half where rows are far out, and
 every row and column of the covariance matrix is scaled: it stays semidefinite, and its correlations
-remain. If correlations alone are asked for, the squares say only how much they vary.
+remain. Of two columns a tenth goes there in any case. If correlations alone are asked for, the
+squares say only how much they vary.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ Floats = NDArray[np.float64]
 
 # Shares of the squares, where rows are far out or else unlike normal ones; of how much they vary.
 _SQUARES, _UNLIKE_SQUARES, _STRETCH = 0.5, 0.2, 0.02
+_PAIR = 0.1  # of two columns like normal ones: noise may hide that some rows are far out
 _SMALLEST = 0.25  # variance around which squares are summed
 _CLEAR = 2.0  # standard deviations of noise
 _SAME = 1.5  # of them, by which columns may differ that do not
@@ -35,11 +37,11 @@ _MOST_STRETCH = 5.0  # of covariances
 
 def squares_share(table: Standardized, lengths: Lengths) -> float:
     """Return the part of what is left that `with_squares` needs."""
-    if lengths.unlike == 0.0:
-        return 0.0
     if not table.variances:
-        return _STRETCH
-    return _SQUARES if lengths.far else _UNLIKE_SQUARES
+        return _STRETCH if lengths.unlike > 0.0 else 0.0
+    if lengths.unlike > 0.0:
+        return _SQUARES if lengths.far else _UNLIKE_SQUARES
+    return _PAIR if table.spread.size == 2 else 0.0
 
 
 def with_squares(matrix: Matrix, mean: Floats, lengths: Lengths) -> Matrix:
