@@ -182,6 +182,20 @@ MAKERS: dict[str, Callable[[int], Query]] = {
         if d > 1
         else Gram(np.zeros(1), np.ones(1), 3.0)
     ),
+    "gram of shortened rows": lambda d: (
+        ResidualGram(
+            np.zeros(d),
+            np.ones(d),
+            3.0,
+            constant=1.0,
+            target=2.0,
+            slopes=np.linspace(-2.0, 2.0, d - 1),
+            value=-0.5,
+            weighted=True,
+        )
+        if d > 1
+        else Gram(np.zeros(1), np.ones(1), 3.0)
+    ),
     "gram of a column, cut": lambda d: Gram(
         np.ones(1),
         np.ones(1),

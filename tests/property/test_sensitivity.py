@@ -114,6 +114,9 @@ QUERIES = {
     "gram of residuals": ResidualGram(
         C, S, 1.5, constant=0.4, target=1.1, slopes=np.array([0.7, -1e3]), value=0.2
     ),
+    "gram of shortened rows": ResidualGram(
+        C, S, 1.5, constant=0.4, target=1.1, slopes=np.array([0.7, -3.0]), value=0.2, weighted=True
+    ),
     "gram of some columns": Gram(
         C[:2], S[:2], 2.0, index=np.array([2, 0]), width=D, lower=C[:2] - 1, upper=C[:2] + 3
     ),

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import prolate
-from prolate.estimators.regression import slopes as own_slopes
-from prolate.estimators.regression import standardize
+from prolate.estimators.regression import correction, standardize
+from prolate.estimators.regression import fit as own_fit
 
 N = 20_000
 
@@ -81,7 +81,8 @@ def test_the_slope_of_a_flag_that_few_rows_have(monkeypatch):
 
     assert slopes() < 1.0
     monkeypatch.setattr(standardize, "_LESS_RARE", 10.0)
-    monkeypatch.setattr(own_slopes, "_farther", lambda *_: 0.0)
+    monkeypatch.setattr(correction, "_farther", lambda *_: 0.0)
+    monkeypatch.setattr(own_fit, "weighted_share", lambda _: 0.0)
     assert slopes() > 1.0  # planted faults
 
 

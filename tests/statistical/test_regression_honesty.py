@@ -13,6 +13,7 @@ import pytest
 
 from prolate import Budget
 from prolate.curator import Curator
+from prolate.estimators.regression import fit as own_fit
 from prolate.estimators.regression import level, regression
 from prolate.estimators.regression.level import SKEWED
 from prolate.estimators.regression.linear_fit import LinearFit
@@ -90,7 +91,7 @@ def test_slopes_of_features_that_are_nearly_the_same_are_held() -> None:
         std = np.sqrt(np.diag(line.covariance))[:3]
         held += abs(errors[-1][seed % 3]) < 1.96 * std[seed % 3]
     assert held >= 26
-    assert np.sqrt(np.mean(np.square(errors))) < 0.09
+    assert np.sqrt(np.mean(np.square(errors))) < 0.1
 
 
 def test_intercepts_state_what_their_cut_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,9 +120,43 @@ def test_intercepts_state_what_their_cut_may_take(monkeypatch: pytest.MonkeyPatc
     assert far_off() > 5
 
 
+FEATURES: dict[str, Errors] = {
+    "flag of one half": lambda rng, n: rng.random(n) < 0.5,
+    "flag of 10 %": lambda rng, n: rng.random(n) < 0.1,
+    "code that 8 % have": lambda rng, n: (rng.random(n) < 0.08) * rng.integers(1, 9, n),
+    "uniform": lambda rng, n: rng.random(n),
+    "exponential": lambda rng, n: rng.exponential(size=n),
+    "amount that 30 % have": lambda rng, n: (rng.random(n) < 0.3) * np.exp(rng.normal(size=n)),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(FEATURES))
+def test_slopes_of_features_that_are_not_normal_are_held(kind, monkeypatch) -> None:
+    """That a row far out is shortened as a whole leaves its line as it is."""
+
+    def fits() -> tuple[int, float]:
+        """Return how many of 30 intervals hold, and the relative error."""
+        held, errors = 0, []
+        for seed in range(30):
+            rng = np.random.default_rng([seed, 31])
+            x = rng.normal(size=(20_000, 3))
+            x[:, 0] = FEATURES[kind](rng, len(x))
+            slopes = SLOPES / [x[:, 0].std(), 1.0, 1.0]
+            line = fit(x, x @ slopes + 4.0 + rng.normal(size=len(x)), 0.25, seed)
+            off = abs(line.coef[0] - slopes[0])
+            held += off < 1.96 * np.sqrt(line.covariance[0, 0])
+            errors.append(off / slopes[0])
+        return held, float(np.sqrt(np.mean(np.square(errors))))
+
+    held, error = fits()
+    assert held >= 26
+    monkeypatch.setattr(own_fit, "weighted_share", lambda _: 0.0)
+    assert error < 0.5 * fits()[1]  # a planted fault: features are clipped without their target
+
+
 @pytest.mark.parametrize("kind", ["flag", "code", "normal"])
 def test_a_feature_of_which_few_rows_deviate_is_named(kind) -> None:
-    """Slopes of 5 to 10 % of the rows are a fifth too large, and their intervals do not hold."""
+    """Its slope rests on so few rows that hardly any of them may be far out."""
     for seed in range(6):
         rng = np.random.default_rng([seed, 8])
         x = rng.normal(size=(20_000, 3))

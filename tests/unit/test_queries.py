@@ -256,6 +256,20 @@ def test_gram_matrix_of_residuals() -> None:
     assert np.array_equal(plain(rows), none(rows))
 
 
+def test_gram_matrix_of_rows_shortened_as_a_whole() -> None:
+    line = {"slopes": np.array([2.0, -1.0]), "value": 0.5}
+    query = ResidualGram(
+        np.zeros(3), np.ones(3), 2.0, constant=1.0, target=4.0, weighted=True, **line
+    )
+    rows = np.array([[1.0, -1.0, 5.0], [8.0, 0.0, 18.5], [8.0, 0.0, -90.0], [8.0, 0.0, NAN]])
+    # The others are shortened to a quarter: (18.5 - 0.5) / 4 - 4 = 0.5; then -26.6, cut to -4.
+    seen = [query.matrix(query(row[np.newaxis]).astype(float)) for row in rows]
+    wanted = [1, 1, -1, 1.5], [0.25, 2, 0, 0.5], [0.25, 2, 0, -4], [0.25, 2, 0, 0]
+    for found, u in zip(seen, wanted, strict=True):
+        assert np.allclose(found, np.outer(u, u), atol=0.02)
+    assert "as a whole" in query.describe()
+
+
 def test_node_histogram() -> None:
     width = np.array([1.0])
     root = NodeHistogram(np.zeros(1), width, np.array([0]), [(0, 0)])

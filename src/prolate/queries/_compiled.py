@@ -41,6 +41,7 @@ def clipped_steps(
     cap: float,
     target: float,
     steps: Any,
+    factors: Any,
 ) -> None:
     d = center.size
     first = steps.shape[1] - d
@@ -57,10 +58,11 @@ def clipped_steps(
         square = 0.0
         for start in range(first, last, _LANES):
             square += _exact_square(steps[i], start, min(start + _LANES, last))
+        factors[i] = 1.0
         if square > radius * radius:
-            factor = inner / np.sqrt(square)
+            factors[i] = inner / np.sqrt(square)
             for j in range(first, last):
-                steps[i, j] = np.rint(steps[i, j] * factor)
+                steps[i, j] = np.rint(steps[i, j] * factors[i])
 
 
 @njit(nogil=True, cache=True)

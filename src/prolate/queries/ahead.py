@@ -64,9 +64,10 @@ def _of_lines(rows: kernels.Rows) -> list[Callable[[], object]]:
 
 def _of_rows(rows: kernels.Floats) -> list[Callable[[], object]]:
     d = rows.shape[1]
-    zeros, ones, steps = np.zeros(d), np.ones(d), np.zeros((len(rows), d + 1))
+    zeros, ones, numbers = np.zeros(d), np.ones(d), (1.0, 1.0, 1.0, 1.0)
+    steps, factors = np.zeros((len(rows), d + 1)), np.zeros(len(rows))
     return [
-        partial(kernels.clipped_steps, rows, zeros, ones, zeros, ones, 1.0, 1.0, 1.0, 1.0, steps),
+        partial(kernels.clipped_steps, rows, zeros, ones, zeros, ones, *numbers, steps, factors),
         partial(kernels.cut, rows, zeros, ones),
         partial(kernels.turn, rows, zeros, np.eye(d)),
         partial(kernels.products, rows, zeros, ones),

@@ -148,10 +148,14 @@ class Gram(Query):
 
     def steps(self, rows: Floats) -> Floats:
         """Return the clipped rows of a tile in grid steps: (m, k) integers, as doubles."""
+        return self._clipped(rows)[0]
+
+    def _clipped(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Return `steps`, and by which factor each row was shortened."""
         used = self.center.size
         if self.index is not None:
             rows = np.ascontiguousarray(rows[:, self.index])
-        out = np.empty((rows.shape[0], self.order))
+        out, factors = np.empty((rows.shape[0], self.order)), np.empty(rows.shape[0])
         constant, radius, target = self._parts
         kernels.clipped_steps(
             rows,
@@ -164,8 +168,9 @@ class Gram(Query):
             2.0 ** ((53 - (used - 1).bit_length()) // 2),
             -1.0 if self.target is None else float(target),
             out,
+            factors,
         )
-        return out
+        return out, factors
 
     def matrix(self, values: Floats) -> Floats:
         """Return the (k, k) matrix, in the units of u, of a vector of this query."""

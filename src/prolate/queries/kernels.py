@@ -156,10 +156,11 @@ def clipped_steps(
     cap: float,
     target: float,
     steps: Floats,
+    factors: Floats,
 ) -> None:
-    """Write every row's clipped integer vector into `steps`; see `Gram`."""
+    """Write every row's clipped integer vector into `steps`, and its factor; see `Gram`."""
     numbers = (constant, radius, cap, target)
-    _rows("clipped_steps", rows, lower, upper, center, gain, *numbers, out=(steps,))
+    _rows("clipped_steps", rows, lower, upper, center, gain, *numbers, out=(steps, factors))
 
 
 def cut(rows: Floats, lower: Floats, upper: Floats) -> Floats:

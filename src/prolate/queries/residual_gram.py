@@ -23,13 +23,20 @@ class ResidualGram(Gram):
     y is the last column, and T the clipped features, both in the units of u. The target is
     cut to [-target, target] after that; where y is missing it is 0.
 
-    Sensitivity, norm and overflow are those of `Gram`: its proof asks only that the last
-    entry is an integer of at most t steps, which it is, whatever the line. It depends on no
-    other row, nor on where its row stands: products and sums are taken column after column.
+    If `weighted`, a row is shortened as a whole: with the factor f that makes T = f z of the
+    unclipped features z, the constant is f times itself, rounded, and the target
+    f (y - value) - sum of slopes_j T_j. So the line that fits best is that of weighted least
+    squares, with weights f**2: it is the line of the unclipped rows, if their target is one.
+
+    Sensitivity, norm and overflow are those of `Gram`: its proof asks only that the first entry
+    is an integer of at most the constant's steps, as f <= 1, and the last one of at most t steps,
+    which it is, whatever the line. Both depend on no other row, nor on where their row stands:
+    products and sums are taken column after column.
     """
 
     slopes: Floats = field(default_factory=lambda: np.zeros(0))
     value: float = 0.0
+    weighted: bool = False
 
     def __post_init__(self) -> None:
         """Check the line."""
@@ -42,14 +49,18 @@ class ResidualGram(Gram):
 
     def steps(self, rows: Floats) -> Floats:
         """Return the clipped rows of a tile in grid steps: (m, k) integers, as doubles."""
-        out = super().steps(rows)
+        out, factors = self._clipped(rows)
         first = self.order - self.center.size
         y = np.where(np.isfinite(rows[:, -1]), rows[:, -1], np.nan)
         with np.errstate(over="ignore", invalid="ignore"):
             y = (y - self.center[-1]) * self._gain[-1] - self.value / self.unit
+            if self.weighted:
+                out[:, :first] = np.rint(out[:, :first] * factors[:, np.newaxis])
+                y *= factors
         out[:, -1] = take_off(y, out[:, first:-1], self.slopes, float(self._parts[2]))
         return out
 
     def describe(self) -> str:
         """Return one line for the receipt."""
-        return f"{super().describe()}, after taking off a line"
+        whole = " from rows shortened as a whole" if self.weighted else ""
+        return f"{super().describe()}, after taking off a line{whole}"

@@ -97,8 +97,9 @@ def clipped_steps(
     cap: float,
     target: float,
     steps: Floats,
+    factors: Floats,
 ) -> None:
-    """Write every row's clipped integer vector into `steps`; see `Gram`."""
+    """Write every row's clipped integer vector into `steps`, and its factor; see `Gram`."""
     d = center.size
     first = steps.shape[1] - d
     last = first + d - (1 if target >= 0.0 else 0)
@@ -113,7 +114,9 @@ def clipped_steps(
     square = np.sum(norm * norm, axis=1)
     long = square > radius * radius
     inner = (radius - 0.5 * np.sqrt(float(last - first))) * (1.0 - 2.0**-40)
-    norm[long] = np.rint(norm[long] * (inner / np.sqrt(square[long]))[:, None])
+    factors[:] = 1.0
+    factors[long] = inner / np.sqrt(square[long])
+    norm[long] = np.rint(norm[long] * factors[long, None])
 
 
 def linear_histogram(rows: Floats, low: Floats, width: Floats, total: Integers) -> None:

@@ -18,11 +18,17 @@ from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.regression import regression
+from prolate.estimators.regression.correction import weights
 from prolate.estimators.regression.line import Moments, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
 from prolate.estimators.regression.origin import through_origin
 from prolate.estimators.regression.search import _sample_size
-from prolate.estimators.regression.slopes import Slopes, average, true_slopes
+from prolate.estimators.regression.slopes import (
+    Slopes,
+    average,
+    true_slopes,
+    weighted_slopes,
+)
 from prolate.estimators.regression.standard import Standard
 from prolate.queries import Count, Gram
 from prolate.sources import open_source
@@ -383,6 +389,50 @@ def test_slopes_of_normal_rows_are_corrected_for_clipping(k, correlation, part) 
     stated = 0.4 / 400_000 * np.linalg.inv(shape)
     ratio = np.diag(found.sampling)[:k] / np.diag(stated)
     assert np.all((ratio > 0.8) & (ratio < 4.0))
+
+
+def test_rows_shortened_as_a_whole_keep_their_line() -> None:
+    """However the features lie: a flag, a skewed one, and their product."""
+    rng = np.random.default_rng(5)
+    x = np.column_stack([rng.random(4000) < 0.3, rng.exponential(size=4000)])
+    x = np.column_stack([x, x[:, 0] * x[:, 1]])
+    slopes, start = np.array([0.3, -0.2, 0.1]), np.array([0.2, -0.1, 0.1])
+    y = 0.4 + x @ slopes
+    rows = np.column_stack([x, y])
+    standard = Standard(rows.mean(axis=0), np.ones(4), 0.3, fit_intercept=True)
+    away = rows - standard.center
+    lengths = np.linalg.norm(away[:, :3], axis=1)
+    radius, cut = 0.8 * float(np.median(lengths)), 4.0
+    edges = np.geomspace(0.01, 20.0, 120)
+    counts = np.histogram(lengths, np.concatenate([[0.0], edges, [np.inf]]))[0].astype(float)
+    norms = MeasuredNorms(edges, counts, 1e-3, 1.0)
+    query = standard.shortened(radius, 100.0, cut, start, 0.0)
+    whole, square, fourth = weights(norms, radius, 20.0)
+    factor = np.minimum(1.0, radius / lengths)
+    assert whole == pytest.approx(np.mean(factor**2), rel=0.02)
+    assert square == pytest.approx(np.mean((factor * lengths) ** 2), rel=0.02)
+    assert fourth == pytest.approx(np.mean(factor**4 * lengths**2), rel=0.02)
+    left = read_moments(
+        query, query(rows).astype(float), 1e-9, 4000 * whole, standard.weight(radius, cut), 1e9
+    )
+    like = Slopes(np.zeros(4), np.eye(4), np.eye(4), np.eye(3), np.zeros(3), 1.0)
+    mean = left.target_mean + float(left.mean @ start)
+    found = weighted_slopes(
+        replace(left, start=start, target_mean=mean),
+        rows=4000.0,
+        radius=radius,
+        cut=cut,
+        norms=norms,
+        longest=20.0,
+        like=like,
+    )
+    assert found.value == pytest.approx([*slopes, 0.0], abs=0.01)
+    assert np.array_equal(found.features, like.features)
+    # With the features clipped alone, they would be another's.
+    clipped = away[:, :3] * factor[:, np.newaxis]
+    clipped -= clipped.mean(axis=0)
+    other = np.linalg.lstsq(clipped, away[:, 3], rcond=None)[0]
+    assert np.linalg.norm(other - slopes) > 0.1
 
 
 def test_the_average_weighs_by_precision() -> None:

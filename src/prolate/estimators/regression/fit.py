@@ -9,14 +9,15 @@
    line leaves of the target: it can be cut nearer, and noise in the features' part no longer
    counts.
 4. From each a line that predicts, by shrinkage along the eigenvectors of the noisy matrix
-   (`line.py`), and the slopes of unclipped rows (`slopes.py`).
+   (`line.py`), and the slopes of unclipped rows (`slopes.py`). Where the rows pay for it, these
+   are told by rows that are shortened as a whole, too, and most of all (`weighted.py`).
 5. Where tails can be seen, the intercept from the mean of what the slopes leave (`level.py`).
 6. Without an intercept, the line through the origin that is nearest to it (`origin.py`).
 
 Rows that are far out are drawn towards the center, in the fit and in predictions: on real data
 that often predicts better than the line without clipping. Where several radii are measured,
 predictions use the line that explains most, as far as the noisy matrices tell, and the slopes of
-all but the small one are averaged.
+all but the small one are averaged with those of shortened rows.
 
 Sources: AdaSSP (Wang 2018; Kalaja 2022), with the matrix and the vector in one measurement,
 lambda from the noisy matrix, and clipping (Kalaja, 3.8 and 3.9) around private centers; the
@@ -32,7 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.errors import listed
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.present import whole_rows
 from prolate.estimators.regression.level import SKEWED, with_level
@@ -46,9 +46,11 @@ from prolate.estimators.regression.radii import (
     enough_rows,
     longest_length,
 )
+from prolate.estimators.regression.remarks import remarks
 from prolate.estimators.regression.search import Found, search
 from prolate.estimators.regression.slopes import Slopes, average, true_slopes
 from prolate.estimators.regression.standard import Standard
+from prolate.estimators.regression.weighted import Weighted, weighted_share
 from prolate.estimators.search.spread import LARGEST
 from prolate.queries import Gram
 
@@ -62,9 +64,6 @@ _SIDES = 600.0  # rows times mu that show the tails of what the slopes leave, ..
 _LEVEL = 0.03  # ... part of what is left, for the intercept
 _MOST_EXPLAINED = 0.95
 _SURELY = 0.7  # standard deviations by which another radius must predict better
-# Mean square of a clipped feature, in squared deviations, below which few rows deviate (that of
-# normal rows is about .8), and by how many standard deviations it is surely there.
-_RARE, _SURELY_RARE = 0.45, 3.0
 _COUNTED = 4.0  # standard deviations by which a noisy count may be too large
 
 
@@ -122,13 +121,27 @@ def _fit(
     if standard.fit_intercept and enough_rows(curator, rows) > _SIDES:
         level = _LEVEL * curator.remaining
     again = alpha is None and place.sample is curator and enough_rows(curator, rows) > _AGAIN
-    asked = choose_radii(curator, rows, norms, k, share=curator.remaining - level, again=again)
-    answers = _measured(curator, rows, standard, norms, asked, alpha, again=again, aside=level)
+    part = weighted_share(enough_rows(curator, rows)) if alpha is None else 0.0
+    share = part * (curator.remaining - level)
+    asked = choose_radii(
+        curator, rows, norms, k, share=curator.remaining - level - share, again=again
+    )
+    answers = _measured(
+        curator, rows, standard, norms, asked, alpha, again=again, aside=level + share
+    )
     best = _best(answers)
-    found = average([one.slopes for one in answers if one.clipped.radius >= asked[0].radius])
+    several = [one.slopes for one in answers if one.clipped.radius >= asked[0].radius]
+    cuts = [answer.target_cut for answer in answers]
+    found = average(several)
+    if share > 0.0:
+        share = curator.remaining - level
+        weighted = Weighted.of(curator, rows, standard, norms, found, share=share)
+        answer = curator.measure(weighted.query, share=share, label="weighted rows")
+        found = average([*several, weighted.slopes(answer)])
+        cuts.append(weighted.target_cut)
     skewed = False
     if level > 0.0:
-        cut = min(answer.target_cut for answer in answers)
+        cut = min(cuts)
         found, skewed = with_level(
             curator, place.sample, rows, standard, found, cut=cut, counted=counted
         )
@@ -151,8 +164,7 @@ def _fit(
         noise_std=np.sqrt(np.maximum(np.diag(noise), 0.0)),
         clipped=best,
         warnings=(
-            *_unseen(curator, unseen),
-            *_rare(curator, standard, answers[0].moments),
+            *remarks(curator, standard, answers[0].moments),
             *((SKEWED,) if skewed else ()),
         ),
         details={
@@ -245,33 +257,6 @@ def _again(
     after = fit_line(both)
     doubt = math.hypot(line.doubt, after.doubt)
     return both, Line(after.slopes, line.gain + after.gain, doubt), cut
-
-
-def _unseen(curator: Curator, columns: NDArray[np.int64]) -> tuple[str, ...]:
-    if not columns.size:
-        return ()
-    words = (
-        f"Only a single value was seen in {_named(curator, columns)}: the slopes are set to zero, "
-        "and nothing is known about them."
-    )
-    return (words,)
-
-
-def _rare(curator: Curator, standard: Standard, moments: Moments) -> tuple[str, ...]:
-    """Return what to say of features of which few rows deviate: clipping takes more from these."""
-    doubt = _SURELY_RARE * math.sqrt(2.0) * moments.noise
-    few = (np.diag(moments.features) + doubt < _RARE) & (standard.scale[:-1] < LARGEST)
-    if not few.any():
-        return ()
-    words = (
-        f"Most rows seem to have nearly the same value of {_named(curator, np.flatnonzero(few))}: "
-        "the slopes rest on the few others, and may be too large by more than their intervals say."
-    )
-    return (words,)
-
-
-def _named(curator: Curator, columns: NDArray[np.int64]) -> str:
-    return listed([curator.columns[j] for j in columns.tolist()])
 
 
 def _in_units(units: Floats, slopes: Floats) -> Floats:

@@ -12,21 +12,27 @@ from dataclasses import dataclass
 
 from prolate.curator import Curator
 from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius
-from prolate.estimators.regression.slopes import FARTHER, attenuation, mean_square
+from prolate.estimators.regression.correction import FARTHER, attenuation, mean_square
 from prolate.estimators.regression.standard import longest_square
 from prolate.estimators.shares import rows_changed
 
-__all__ = ["Radius", "choose_radii", "enough_rows", "longest_length"]
+__all__ = [
+    "FAR_CUT",
+    "Radius",
+    "choose_radii",
+    "enough_rows",
+    "longest_length",
+]
 
 _FRACTION = 0.2  # of the rows is clipped
 _LONGEST = 1.3  # radius, over the root of the number of features
 _CUT, _TARGET_CUT = 3.0, 2.5  # deviations at which features and the target are cut, ...
-_FAR_CUT, _FAR_TARGET_CUT = 16.0, 5.0  # ... and where the radius is large
+FAR_CUT, _FAR_TARGET_CUT = 16.0, 5.0  # ... and where the radius is large
 _LEAST_CUT, _MOST_ROWS = 1.3, 33.0  # the target is cut to so little, for so little rows times mu
 _LARGE_PAYS, _SMALL_PAYS = 300.0, 1000.0  # rows times mu that pay for another radius, ...
 _SMALL = 0.8  # ... part of the rows that the small one clips, ...
 _TWO = 1.5  # ... times by which it differs from the usual one, at least, ...
-_OTHER = 0.2  # ... and part of the sums' budget for it
+_LARGE_SHARE, _SMALL_SHARE = 0.1, 0.25  # ... and part of the sums' budget for it
 _RESIDUALS = 0.4  # part of the usual radius' budget for a second round
 _BIAS = 0.4  # part of a radius' attenuation that counts as an error of the slopes
 
@@ -52,12 +58,12 @@ def choose_radii(
     # Norms are of rows that are not cut: where scales are too small they say too much.
     most, cut = _LONGEST * math.sqrt(k), _near(curator, rows)
     usual, small = (min(fraction_radius(norms, part, rows), most) for part in (_FRACTION, _SMALL))
-    large = _large_radius(curator, norms, k, rows, _OTHER * share)
+    large = _large_radius(curator, norms, k, rows, _LARGE_SHARE * share)
     enough, others = enough_rows(curator, rows), []
     if enough > _LARGE_PAYS and large > _TWO * usual:
-        others.append(Radius(large, _FAR_CUT, _FAR_TARGET_CUT, _OTHER * share, "slopes"))
+        others.append(Radius(large, FAR_CUT, _FAR_TARGET_CUT, _LARGE_SHARE * share, "far rows"))
     if enough > _SMALL_PAYS and usual > _TWO * small:
-        others.append(Radius(small, _CUT, cut, _OTHER * share, "near rows"))
+        others.append(Radius(small, _CUT, cut, _SMALL_SHARE * share, "near rows"))
     left = math.nextafter(share - sum(one.share for one in others), 0.0)  # no more than is left
     left *= 1.0 - _RESIDUALS if again else 1.0
     return [Radius(usual, _CUT, cut, left, "regression"), *others]
@@ -78,7 +84,7 @@ def enough_rows(curator: Curator, rows: float) -> float:
 
 def longest_length(norms: MeasuredNorms) -> float:
     """Return the longest length of features that is believed."""
-    return 1.02 * _FAR_CUT / FARTHER * norms.typical
+    return 1.02 * FAR_CUT / FARTHER * norms.typical
 
 
 def _large_radius(

@@ -1,11 +1,8 @@
 """Slopes of unclipped rows from moments of clipped ones, and how sure they are.
 
-Least squares on features T = clip(z) has other slopes than on z: theta = E[T T']^-1 E[T z'] b
-for slopes b. For normal rows the eigenvectors stay what they are, because the clip is round,
-and along each of them theta is b times E[T_i z_i] / E[T_i**2], a number above one that
-`_normal_axes` works out. How long the rows really are is known from the histogram of norms;
-where it surely tells another factor than normal rows would have, that is taken, for all axes
-in proportion.
+Where only the features are clipped, least squares has other slopes than on unclipped rows, by a
+factor for each axis (`correction.py`). Rows that are shortened as a whole, with their constant and
+target, need no correction (`weighted.py`).
 
 The covariance has three parts: noise, as if the noisy matrix were the true one (first order);
 an allowance for what the correction may be wrong by; and sampling error, with the same
@@ -15,33 +12,25 @@ residual variance for all rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.estimators.regression.correction import correction, weights
 from prolate.estimators.regression.line import Moments, spread_of_noise
 
-__all__ = ["FARTHER", "Slopes", "attenuation", "average", "mean_square", "true_slopes"]
+__all__ = ["Slopes", "average", "true_slopes", "weighted_slopes"]
 
 Floats = NDArray[np.float64]
 
-FARTHER = 2.0
-"""Times the longest length that is believed, at which rows that are surely there are cut."""
-
-_DRAWS = 4096
-_ROUNDS = 60
-_CLOSE = 1e-6
-_MOST = 0.98  # of the squared radius, that clipped variances add up to
 _EXPLAINED = 2.0  # of the target's variance, that an axis which noise hides may stand for
 _LEAST = 0.02  # of the target's variance, that is always left unexplained
 # Part of the correction by which it may be wrong, and how much more where lengths are not
 # those of normal rows.
-_WRONG, _WRONG_UNLIKE = 0.2, 4.0
-# Standard deviations of a count of rows that are surely there: of several cells, or of one.
-_SURE, _CLEAR = 2.0, 3.5
+_WRONG, _WRONG_UNLIKE = 0.7, 4.0
 _MOST_APART = 1e9  # so that numbers stay finite
 
 
@@ -72,47 +61,53 @@ class Slopes:
     rest: float
 
 
-def attenuation(norms: MeasuredNorms, radius: float, longest: float) -> float:
-    """Return about how much larger slopes on rows clipped to a radius are.
+@dataclass(frozen=True, eq=False)
+class _Correction:
+    """What the slopes of clipped rows are, beside those of unclipped ones.
 
-    E |z| |T| / E |T|**2 of the rows, T = z clipped to `radius`, |z| <= `longest`: so it is for
-    rows that are elliptical.
+    Attributes
+    ----------
+    factor : float64 array of shape (k,)
+        By which they are larger, along each axis.
+    doubt : float
+        Part by which that may be wrong.
+    rows, of_slopes : float
+        How many unclipped rows would have the same sampling error of the level, and of the slopes
+        on features that are as spread as the clipped ones.
     """
-    return _ratio(*_lengths(norms, longest), radius)
+
+    factor: Floats
+    doubt: Floats
+    rows: float
+    of_slopes: float
 
 
-def _ratio(middle: Floats, part: Floats, radius: float) -> float:
-    clipped = np.minimum(middle, radius)
-    return float(np.sum(part * middle * clipped) / np.sum(part * clipped**2))
+def weighted_slopes(
+    moments: Moments,
+    *,
+    rows: float,
+    radius: float,
+    cut: float,
+    norms: MeasuredNorms,
+    longest: float,
+    like: Slopes,
+) -> Slopes:
+    """Return the slopes of rows that were shortened as a whole, to a radius.
 
-
-def _farther(norms: MeasuredNorms, lengths: Floats, radius: float, longest: float) -> float:
-    """Return by what part slopes may surely be larger than elliptical rows' are.
-
-    Those have E |z| |T| / E |T|**2. Others may have up to E |z|**2 / E |z| |T|, if they are around
-    0: that is var z / cov(T, z), at least cov(T, z) / var T by Cauchy's and Schwarz's inequality.
-    Counted is what is between the two beyond what it is for rows of these `lengths`, and what noise
-    of the counts explains.
+    Parameters
+    ----------
+    moments : Moments
+        Per weight of the rows, which are weighted by f**2.
+    rows, radius, cut, norms, longest
+        As of `true_slopes`.
+    like : Slopes
+        What is known of the features: their covariance and mean.
     """
-    edges = np.concatenate([[0.0], norms.edges, [np.inf]])
-    rows = max(float(norms.counts.sum()), 1.0)
-    like = replace(norms, counts=np.histogram(lengths, edges)[0] * (rows / lengths.size))
-    gaps, doubts = [], []
-    for one in (norms, like):
-        middle, part = _lengths(one, longest, surely=True)
-        kept = middle * np.minimum(middle, radius)
-        along = float(np.sum(part * kept))
-        most = float(np.sum(part * middle**2)) / along
-        terms = np.where(part > 0.0, middle**2 - most * kept, 0.0)
-        gaps.append(most / _ratio(middle, part, radius))
-        doubts.append(norms.noise / rows * float(np.linalg.norm(terms)) / along / most)
-    return max(gaps[0] / gaps[1] - 1.0 - _SURE * doubts[0], 0.0)
-
-
-def mean_square(norms: MeasuredNorms, radius: float, longest: float) -> float:
-    """Return E |T|**2."""
-    middle, part = _lengths(norms, longest)
-    return float(np.sum(part * np.minimum(middle, radius) ** 2))
+    whole, square, fourth = weights(norms, radius, longest)
+    k = moments.mean.size
+    none = _Correction(np.ones(k), np.zeros(k), rows * whole, rows * whole * square / fourth)
+    found = _corrected(moments, lambda _: none, cut=cut)
+    return replace(found, features=like.features, mean=like.mean)
 
 
 def true_slopes(
@@ -125,7 +120,7 @@ def true_slopes(
     longest: float,
     ridge: float = 0.0,
 ) -> Slopes:
-    """Return the slopes of unclipped rows.
+    """Return the slopes of unclipped rows, from features that were clipped by themselves.
 
     Parameters
     ----------
@@ -140,10 +135,26 @@ def true_slopes(
     ridge : float
         Added to the variances: shrinks the slopes.
     """
+
+    def of(variances: Floats) -> _Correction:
+        factor, unlike, unsure = correction(variances, norms, radius, longest, rows)
+        wrong = (_WRONG + _WRONG_UNLIKE * unlike) * (factor - 1.0)
+        return _Correction(factor, np.hypot(wrong, unsure), rows, rows)
+
+    return _corrected(moments, of, cut=cut, ridge=ridge)
+
+
+def _corrected(
+    moments: Moments,
+    correction_of: Callable[[Floats], _Correction],
+    *,
+    cut: float,
+    ridge: float = 0.0,
+) -> Slopes:
+    """Return slopes, given what clipping does where features are so spread along their axes."""
     k = moments.mean.size
     values, axes = np.linalg.eigh(moments.features)
-    doubt = spread_of_noise(moments)
-    raised = np.maximum(values, doubt) + ridge
+    raised = np.maximum(values, spread_of_noise(moments)) + ridge
     along = axes.T @ moments.both
     theta = along / raised
     start = np.zeros(k) if moments.start is None else axes.T @ moments.start
@@ -152,9 +163,8 @@ def true_slopes(
     left = max(variance - max(explained, 0.0), _LEAST * variance)
     square, whole = float(theta @ theta), float((start + theta) @ (start + theta))
 
-    factor, unlike, unsure = _correction(raised, norms, radius, longest, rows)
-    kept = _kept(variance, cut)
-    wrong = _WRONG + _WRONG_UNLIKE * unlike
+    clip = correction_of(raised)
+    factor, kept = clip.factor, _kept(variance, cut)
     turn = axes / factor
     noise = moments.noise_both**2 + moments.noise**2 * square
     spread = noise * np.eye(k) + moments.noise**2 * np.outer(theta, theta)
@@ -163,20 +173,21 @@ def true_slopes(
     surely = np.maximum(values - math.sqrt(2.0) * moments.noise, 0.0)
     hidden = 1.0 - surely / raised
     prior = _EXPLAINED * variance / max(float(np.sum(raised)), 1e-300)
-    doubtful = (wrong * (factor - 1.0)) ** 2 + unsure**2
-    spread += np.diag(prior * hidden**2 + doubtful * whole / k)
+    spread += np.diag(prior * hidden**2 + clip.doubt**2 * whole / k)
     slopes = turn @ (start + theta / kept)
 
     # Where rows lie, if they are symmetric; else clipping moves their mean.
     place = float(np.mean(factor)) * moments.mean
     value = np.append(slopes, moments.target_mean - place @ slopes)
     level = np.vstack([np.eye(k), -place])
-    moved = min(1.0, 2.0 - 2.0 / float(np.mean(factor))) * np.linalg.norm(place * slopes)
-    noise_level = moments.noise_target_mean**2 + moments.noise_mean**2 * whole + moved**2
+    moved = min(1.0, 2.0 - 2.0 / float(np.mean(factor))) * float(np.linalg.norm(place * slopes))
+    around = axes @ start - float(np.mean(factor)) * slopes  # times the mean, in the level
+    noise_level = moments.noise_target_mean**2 + moved**2
+    noise_level += moments.noise_mean**2 * float(around @ around)
     noisy = level @ (turn @ spread @ turn.T) @ level.T
     noisy[k, k] += noise_level
-    sampling = level @ ((turn * (left / rows / raised)) @ turn.T) @ level.T
-    sampling[k, k] += left / rows
+    sampling = level @ ((turn * (left / clip.of_slopes / raised)) @ turn.T) @ level.T
+    sampling[k, k] += left / clip.rows
     return Slopes(
         value=value,
         noise=noisy,
@@ -206,51 +217,6 @@ def average(found: Sequence[Slopes]) -> Slopes:
     return replace(found[-1], value=value, noise=noise * min(max(1.0, ratio), _MOST_APART))
 
 
-def _correction(
-    variances: Floats, norms: MeasuredNorms, radius: float, longest: float, rows: float
-) -> tuple[Floats, float, float]:
-    """Return by how much the slopes of clipped rows are too large, along each axis.
-
-    And by what part that factor surely differs from the one of normal rows; and by what part it may
-    be wrong, as rows are surely not elliptical, and as counts of lengths are noisy.
-    """
-    along, lengths = _normal_axes(variances, radius)
-    edges = np.concatenate([[0.0], norms.edges, [np.inf]])
-    like = np.histogram(lengths, edges)[0] / lengths.size
-    middle, part = _lengths(norms, longest)
-    clipped = np.minimum(middle, radius)
-
-    away = _ratio(middle, part, radius) / _ratio(middle, like, radius) - 1.0
-    there = middle < longest
-    terms = np.where(there, middle * clipped - _ratio(middle, part, radius) * clipped**2, 0.0)
-    doubt = norms.noise / rows * np.linalg.norm(terms) / np.sum(part * clipped**2)
-    sure = away**2 / max(away**2 + doubt**2, 1e-300)
-    unsure = math.hypot(_farther(norms, lengths, radius, longest), math.sqrt(sure) * doubt)
-    return along * (1.0 + away * sure), abs(away * sure), unsure
-
-
-def _normal_axes(variances: Floats, radius: float) -> tuple[Floats, Floats]:
-    """Return E[T_i z_i] / E[T_i**2] of normal rows, and their lengths.
-
-    Parameters
-    ----------
-    variances : float64 array of shape (k,)
-        E[T_i**2] along the principal axes; those of z are found from them.
-    """
-    squares = np.random.default_rng(0).standard_normal((_DRAWS, variances.size)) ** 2
-    squares /= squares.mean(axis=0)
-    wanted = variances * min(1.0, _MOST * radius**2 / float(variances.sum()))
-    free = wanted
-    for _ in range(_ROUNDS):
-        length = np.sqrt(squares @ free)
-        kept = np.minimum(1.0, radius / np.maximum(length, 1e-300))
-        step = wanted * _DRAWS / np.maximum(free * (kept**2 @ squares), 1e-300)
-        free = free * np.clip(step, 0.5, 2.0)
-        if np.all(np.abs(step - 1.0) < _CLOSE):
-            break
-    return (kept @ squares) / (kept**2 @ squares), length
-
-
 def _kept(variance: float, cut: float) -> float:
     """Return E[clip(y) y] / E[y**2] of a normal y whose cut values have this variance."""
     from scipy.special import erf
@@ -263,26 +229,3 @@ def _kept(variance: float, cut: float) -> float:
         square += 2.0 * ratio**2 * (1.0 - inside)
         spread = min(math.sqrt(variance / max(square, 0.1)), 2.0 * cut)
     return inside
-
-
-def _lengths(
-    norms: MeasuredNorms, longest: float, *, surely: bool = False
-) -> tuple[Floats, Floats]:
-    """Return a length in the middle of each cell, and what part of the rows has it.
-
-    Of tails, only what is surely there, if `surely`: far out, noise would be worth much.
-    """
-    edges = norms.edges
-    middle = np.concatenate([[0.7 * edges[0]], np.sqrt(edges[:-1] * edges[1:]), [1.2 * edges[-1]]])
-    clear = np.where(norms.counts > _CLEAR * norms.noise, norms.counts, 0.0)
-    counts = np.where((middle < longest) | surely, norms.counts, clear)
-    middle = np.minimum(middle, FARTHER * longest)
-    above = np.append(np.cumsum(counts[::-1])[::-1], 0.0)
-    if surely:
-        cells = np.arange(above.size)[::-1]
-        alone = np.append(np.cumsum(clear[::-1])[::-1], 0.0)
-        above = np.where(above > _SURE * norms.noise * np.sqrt(cells), above, alone)
-    falling = np.minimum.accumulate(np.maximum(above, 0.0))
-    part = -np.diff(falling)
-    total = float(part.sum())
-    return middle, part / total if total > 0.0 else np.full(middle.size, 1.0 / middle.size)

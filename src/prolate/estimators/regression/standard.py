@@ -12,11 +12,11 @@ from prolate.estimators.regression.linear_fit import ClippedLine
 from prolate.estimators.search.spread import LARGEST
 from prolate.queries import Gram, ResidualGram
 
-__all__ = ["Standard", "longest_square"]
+__all__ = ["WEIGHT", "Standard", "longest_square"]
 
 Floats = NDArray[np.float64]
 
-_WEIGHT, _CONSTANT = 0.9, 0.45  # of the cut target and the constant, over the radius
+WEIGHT, _CONSTANT = 0.9, 0.45  # of the cut target and the constant, over the radius
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Standard:
             scale,
             radius,
             constant=_CONSTANT * radius if self.fit_intercept else 0.0,
-            target=_WEIGHT * radius,
+            target=WEIGHT * radius,
             lower=self.center - reach,
             upper=self.center + reach,
         )
@@ -78,10 +78,36 @@ class Standard:
             value=weight * value,
         )
 
+    def shortened(
+        self, radius: float, cut: float, target_cut: float, slopes: Floats, value: float
+    ) -> ResidualGram:
+        """Return the Gram matrix of rows that are shortened as a whole, less a line.
+
+        Parameters
+        ----------
+        radius, cut, target_cut : float
+        slopes : float64 array of shape (k,)
+        value : float
+            Of the line, where all features are 0.
+        """
+        weight, query = self.weight(radius, target_cut), self.query(radius, cut, target_cut)
+        return ResidualGram(
+            query.center,
+            query.scale,
+            radius,
+            constant=query.constant,
+            target=query.target,
+            lower=query.lower,
+            upper=query.upper,
+            slopes=weight * slopes,
+            value=weight * value,
+            weighted=True,
+        )
+
     @staticmethod
     def weight(radius: float, target_cut: float) -> float:
         """Return what the standardized target is multiplied by."""
-        return _WEIGHT * radius / target_cut
+        return WEIGHT * radius / target_cut
 
     def clipped_line(self, line: Line, moments: Moments, radius: float, cut: float) -> ClippedLine:
         """Return a line in the data's units."""
@@ -110,4 +136,4 @@ class Standard:
 
 def longest_square(radius: float) -> float:
     """Return the squared norm of the longest row of a Gram matrix."""
-    return radius**2 * (1.0 + _WEIGHT**2 + _CONSTANT**2)
+    return radius**2 * (1.0 + WEIGHT**2 + _CONSTANT**2)

@@ -1,0 +1,155 @@
+"""Slopes by weighted least squares: rows far out are shortened as a whole.
+
+A row of features z that is longer than a radius is multiplied by f = radius / |z|, and so are its
+constant and its target. Its moments are as bounded as if only the features were clipped. And if
+the target is a line of the features plus errors, it is so with any weights f**2: slopes need no
+correction, however the features are distributed, flags and skewed ones too.
+
+It is asked what a line leaves of the target that other moments told (`slopes.py`): that can be cut
+nearer, and noise in the features' part of the matrix counts for less.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Curator, Measurement
+from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.estimators.regression.correction import FARTHER, attenuation, weights
+from prolate.estimators.regression.line import read_moments
+from prolate.estimators.regression.radii import FAR_CUT, longest_length
+from prolate.estimators.regression.slopes import Slopes, weighted_slopes
+from prolate.estimators.regression.standard import WEIGHT, Standard, longest_square
+from prolate.estimators.shares import rows_changed
+from prolate.queries import ResidualGram
+
+__all__ = ["Weighted", "weighted_share"]
+
+Floats = NDArray[np.float64]
+
+_PAYS, _SHARE = 300.0, 0.1  # rows times mu that pay for it, and part of what is left
+_LEFT_CUT = 2.0  # deviations at which what a line leaves is cut
+_BIAS = 0.02  # part of a radius' attenuation that counts as an error: no target is quite a line
+_LEAST_OFF = 0.01  # of the target's mean, in its deviations
+
+
+def weighted_share(enough: float) -> float:
+    """Return the part of what is left that is for these slopes, for so many rows times mu."""
+    return _SHARE if enough > _PAYS else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """A Gram matrix of rows that are shortened as a whole, less a line.
+
+    Attributes
+    ----------
+    query : ResidualGram
+    standard : Standard
+    rows : float
+    norms : MeasuredNorms
+    known : Slopes
+        That other moments told.
+    radius, target_cut : float
+        In standard units.
+    start : float64 array of shape (k,)
+        The line's slopes, in standard units.
+    value : float
+        Of the line, where all features are 0.
+    off : float
+        How far the mean of what it leaves may be from 0.
+    """
+
+    query: ResidualGram
+    standard: Standard
+    rows: float
+    norms: MeasuredNorms
+    known: Slopes
+    radius: float
+    target_cut: float
+    start: Floats
+    value: float
+    off: float
+
+    @classmethod
+    def of(
+        cls,
+        curator: Curator,
+        rows: float,
+        standard: Standard,
+        norms: MeasuredNorms,
+        known: Slopes,
+        *,
+        share: float,
+    ) -> Weighted:
+        """Return what to ask for a share of mu**2, where other slopes are known."""
+        k = known.mean.size
+        start, value, left, off = _line(known)
+        target_cut = _LEFT_CUT * math.sqrt(left)
+        changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
+        noise = changed * target_cut / (curator.mu_of(share) * rows)
+        radius = _best_radius(norms, k, rows, noise=noise, left=left)
+        query = standard.shortened(radius, FAR_CUT, target_cut, start, value)
+        return cls(query, standard, rows, norms, known, radius, target_cut, start, value, off)
+
+    def slopes(self, answer: Measurement) -> Slopes:
+        """Return the slopes that its measurement tells."""
+        longest = longest_length(self.norms)
+        whole, _, _ = weights(self.norms, self.radius, longest)
+        weight = self.standard.weight(self.radius, self.target_cut)
+        left = read_moments(
+            self.query, answer.values, answer.std, self.rows * whole, weight, self.off
+        )
+        mean = self.value + left.target_mean + float(left.mean @ self.start)
+        return weighted_slopes(
+            replace(left, start=self.start, target_mean=mean),
+            rows=self.rows,
+            radius=self.radius,
+            cut=self.target_cut,
+            norms=self.norms,
+            longest=longest,
+            like=self.known,
+        )
+
+
+def _line(known: Slopes) -> tuple[Floats, float, float, float]:
+    """Return slopes, drawn to 0 as far as they are doubtful, and the value where features are 0.
+
+    And the variance that is left of the target, and how far its mean may be from 0.
+    """
+    k = known.mean.size
+    slopes = known.value[:k]
+    explained = min(max(float(slopes @ known.features @ slopes), 0.0), 1.0)
+    doubt = max(float(np.sum(known.noise[:k, :k] * known.features)), 0.0)
+    part = explained / max(explained + doubt, 1e-300)
+    value = float(known.value[k]) + (1.0 - part) * float(known.mean @ slopes)
+    off = max(math.sqrt(max(float(known.noise[k, k]), 0.0)), _LEAST_OFF)
+    return part * slopes, value, known.rest + part * doubt, off
+
+
+def _best_radius(norms: MeasuredNorms, k: int, rows: float, *, noise: float, left: float) -> float:
+    """Return the radius of least error: noise, sampling, and a little for what is no line.
+
+    Parameters
+    ----------
+    norms : MeasuredNorms
+    k : int
+    rows : float
+    noise : float
+        Of an average of the cut target times a feature, for rows no longer than 1.
+    left : float
+        Variance of what is left of the target.
+    """
+    longest = longest_length(norms)
+    best = (math.inf, float(norms.edges[0]))
+    for radius in norms.edges[norms.edges < FARTHER * longest].tolist():
+        _, square, fourth = weights(norms, radius, longest)
+        by_noise = (noise * longest_square(radius) / (WEIGHT * radius)) ** 2
+        bias = _BIAS * (attenuation(norms, radius, longest) - 1.0)
+        error = (by_noise + left * fourth / k / rows) / (square / k) ** 2 + bias**2
+        best = min(best, (error, radius))
+    return best[1]
