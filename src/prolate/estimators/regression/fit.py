@@ -27,12 +27,14 @@ second round is BoostedAdaSSP's idea (Tang et al. 2023).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator
+from prolate.curator import Curator, Measurement
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.present import whole_rows
 from prolate.estimators.regression.level import SKEWED, with_level
@@ -52,7 +54,7 @@ from prolate.estimators.regression.slopes import Slopes, average, true_slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.weighted import Weighted, weighted_share
 from prolate.estimators.search.spread import LARGEST
-from prolate.queries import Gram
+from prolate.queries import Gram, Query
 
 __all__ = ["regression"]
 
@@ -63,6 +65,7 @@ _RESIDUAL_CUT = 2.0  # ... and deviations at which what is left is cut
 _SIDES = 600.0  # rows times mu that show the tails of what the slopes leave, ...
 _LEVEL = 0.03  # ... part of what is left, for the intercept
 _MOST_EXPLAINED = 0.95
+_START = 0.3  # part of the weighted rows' share that tells a line of a sample
 _SURELY = 0.7  # standard deviations by which another radius must predict better
 _COUNTED = 4.0  # standard deviations by which a noisy count may be too large
 
@@ -126,18 +129,26 @@ def _fit(
     asked = choose_radii(
         curator, rows, norms, k, share=curator.remaining - level - share, again=again
     )
-    answers = _measured(
-        curator, rows, standard, norms, asked, alpha, again=again, aside=level + share
-    )
-    best = _best(answers)
-    several = [one.slopes for one in answers if one.clipped.radius >= asked[0].radius]
+    weighted, measure = None, partial(_measured, standard=standard, norms=norms, alpha=alpha)
+    if share > 0.0 and place.sample is not curator:  # all rows are read once
+        few, part = place.sample, rows * place.sample.fraction
+        first = choose_radii(few, part, norms, k, share=_START * share, again=False)
+        answers, _ = measure(few, part, first)
+        share *= 1.0 - _START
+        weighted = Weighted.of(
+            curator, rows, standard, norms, average(_slopes(answers)), share=share
+        )
+        answers, told = measure(curator, rows, asked, beside=[weighted.asked(share)])
+    else:
+        answers, told = measure(curator, rows, asked, again=again, aside=level + share)
+    best, found = _best(answers), average(_slopes(answers))
     cuts = [answer.target_cut for answer in answers]
-    found = average(several)
     if share > 0.0:
-        share = curator.remaining - level
-        weighted = Weighted.of(curator, rows, standard, norms, found, share=share)
-        answer = curator.measure(weighted.query, share=share, label="weighted rows")
-        found = average([*several, weighted.slopes(answer)])
+        if weighted is None:
+            share = curator.remaining - level
+            weighted = Weighted.of(curator, rows, standard, norms, found, share=share)
+            told = curator.measure_together([weighted.asked(share)])
+        found = average([*_slopes(answers), weighted.slopes(told[0])])
         cuts.append(weighted.target_cut)
     skewed = False
     if level > 0.0:
@@ -185,27 +196,32 @@ def _best(answers: list[_Answer]) -> ClippedLine:
     return best.clipped
 
 
+def _slopes(answers: list[_Answer]) -> list[Slopes]:
+    """Return those of all radii but the small one."""
+    return [one.slopes for one in answers if one.clipped.radius >= answers[0].clipped.radius]
+
+
 def _measured(
     curator: Curator,
     rows: float,
+    asked: list[Radius],
+    *,
     standard: Standard,
     norms: MeasuredNorms,
-    asked: list[Radius],
     alpha: float | None,
-    *,
-    again: bool,
-    aside: float,
-) -> list[_Answer]:
+    again: bool = False,
+    aside: float = 0.0,
+    beside: Sequence[tuple[Query, float, str]] = (),
+) -> tuple[list[_Answer], Sequence[Measurement]]:
     """Return what each radius says, of the usual one with what is left of its line, if `again`.
 
-    A share is left `aside`.
+    And what queries `beside` them tell, in the same pass. A share is left `aside`.
     """
     queries = [standard.query(one.radius, one.cut, one.target_cut) for one in asked]
-    measured = curator.measure_together(
-        [(query, one.share, one.label) for query, one in zip(queries, asked, strict=True)]
-    )
+    wanted = [(query, one.share, one.label) for query, one in zip(queries, asked, strict=True)]
+    measured = curator.measure_together([*wanted, *beside])
     answers = []
-    for one, query, answer in zip(asked, queries, measured, strict=True):
+    for one, query, answer in zip(asked, queries, measured[: len(asked)], strict=True):
         weight = standard.weight(one.radius, one.target_cut)
         moments = read_moments(query, answer.values, answer.std, rows, weight, standard.off)
         line, target_cut = fit_line(moments, ridge=alpha), one.target_cut
@@ -224,7 +240,7 @@ def _measured(
         )
         clipped = standard.clipped_line(line, moments, one.radius, one.cut)
         answers.append(_Answer(moments, line, clipped, slopes, target_cut))
-    return answers
+    return answers, measured[len(asked) :]
 
 
 def _again(

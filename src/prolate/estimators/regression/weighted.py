@@ -32,7 +32,9 @@ __all__ = ["Weighted", "weighted_share"]
 Floats = NDArray[np.float64]
 
 _PAYS, _SHARE = 300.0, 0.1  # rows times mu that pay for it, and part of what is left
-_LEFT_CUT = 2.0  # deviations at which what a line leaves is cut
+# Deviations at which what a line leaves is cut; or farther, at most so many times, as long as noise
+# is no more than this part of the sampling error.
+_LEFT_CUT, _FARTHEST, _BESIDE = 2.0, 4.0, 0.5
 _BIAS = 0.02  # part of a radius' attenuation that counts as an error: no target is quite a line
 _LEAST_OFF = 0.01  # of the target's mean, in its deviations
 
@@ -92,9 +94,14 @@ class Weighted:
         target_cut = _LEFT_CUT * math.sqrt(left)
         changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
         noise = changed * target_cut / (curator.mu_of(share) * rows)
-        radius = _best_radius(norms, k, rows, noise=noise, left=left)
+        radius, times = _best_radius(norms, k, rows, noise=noise, left=left)
+        target_cut *= min(max(_BESIDE * times, 1.0), _FARTHEST)
         query = standard.shortened(radius, FAR_CUT, target_cut, start, value)
         return cls(query, standard, rows, norms, known, radius, target_cut, start, value, off)
+
+    def asked(self, share: float) -> tuple[ResidualGram, float, str]:
+        """Return what to measure."""
+        return self.query, share, "weighted rows"
 
     def slopes(self, answer: Measurement) -> Slopes:
         """Return the slopes that its measurement tells."""
@@ -131,8 +138,12 @@ def _line(known: Slopes) -> tuple[Floats, float, float, float]:
     return part * slopes, value, known.rest + part * doubt, off
 
 
-def _best_radius(norms: MeasuredNorms, k: int, rows: float, *, noise: float, left: float) -> float:
+def _best_radius(
+    norms: MeasuredNorms, k: int, rows: float, *, noise: float, left: float
+) -> tuple[float, float]:
     """Return the radius of least error: noise, sampling, and a little for what is no line.
+
+    And how many times as large as the noise the sampling error is.
 
     Parameters
     ----------
@@ -145,11 +156,12 @@ def _best_radius(norms: MeasuredNorms, k: int, rows: float, *, noise: float, lef
         Variance of what is left of the target.
     """
     longest = longest_length(norms)
-    best = (math.inf, float(norms.edges[0]))
+    best = (math.inf, float(norms.edges[0]), 1.0)
     for radius in norms.edges[norms.edges < FARTHER * longest].tolist():
         _, square, fourth = weights(norms, radius, longest)
-        by_noise = (noise * longest_square(radius) / (WEIGHT * radius)) ** 2
+        by_noise = noise * longest_square(radius) / (WEIGHT * radius)
+        sampling = math.sqrt(left * fourth / k / rows)
         bias = _BIAS * (attenuation(norms, radius, longest) - 1.0)
-        error = (by_noise + left * fourth / k / rows) / (square / k) ** 2 + bias**2
-        best = min(best, (error, radius))
-    return best[1]
+        error = (by_noise**2 + sampling**2) / (square / k) ** 2 + bias**2
+        best = min(best, (error, radius, sampling / by_noise))
+    return best[1:]
