@@ -129,30 +129,12 @@ def _fit(
     asked = choose_radii(
         curator, rows, norms, k, share=curator.remaining - level - share, again=again
     )
-    weighted, measure = None, partial(_measured, standard=standard, norms=norms, alpha=alpha)
-    if share > 0.0 and place.sample is not curator:  # all rows are read once
-        few, part = place.sample, rows * place.sample.fraction
-        first = choose_radii(few, part, norms, k, share=_START * share, again=False)
-        answers, _ = measure(few, part, first)
-        share *= 1.0 - _START
-        weighted = Weighted.of(
-            curator, rows, standard, norms, average(_slopes(answers)), share=share
-        )
-        answers, told = measure(curator, rows, asked, beside=[weighted.asked(share)])
-    else:
-        answers, told = measure(curator, rows, asked, again=again, aside=level + share)
-    best, found = _best(answers), average(_slopes(answers))
-    cuts = [answer.target_cut for answer in answers]
-    if share > 0.0:
-        if weighted is None:
-            share = curator.remaining - level
-            weighted = Weighted.of(curator, rows, standard, norms, found, share=share)
-            told = curator.measure_together([weighted.asked(share)])
-        found = average([*_slopes(answers), weighted.slopes(told[0])])
-        cuts.append(weighted.target_cut)
+    answers, found, cut = _with_weighted(
+        curator, rows, place, norms, asked, alpha, again=again, share=share, aside=level
+    )
+    best = _best(answers)
     skewed = False
     if level > 0.0:
-        cut = min(cuts)
         found, skewed = with_level(
             curator, place.sample, rows, standard, found, cut=cut, counted=counted
         )
@@ -184,6 +166,44 @@ def _fit(
             "predicts": best.to_dict(),
         },
     )
+
+
+def _with_weighted(
+    curator: Curator,
+    rows: float,
+    place: Found,
+    norms: MeasuredNorms,
+    asked: list[Radius],
+    alpha: float | None,
+    *,
+    again: bool,
+    share: float,
+    aside: float,
+) -> tuple[list[_Answer], Slopes, float]:
+    """Return what each radius says, the slopes, and where their target was cut nearest.
+
+    A share of mu**2, if any, is for rows that are shortened as a whole, and one is left `aside`.
+    """
+    standard, k = place.standard, place.standard.scale.size - 1
+    measure = partial(_measured, standard=standard, norms=norms, alpha=alpha)
+    plan = partial(Weighted.of, curator, rows, standard, norms)
+    if share > 0.0 and place.sample is not curator:  # so all rows are read once
+        few = rows * place.sample.fraction
+        first = choose_radii(place.sample, few, norms, k, share=_START * share, again=False)
+        answers, _ = measure(place.sample, few, first)
+        share *= 1.0 - _START
+        weighted = plan(average(_slopes(answers)), share=share)
+        answers, told = measure(curator, rows, asked, beside=[weighted.asked(share)])
+    else:
+        answers, _ = measure(curator, rows, asked, again=again, aside=aside + share)
+        if share > 0.0:
+            share = curator.remaining - aside
+            weighted = plan(average(_slopes(answers)), share=share)
+            told = curator.measure_together([weighted.asked(share)])
+    several, cuts = _slopes(answers), [answer.target_cut for answer in answers]
+    if share > 0.0:
+        several, cuts = [*several, weighted.slopes(told[0])], [*cuts, weighted.target_cut]
+    return answers, average(several), min(cuts)
 
 
 def _best(answers: list[_Answer]) -> ClippedLine:
