@@ -155,6 +155,25 @@ def test_slopes_of_features_that_are_not_normal_are_held(kind, monkeypatch) -> N
     assert error < 0.5 * fits()[1]  # a planted fault: features are clipped without their target
 
 
+def test_an_intercept_allows_for_features_that_are_not_seen(monkeypatch) -> None:
+    """A flag that noise hides moves the target's mean all the same."""
+
+    def held() -> int:
+        found = 0
+        for seed in range(30):
+            rng = np.random.default_rng([seed, 32])
+            x = rng.normal(size=(1500, 3))
+            x[:, 0] = rng.random(1500) < 0.08
+            line = fit(x, x @ [3.0, -0.5, 0.3] + 4.0 + rng.normal(size=1500), 0.25, seed)
+            assert "Only a single value" in " ".join(line.warnings)
+            found += abs(line.intercept - 4.0) < 1.96 * np.sqrt(line.covariance[3, 3])
+        return found
+
+    assert held() >= 26
+    monkeypatch.setattr(own_fit, "_UNSEEN", 0.0)
+    assert held() < 20  # a planted fault
+
+
 @pytest.mark.parametrize("kind", ["flag", "code", "normal"])
 def test_a_feature_of_which_few_rows_deviate_is_named(kind) -> None:
     """Its slope rests on so few rows that hardly any of them may be far out."""

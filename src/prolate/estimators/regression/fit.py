@@ -67,6 +67,8 @@ _LEVEL = 0.03  # ... part of what is left, for the intercept
 _MOST_EXPLAINED = 0.95
 _START = 0.3  # part of the weighted rows' share that tells a line of a sample
 _SURELY = 0.7  # standard deviations by which another radius must predict better
+# Deviations of the target by which its mean may be moved by features that seem to be one value.
+_UNSEEN = 0.25
 _COUNTED = 4.0  # standard deviations by which a noisy count may be too large
 
 
@@ -149,6 +151,8 @@ def _fit(
         sampling = _finite(units @ found.sampling @ units.T)
     unseen = np.flatnonzero(standard.scale[:-1] >= LARGEST)
     noise[unseen, unseen] = np.inf  # nothing is known of their slopes
+    if unseen.size and fit_intercept:
+        noise[k, k] += (_UNSEEN * float(standard.scale[-1])) ** 2
     return LinearFit(
         coef=value[:k],
         intercept=float(value[k] + standard.center[-1]),
