@@ -69,8 +69,8 @@ class _Correction:
     ----------
     factor : float64 array of shape (k,)
         By which they are larger, along each axis.
-    doubt : float
-        Part by which that may be wrong.
+    doubt : float64 array of shape (k,)
+        By which part of the slopes that may be wrong.
     rows, of_slopes : float
         How many unclipped rows would have the same sampling error of the level, and of the slopes
         on features that are as spread as the clipped ones.
