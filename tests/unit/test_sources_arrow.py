@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -212,10 +213,21 @@ def test_the_index_of_a_frame_is_no_column() -> None:
     assert rows_of(open_source(frame, "year")).tolist() == [[5.0], [5.0]]
 
 
-@pytest.mark.parametrize("column", [pl.Series([1]), pa.chunked_array([[1]]), pd.Series([1])])
-def test_one_column_is_no_table(column: object) -> None:
+@pytest.mark.parametrize("series", [pl.Series, lambda name, data: pd.Series(data, name=name)])
+def test_a_series_is_a_table_of_one_column(series: Callable[..., object]) -> None:
+    for name, called in [("age", "age"), (None, "x0"), ("", "x0")]:
+        source = open_source(series(name, [1.5, None]), called)
+        assert source.columns == (called,)
+        np.testing.assert_array_equal(rows_of(source), [[1.5], [np.nan]])
+    with pytest.raises(InputError, match="no column 'income' in the DataFrame"):
+        open_source(series("age", [1.5]), "income")
+    with pytest.raises(InputError, match="of type"):
+        open_source(series("age", ["old"]))
+
+
+def test_one_column_without_a_name_is_no_table() -> None:
     with pytest.raises(InputError, match=r"to_frame\(\)"):
-        open_source(column)
+        open_source(pa.chunked_array([[1]]))
 
 
 def test_record_batches_and_empty_tables() -> None:

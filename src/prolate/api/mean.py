@@ -78,8 +78,8 @@ def mean(
     ----------
     data : table
         A two-dimensional NumPy array; a pandas, polars, pyarrow, DuckDB or Ibis table (anything
-        with ``__arrow_c_stream__``); a scipy.sparse matrix; a Spark data frame; or the path or
-        glob of Parquet, CSV or Arrow files.
+        with ``__arrow_c_stream__``); a series of pandas or polars, as one column; a scipy.sparse
+        matrix; a Spark data frame; or the path or glob of Parquet, CSV or Arrow files.
     budget : Budget
         What the release may cost.
     columns : str, int or sequence of them, optional

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ _SUPPORTED = (
 )
 _DATASET = " Pass the paths of its files, or its .scanner().to_reader()."
 _INSTEAD = {
+    "dict": " Pass pyarrow.table(data), if it holds columns.",
     "LazyFrame": " Call .collect() on it first.",
     "DuckDBPyConnection": " Pass a query of it, such as connection.sql('from visits').",
     "FileSystemDataset": _DATASET,
@@ -49,7 +50,8 @@ def open_source(
         - a two-dimensional NumPy array (masked: missing), or nested lists of numbers, of which
           booleans are 0 and 1;
         - a pandas, polars or pyarrow table, a DuckDB relation, an Ibis table: anything
-          with ``__arrow_c_stream__``;
+          with ``__arrow_c_stream__``; of pandas and polars also a series, a table of one
+          column, which is called x0 if it has no name;
         - a scipy.sparse array or matrix;
         - a path or a glob, or a list of them, of Parquet (.parquet, .pq), CSV (.csv,
           .tsv, also .gz) and Arrow (.arrow, .feather, .ipc) files; of a directory, the
@@ -96,6 +98,9 @@ def open_wanted(
     if isinstance(data, Source) and wanted.columns is None and wanted.target is None:
         return data
     kinds = [(kind.__module__.split(".")[0], kind.__name__) for kind in type(data).__mro__]
+    if ("pandas", "Series") in kinds or ("polars", "Series") in kinds:
+        frame = _frame_of(data)
+        return open_wanted(frame, wanted, block_bytes=block_bytes, engine=engine)
     if engine is not None or any(room == "pyspark" for room, _ in kinds):
         return _spark(data, kinds, wanted, block_bytes, engine)
     if as_paths(data):
@@ -112,11 +117,17 @@ def open_wanted(
         from prolate.sources.frames import PandasSource
 
         return PandasSource(data, wanted, block_bytes)
-    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_frame"):  # a series: refused
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_frame"):  # others' series: refused
         from prolate.sources.arrow import ArrowSource
 
         return ArrowSource(data, wanted, block_bytes)
     return _plain(data, wanted, block_bytes)
+
+
+def _frame_of(series: Any) -> object:
+    """Return a series of pandas or polars as a table of one column; nothing is copied."""
+    nameless = series.name is None or series.name == ""
+    return series.to_frame("x0" if nameless else series.name)
 
 
 def _plain(data: object, wanted: Wanted, block_bytes: int) -> Source:
