@@ -212,7 +212,14 @@ def _mean_of(
                 shape, weigh, share=curator.remaining, relative=error_norm == RELATIVE
             )
         found = _clipped_mean(
-            curator, shape, weigh(shape), clip=clip, sample=shape.sample, norms=norms, table=curator
+            curator,
+            shape,
+            weigh(shape),
+            clip=clip,
+            sample=shape.sample,
+            error_norm=error_norm,
+            norms=norms,
+            table=curator,
         )
         if first is not None:
             rare, median = first.rare, error_norm < 2.0
@@ -231,6 +238,7 @@ def _clipped_mean(
     *,
     clip: Clip,
     sample: Measurer,
+    error_norm: float = 2.0,
     norms: MeasuredNorms | None = None,
     table: Searcher | None = None,
 ) -> FoundMean:
@@ -240,7 +248,15 @@ def _clipped_mean(
         return fixed_clip_mean(curator, shape, scale, share=share, fraction=clip, sample=sample)
     far = (0.0, 0.0) if shape.first is None else shape.first.far(shape.rows, scale)
     return clipped_mean(
-        curator, shape, scale, share=share, sample=sample, far=far, norms=norms, table=table
+        curator,
+        shape,
+        scale,
+        share=share,
+        sample=sample,
+        far=far,
+        error_norm=error_norm,
+        norms=norms,
+        table=table,
     )
 
 
@@ -263,7 +279,14 @@ def _mostly_rare_mean(
         share = curator.remaining * min(max(part, _LEAST_PART), 1.0 - _LEAST_PART)
         view = SomeColumns(curator, others)
         sample = view if shape.sample is curator else SomeColumns(shape.sample, others)
-        bulk = clipped_mean(view, shape.of(others), scale[others], share=share, sample=sample)
+        bulk = clipped_mean(
+            view,
+            shape.of(others),
+            scale[others],
+            share=share,
+            sample=sample,
+            error_norm=error_norm,
+        )
         value[others], noise[others] = bulk.value, bulk.noise_std
         clipping[others] = bulk.clipping_std
     rare = rare_mean(

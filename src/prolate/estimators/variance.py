@@ -73,7 +73,15 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         shape, weigh, share=_MEAN_SHARE * table.remaining, relative=error_norm == RELATIVE
     )
     share = _MEAN_SHARE * table.remaining  # the look may have been a dear one
-    mean = clipped_mean(table, shape, weigh(shape), share=share, sample=shape.sample, norms=lengths)
+    mean = clipped_mean(
+        table,
+        shape,
+        weigh(shape),
+        share=share,
+        sample=shape.sample,
+        error_norm=error_norm,
+        norms=lengths,
+    )
 
     likely = raised_spread(shape.spread, error_norm, constant=shape.constant, squares=True)
     size = np.clip(likely, *SQUARABLE) ** 2

@@ -8,7 +8,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from prolate.theory.shape import RELATIVE, effective_columns, noise_moment, optimal_scale
+from prolate.theory.shape import (
+    RELATIVE,
+    effective_columns,
+    error_unit,
+    noise_moment,
+    optimal_scale,
+)
 
 if TYPE_CHECKING:
     from prolate.theory import chi2_mixture, clipping, constraint, radii
@@ -27,6 +33,7 @@ __all__ = [
     "clipping",
     "constraint",
     "effective_columns",
+    "error_unit",
     "exact_radius",
     "noise_moment",
     "optimal_b",

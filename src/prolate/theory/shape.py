@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RELATIVE", "effective_columns", "noise_moment", "optimal_scale"]
+__all__ = ["RELATIVE", "effective_columns", "error_unit", "noise_moment", "optimal_scale"]
 
 RELATIVE = 0.0
 """Stands for "relative" instead of a p >= 1: errors count relative to the column's spread."""
@@ -45,6 +45,37 @@ def optimal_scale(spread: NDArray[np.float64], error_norm: float) -> NDArray[np.
     [1.0, 16.0]
     """
     return np.asarray(spread ** (2.0 / (error_norm + 2.0)))
+
+
+def error_unit(scale: NDArray[np.float64], error_norm: float) -> NDArray[np.float64]:
+    """Return units of the columns in which an l_2 error is small when the l_p error is.
+
+    With errors e_j in proportion to the scales s_j, as those of noise are, a small part of e_j**2
+    changes the sum of all e_j**p by as much as it changes that of all (e_j / u_j)**2, where
+    u_j = s_j**(1 - p / 2).
+
+    Parameters
+    ----------
+    scale : float64 array of shape (d,)
+        Of the noise, such as `optimal_scale`; positive.
+    error_norm : float
+        The p >= 1, or `RELATIVE`.
+
+    Returns
+    -------
+    float64 array of shape (d,)
+        1 for the largest scale.
+
+    Examples
+    --------
+    >>> error_unit(np.array([1.0, 4.0]), 2).tolist()
+    [1.0, 1.0]
+    >>> error_unit(np.array([1.0, 4.0]), RELATIVE).tolist()
+    [0.25, 1.0]
+    >>> error_unit(np.array([1.0, 4.0]), 4).tolist()
+    [4.0, 1.0]
+    """
+    return np.asarray((scale / np.max(scale)) ** (1.0 - error_norm / 2.0))
 
 
 def noise_moment(noise_std: NDArray[np.float64], error_norm: float) -> float:

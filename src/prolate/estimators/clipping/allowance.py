@@ -63,17 +63,17 @@ def allowance_of_mean(loss: Loss, *, bias: float, radius: float) -> Allowance:
     loss : Loss
         What they lose by it.
     bias : float
-        Length of the bias that is likely, in the data's unit.
+        Length of the bias that is likely, in `Expected.unit`.
     radius : float
     """
-    expected, spread = loss.expected, loss.spread
+    expected, spread, unit = loss.expected, loss.spread, loss.expected.unit
     along = expected.along(spread, loss.scale)
     odd = _odd(loss, along, radius)
-    shown = _no_longer(loss.tilt.shown, along, loss.scale)
-    skewed = np.maximum(_ALLOWED * bias * np.maximum(along, _KNOWN * shown), odd)
-    chance = _ALLOWED * expected.unit * math.sqrt(expected.fluctuation_square(radius))
-    clipping_std = np.hypot(skewed, chance * spread / np.linalg.norm(spread))
-    guessed = np.maximum(bias * along, odd)
+    shown = _no_longer(loss.tilt.shown, along, loss.scale / unit)
+    skewed = np.maximum(_ALLOWED * bias * unit * np.maximum(along, _KNOWN * shown), odd)
+    chance = _ALLOWED * math.sqrt(expected.fluctuation_square(radius))
+    clipping_std = np.hypot(skewed, chance * spread / np.linalg.norm(spread / unit))
+    guessed = np.maximum(bias * unit * along, odd)
     return Allowance(clipping_std, guessed, min(expected.stretch, MOST_STRETCH))
 
 
@@ -103,8 +103,9 @@ def _odd(loss: Loss, along: Floats, radius: float) -> Floats:
         direction, times, part = tilt.shown, _OWN, 1.0
     else:
         direction, times, part = along, _ODD, _ODD if beyond.start >= radius else 0.0
+    direction = expected.unit * direction
     worth = 1.0 / float(np.hypot.reduce(direction / scale))  # whose squares may vanish
-    theirs, shown = worth * _far_tilt(loss, radius), expected.unit * math.sqrt(tilt.square)
+    theirs, shown = worth * _far_tilt(loss, radius), math.sqrt(tilt.square)
     if part * theirs > times * shown:  # of tiny scales, both may vanish
         part = times * shown / theirs
     return np.maximum(part * worth * odd * direction, _alone(loss, along, radius) * odd * scale)

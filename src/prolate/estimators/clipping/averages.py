@@ -26,12 +26,12 @@ class Answer:
 
 
 def average(
-    first: Answer, second: Answer, unit: float, bias_square: Callable[[float], float]
+    first: Answer, second: Answer, unit: float | Floats, bias_square: Callable[[float], float]
 ) -> tuple[Floats, Floats, float]:
     """Return the average by inverse mean squared error, its noise, and the length of its bias.
 
-    Means clipped to a radius have a squared bias, over `unit` squared, of `bias_square`; and the
-    first misses what the two clearly differ by.
+    Means clipped to a radius have a squared bias, in `unit`, of `bias_square`; and the first
+    misses what the two clearly differ by.
     """
     both = (first.noise / unit) ** 2 + (second.noise / unit) ** 2
     found = float(np.sum(((second.value - first.value) / unit) ** 2))
@@ -47,7 +47,7 @@ def average(
     ratio = np.sqrt(square(second) / square(first))
     weight = 1.0 / (1.0 + ratio**2)  # of the second
     value = (1.0 - weight) * first.value + weight * second.value
-    bias = unit * sum(
+    bias = sum(
         float(np.mean(part)) * np.sqrt(bias_square(answer.radius))
         for part, answer in ((1.0 - weight, first), (weight, second))
     )

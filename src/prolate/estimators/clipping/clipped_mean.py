@@ -35,7 +35,7 @@ from prolate.estimators.portion import Portion
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
 from prolate.parallel import computed_once
-from prolate.theory import effective_columns
+from prolate.theory import effective_columns, error_unit
 
 __all__ = ["clipped_mean"]
 
@@ -56,6 +56,7 @@ def clipped_mean(
     share: float,
     sample: Measurer,
     far: tuple[float, float] = (0.0, 0.0),
+    error_norm: float,
     norms: MeasuredNorms | None = None,
     table: Searcher | None = None,
 ) -> FoundMean:
@@ -73,6 +74,8 @@ def clipped_mean(
     far : two floats
         How many rows are known to be far out, and how far, in units of `scale`: the noise of
         the rows' lengths may hide them.
+    error_norm : float
+        The p of the l_p error that is to be small.
     norms : MeasuredNorms, optional
         What a first look at the lengths of the rows that are searched showed.
     table : Searcher, optional
@@ -91,6 +94,7 @@ def clipped_mean(
         for_radius=radius_share(sample, shape.rows * sample.fraction, effective) * share,
         share=share - for_tilt - for_variation,
         known=norms,
+        unit=np.max(shape.spread) * error_unit(scale, error_norm),
     )
     hidden = far[1] if far[1] > expected.safe and far[0] > expected.clipped else 0.0
     rows = _Rows(
@@ -123,11 +127,19 @@ def clipped_mean(
         last = rows.share_of_last
         long = long_column(table, shape, scale, expected, tilt, radius=radius, share=last)
         if long is not None:
-
-            def mean_of(others: Portion, shape: Shape, scale: Floats) -> FoundMean:
-                return clipped_mean(others, shape, scale, share=1.0, sample=others.sampled())
-
             around = replace(shape, center=first.value, center_noise=first.noise)
+
+            def mean_of(others: Portion) -> FoundMean:
+                some = others.index
+                return clipped_mean(
+                    others,
+                    around.of(some),
+                    scale[some],
+                    share=1.0,
+                    sample=others.sampled(),
+                    error_norm=error_norm,
+                )
+
             return two_means(
                 table, around, scale, expected, long, share=last + for_variation, others=mean_of
             )
@@ -284,7 +296,7 @@ class _Rows:
         kept = self.shape.rows * self.expected.mean_factor(radius)
         mean = Answer(first.value + total / kept + loss.lost(radius), noise / kept, radius)
         if self.sample is not self.curator:
-            return mean.value, mean.noise, self.expected.unit * np.sqrt(bias_square(radius))
+            return mean.value, mean.noise, np.sqrt(bias_square(radius))
         first = replace(first, value=first.value + loss.lost(first.radius))
         value, noise, bias = average(first, mean, self.expected.unit, bias_square)
         if self.shape.center_noise is not None:

@@ -135,6 +135,7 @@ def expected_lengths(
     for_radius: float,
     share: float,
     known: MeasuredNorms | None,
+    unit: Floats,
 ) -> tuple[Expected, float]:
     """Return what to expect by how long rows are, and what is left of a share for the sums.
 
@@ -161,7 +162,8 @@ def expected_lengths(
         return replace(norms, counts=norms.counts / part, noise=norms.noise / part)
 
     def expected_of(norms: MeasuredNorms) -> Expected:
-        return expect(curator, shape.rows, shape.spread, scale, norms, share=left(), clumped=True)
+        rows, spread, part = shape.rows, shape.spread, left()
+        return expect(curator, rows, spread, scale, norms, share=part, unit=unit, clumped=True)
 
     norms = look(known)
     expected = expected_of(norms)

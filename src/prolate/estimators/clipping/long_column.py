@@ -80,7 +80,8 @@ def long_column(
     column = int(np.argmax(stands))
     if not tilt.clear or stands[column] < _SHOWN or shape.part is not None:
         return None
-    square = (tilt.row / scale / unit) ** 2 - (tilt.own / scale / unit) ** 2
+    scaled = expected.unit / scale / unit
+    square = (tilt.row * scaled) ** 2 - (tilt.own * scaled) ** 2
     rest = float(np.sum(square) - square[column])
     if rest > _OTHERS_TILT * square[column] or expected.clumps.any():
         return None
@@ -111,7 +112,7 @@ def two_means(
     long: LongColumn,
     *,
     share: float,
-    others: Callable[[Portion, Shape, Floats], FoundMean],
+    others: Callable[[Portion], FoundMean],
 ) -> FoundMean:
     """Return the mean of a column by itself and of the others, for a share of mu**2.
 
@@ -125,7 +126,7 @@ def two_means(
     long : LongColumn
     share : float
     others : callable
-        Returns the mean of some columns, by all of their budget, their shape and scale.
+        Returns the mean of some columns, by all of their budget.
     """
     share = min(share, table.remaining)
     index, rest = np.array([long.index]), np.delete(np.arange(scale.size), long.index)
@@ -141,11 +142,7 @@ def two_means(
         share=1.0,
     )
     guessed = np.hypot(alone.guessed, unseen)
-    found = others(
-        Portion.of(table, rest, (1.0 - long.part) * share, sample=shape.sample),
-        shape.of(rest),
-        scale[rest],
-    )
+    found = others(Portion.of(table, rest, (1.0 - long.part) * share, sample=shape.sample))
 
     def both(one: float | Floats, other: Any) -> Floats:
         return np.insert(np.broadcast_to(other, rest.shape), long.index, one)

@@ -141,7 +141,7 @@ class Loss:
         return self._slopes(radius)[0] * self.row if self.foreseen else np.zeros(self.row.size)
 
     def doubt_square(self, radius: Radii) -> Radii:
-        """Return the squared l2 norm of what that is wrong by, over `Expected.unit` squared."""
+        """Return the squared l2 norm of what that is wrong by, in `Expected.unit`."""
         slope, variance = self._slopes(radius)
         if not self.foreseen:
             return self.tilt.square * (slope**2 + variance)

@@ -50,7 +50,7 @@ class Tilt:
     shown : float64 array of shape (d,)
         Its direction, in the columns that clearly show it: of length 1, or 0.
     row : float64 array of shape (d,)
-        The mean tilted row as measured, over `Expected.unit`.
+        The mean tilted row as measured, in `Expected.unit`.
     row_noise : float
         L2 norm of what symmetric rows make it: of its noise, their sampling, and their center.
     own : float64 array of shape (d,)
@@ -170,7 +170,8 @@ def measure_tilt(
     clear = max(_CAUTION * (surplus - doubt), 0.0)
     likely = max(surplus, 0.0) + _DOUBT * doubt
     # Symmetric rows vary too: by as much in each column as their tilt, over the spreads.
-    own = np.hypot(noise, spread / np.linalg.norm(spread) * np.sqrt(sampled))
+    size = spread / expected.unit
+    own = np.hypot(noise, size / np.linalg.norm(size) * np.sqrt(sampled))
     shown = np.where(np.abs(total) > _SHOWN * own, np.abs(total), 0.0)
     length = float(np.linalg.norm(shown))
     shown = shown / length if length > 0.0 else shown

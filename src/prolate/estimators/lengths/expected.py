@@ -52,14 +52,14 @@ class Expected:
     noise : float
         Of a mean with radius 1, in units of a column's scale.
     noise_square : float
-        Squared l2 norm of the noise of a mean with radius 1, over unit**2.
+        Squared l2 norm of the noise of a mean with radius 1, in `unit`.
     spread_square : float
-        Squared l2 norm of the columns' scales, over unit**2.
+        Squared l2 norm of the columns' spreads, in `unit`.
     slope_square : float
-        How much longer rows are, squared and over unit**2, per squared scaled length: where
+        How much longer rows are, squared and in `unit`, per squared scaled length: where
         few columns rule, a long row is long in these.
-    unit : float
-        Keeps squares within the range of floats.
+    unit : float or float64 array of shape (d,)
+        In which columns' errors count.
     columns : float
         About how many columns make rows long.
     clumped : bool
@@ -74,7 +74,7 @@ class Expected:
     noise_square: float
     spread_square: float
     slope_square: float
-    unit: float
+    unit: float | Floats
     columns: float
     clumped: bool = False
 
@@ -133,7 +133,7 @@ class Expected:
 
     @computed_once
     def squares(self) -> Floats:
-        """Squared l2 norm, over unit**2, of rows of each scaled length."""
+        """Squared l2 norm, in `unit`, of rows of each scaled length."""
         length, mass = self.lengths
         excess = length**2 - float(mass @ length**2)
         return np.maximum(self.spread_square + self.slope_square * excess, 0.0)
@@ -164,7 +164,7 @@ class Expected:
     def off_square(self, off: Floats, spread: Floats, scale: Floats) -> float:
         """Return the squared length, along a row, of a center that is `off` in each column.
 
-        Over `unit` squared; of a row's length, columns have the parts that their squares have.
+        In `unit`; of a row's length, columns have the parts that their squares have.
         """
         length = (spread / scale) ** 2
         return float(np.sum((off / self.unit * length / np.sum(length)) ** 2))
@@ -182,7 +182,7 @@ class Expected:
         return outside / self.mean_factor(radius)
 
     def fluctuation_square(self, radius: Radii) -> Radii:
-        """Return the squared l2 norm of what clipping symmetric rows adds, over unit**2."""
+        """Return the squared l2 norm of what clipping symmetric rows adds, in `unit`."""
         length, mass = self.lengths
         factor = np.expand_dims(self.mean_factor(radius), -1)
         off = 1.0 - kept_parts(radius, length) / factor
@@ -212,11 +212,15 @@ def expect(
     norms: MeasuredNorms,
     *,
     share: float,
+    unit: Floats | None = None,
     one_sided: bool = False,
     clumped: bool = False,
 ) -> Expected:
-    """Return what error to expect of a mean with a share of mu**2."""
-    unit = float(np.max(np.abs(spread)))
+    """Return what error to expect of a mean with a share of mu**2.
+
+    In units of the columns, or else of the widest, which keeps squares within the range of floats.
+    """
+    one = float(np.max(np.abs(spread))) if unit is None else unit
     per_radius = radii_apart(curator.neighbors, one_sided=one_sided) / curator.mu_of(share)
     clipped = per_radius * np.sqrt(effective_columns(spread, scale))
     square = (spread / scale) ** 2
@@ -227,10 +231,10 @@ def expect(
         rows=rows,
         clipped=clipped,
         noise=per_radius / rows,
-        noise_square=float(np.sum((per_radius / rows * scale / unit) ** 2)),
-        spread_square=float(np.sum((spread / unit) ** 2)),
-        slope_square=float(np.sum((square * scale / unit) ** 2) / np.sum(square**2)),
-        unit=unit,
+        noise_square=float(np.sum((per_radius / rows * scale / one) ** 2)),
+        spread_square=float(np.sum((spread / one) ** 2)),
+        slope_square=float(np.sum((square * scale / one) ** 2) / np.sum(square**2)),
+        unit=one,
         columns=float(np.sum(square)) ** 2 / float(np.sum(square**2)),
         clumped=clumped,
     )
