@@ -28,6 +28,7 @@ from prolate.estimators.lengths.norms import (
 )
 from prolate.estimators.search.alike import are_alike
 from prolate.estimators.search.floor import with_common_floor
+from prolate.estimators.search.longest import longest_columns
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
@@ -36,6 +37,7 @@ __all__ = ["expected_lengths", "with_first_look"]
 
 Floats = NDArray[np.float64]
 
+_ALONE = 0.5  # of the norm that rows are beyond: what one column makes them long by
 _FEWEST = 2  # columns that may hide values: a single one has its sides counted
 _FAR = 4.4  # typical norms: no column that was seen is so long
 _HIDDEN = (
@@ -69,10 +71,38 @@ def with_first_look(
     norms = measure_norms(
         sample, center=shape.center, scale=scale, spread=shape.spread, share=part * share, more=0
     )
-    found = _with_floor(shape, norms, scale, relative=relative)
+    found = _with_floor(_with_longest(shape, norms, scale), norms, scale, relative=relative)
     if found is shape:
         found = _with_values_of_constants(shape, norms, scale)
     return (shape, norms) if found is shape else (found, None)
+
+
+def _with_longest(shape: Shape, norms: MeasuredNorms, scale: Floats) -> Shape:
+    """Return the shape with larger spreads of columns that alone make rows far longer than others.
+
+    Of a column of rare values, which were taken to be as small as others', too.
+    """
+    apart, norm = norms.beyond_gap
+    if not apart or scale.size < _FEWEST:
+        return shape
+    rows = shape.rows * shape.sample.fraction
+    size, part = longest_columns(
+        shape.sample, rows, shape.center, beyond=_ALONE * norm * scale, part=apart / rows
+    )
+    likely = size * np.sqrt(part)
+    raised = likely > shape.spread
+    if not raised.any():
+        return shape
+    first, noise, constant = shape.first, shape.center_noise, shape.constant
+    if first is not None:
+        first = replace(first, step=np.where(raised & first.rare, size, first.step))
+    return replace(
+        shape,
+        spread=np.where(raised, likely, shape.spread),
+        center_noise=None if noise is None else np.where(raised, np.inf, noise),  # the bulk's
+        constant=None if constant is None else constant & ~raised,
+        first=first,
+    )
 
 
 def _with_floor(shape: Shape, norms: MeasuredNorms, scale: Floats, *, relative: bool) -> Shape:

@@ -116,7 +116,12 @@ class MeasuredNorms:
 
     @property
     def apart(self) -> float:
-        """How many rows are far beyond the others, and hardly any between; 0 if none clearly are.
+        """How many rows are far beyond the others, and hardly any between; 0 if none clearly."""
+        return self.beyond_gap[0]
+
+    @property
+    def beyond_gap(self) -> tuple[float, float]:
+        """The same number of rows, and a norm that they are beyond.
 
         They alone must be longer than the columns' scales promise of all rows together.
         """
@@ -128,8 +133,8 @@ class MeasuredNorms:
             before, beyond = self.above[first]
             sure = _CLEARLY * self.noise * np.sqrt(self.edges.size - first[1])
             if beyond > max(sure, 0.5 * before, _LONGER * total / far**2):
-                return float(beyond)
-        return 0.0
+                return float(beyond), float(self.edges[first[1]])
+        return 0.0, 0.0
 
     @property
     def unseen(self) -> float:

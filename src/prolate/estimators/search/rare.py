@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from prolate.curator import Searcher
 from prolate.estimators.search.deviations import coarse_deviations, deviations
 from prolate.estimators.search.farthest import own_steps
-from prolate.estimators.search.locate import Interval
+from prolate.estimators.search.locate import WITHIN, Interval
+from prolate.estimators.search.longest import longest_columns
 from prolate.estimators.search.magnitudes import TINY
 from prolate.estimators.search.spread import SMALLEST
 from prolate.queries import Cut, NormHistogram
@@ -50,6 +51,7 @@ _MOST = 0.5  # of a column's rows are elsewhere
 _HELD = (0.5, 0.7)  # part of all rare values' squares: from here to there, the others are smaller
 _SHOWN, _FEWEST = 2.0, 3  # standard deviations of a mean that is seen, and such columns
 _NOTHING = 2.0**-8  # of a usual step: a bulk that is no wider is next to nothing
+_SMALLEST_STEP = 2.0**-34  # of those of all columns together
 _UNSURE = (0.1, 0.2)  # of logarithms: of parts, and of steps, from octaves
 
 
@@ -119,7 +121,34 @@ def rare_values(
     step, own, seen = own_steps(
         curator, rows, interval.center, interval.half, step, relative=relative
     )
-    return RareValues(step, own, seen, spread, mixed=True, common=common)
+    found = RareValues(step, own, seen, spread, mixed=True, common=common)
+    if not relative or np.all(own[step > 0.0]):
+        return found
+    part = min(farthest.rows / max(rows, 1.0), 1.0)
+    return _with_longest(curator, rows, interval, found, part=part)
+
+
+def _with_longest(
+    curator: Searcher, rows: float, interval: Interval, rare: RareValues, *, part: float
+) -> RareValues:
+    """Return it with the steps of columns whose own are not seen in single octaves.
+
+    For errors relative to spreads: the others would have the step of all rare values together,
+    which may be a thousand times theirs. A `part` of the rows has some.
+    """
+    left = (rare.step > 0.0) & ~rare.own
+    beyond = np.where(left, np.maximum(WITHIN * interval.half, TINY), np.inf)
+    least = _SMALLEST_STEP * rare.common
+    size, parts = longest_columns(
+        curator, rows, interval.center, beyond=beyond, part=part, least=least
+    )
+    found = size > 0.0
+    return replace(
+        rare,
+        step=np.where(found, size, rare.step),
+        own=rare.own | found,
+        seen=np.where(found, size * np.sqrt(parts), rare.seen),
+    )
 
 
 def joined(interval: Interval, rare: RareValues) -> tuple[Interval, RareValues]:

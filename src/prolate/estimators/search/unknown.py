@@ -81,7 +81,7 @@ def search_columns(
             again=shares.rare_again,
             relative=relative,
         )
-        if np.mean(narrow) > _MOSTLY:
+        if np.mean(narrow) > _MOSTLY and not relative:
             interval, rare = joined(interval, rare)
             narrow = interval.narrow
     common = rare.spread
