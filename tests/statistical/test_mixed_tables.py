@@ -85,7 +85,7 @@ def test_flags_are_lost_where_rare_values_are_taken_to_be_of_one_size(monkeypatc
 
 
 def no_first_look(monkeypatch) -> None:
-    monkeypatch.setattr(MeasuredNorms, "apart", 0.0)
+    monkeypatch.setattr(MeasuredNorms, "beyond_gap", (0.0, 0.0))
 
 
 def far(n: int, seed: int) -> np.ndarray:
