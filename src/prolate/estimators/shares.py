@@ -236,14 +236,14 @@ def length_share(curator: Searcher, rows: float) -> float:
     return curator.remaining * _share(_one_row(curator, rows), wanted, most)
 
 
-def long_share(curator: Searcher, rows: float, noise: float) -> float:
+def long_share(curator: Measurer, rows: float, noise: float) -> float:
     """Return the share for one of several counts of long rows; 0 if twice the noise is too dear."""
     share = max((_one_row(curator, rows) / noise) ** 2, _LEAST)
     return curator.remaining * min(share, _LONG) if share < 4.0 * _LONG else 0.0
 
 
 def farthest_share(
-    curator: Searcher, rows: float, *, precisely: bool = False, of: float | None = None
+    curator: Measurer, rows: float, *, precisely: bool = False, of: float | None = None
 ) -> float:
     """Return the share for a histogram of the rows' farthest columns, or of a part of the rows."""
     wanted, most = _FARTHEST_PRECISELY if precisely else _FARTHEST

@@ -360,3 +360,27 @@ def test_rare_values_of_several_sizes_have_their_own_where_errors_are_relative()
         made = prolate.mean(rows, budget=Budget(rho=0.05), error_norm="relative", seed=seed)
         off = np.abs(made.estimate - rows.mean(axis=0)) / rows.std(axis=0)
         assert np.max(off) < 1.0  # thousands in the second column, if it is as the first
+
+
+def test_variances_beside_an_amount_that_few_rows_have(monkeypatch) -> None:
+    """The look at how long rows are for a mean is cheap there, and noise hides them from it."""
+    squares = import_module("prolate.estimators.clipping.squares")
+
+    def errors() -> np.ndarray:
+        found = []
+        for seed in range(6):
+            draw = np.random.default_rng(seed)
+            rows = draw.standard_normal((5_000, 6))
+            rows[:, 5] = 100.0 * (draw.random(5_000) < 0.05) * draw.lognormal(0.0, 1.0, 5_000)
+            rows[:, 4] = draw.random(5_000) < 0.2
+            budget = Budget(rho=0.08)
+            made = prolate.variance(rows, budget=budget, error_norm="relative", seed=seed)
+            found.append(np.max(np.abs(made.estimate[:5] / rows[:, :5].var(axis=0) - 1.0)))
+        return np.array(found)
+
+    told = errors()
+    monkeypatch.setattr(squares, "longest_columns", lambda *_args, **_: (np.zeros(6),) * 2)
+    untold = errors()  # a planted fault
+    print("off by:", np.round(told, 2), "without:", np.round(untold, 2))
+    assert np.max(told) < 0.5
+    assert np.max(untold) > 2.0

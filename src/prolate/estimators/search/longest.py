@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Searcher
+from prolate.curator import Measurer
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import farthest_share, long_share, significance
 from prolate.queries import FarthestHistogram, NormHistogram
@@ -31,7 +31,7 @@ _MOST = 3  # columns
 
 
 def longest_columns(
-    view: Searcher, rows: float, center: Floats, *, beyond: Floats, part: float, least: float = 0.0
+    view: Measurer, rows: float, center: Floats, *, beyond: Floats, part: float, least: float = 0.0
 ) -> tuple[Floats, Floats]:
     """Return how far out such columns' values are in these rows, and in what part of all rows.
 
@@ -39,7 +39,7 @@ def longest_columns(
 
     Parameters
     ----------
-    view : Searcher
+    view : Measurer
         Its columns are asked.
     rows : float
         Number of rows, or a private estimate of it.
@@ -66,7 +66,7 @@ def longest_columns(
 
 
 def _size(
-    view: Searcher, rows: float, center: Floats, column: int, least: float, part: float
+    view: Measurer, rows: float, center: Floats, column: int, least: float, part: float
 ) -> float:
     """Return how far out half of a part of a column's values is, at least so far.
 
