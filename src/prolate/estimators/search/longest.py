@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 _LOST = 1e-3  # probability that noise alone makes any column stand out
 _NOISE = 0.3  # of a count in a column, over the rows that are long by it
 _OCTAVES = 40  # that its values may be in
+_FARTHEST = LARGEST / 2.0  # where they begin, at most
 _LOOKS, _SURE = 12, 0.8  # at these: at most, or until it is in three of them with this probability
 _VAGUE = 0.3  # of the part, that a count may differ by, as values are in several octaves
 _MIDDLE = 1.4  # of an octave, over where it begins
@@ -60,6 +61,8 @@ def longest_columns(
         if votes.values[column] <= limit[column]:
             break
         length = float(max(beyond[column], least))
+        if length > _FARTHEST:
+            continue
         parts[column] = min(float(votes.values[column]) / rows, 1.0)
         size[column] = _size(view, rows, center, int(column), length, parts[column])
     return size, np.where(size > 0.0, parts, 0.0)
