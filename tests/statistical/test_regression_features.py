@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import prolate
-from prolate.estimators.regression import correction, standardize
+from prolate.estimators.regression import correction, rare_features, standardize
 from prolate.estimators.regression import fit as own_fit
 
 N = 20_000
@@ -49,9 +49,30 @@ def test_categories(monkeypatch):
     """A flag is 1 in a twentieth of the rows, of which single columns show nothing."""
     assert left(categories) < 0.22
     monkeypatch.setattr(
-        standardize, "_with_rare_values", lambda view, rows, interval, spread: spread
+        standardize, "with_rare_values", lambda view, rows, interval, spread: spread
     )
     assert left(categories) > 0.4  # a planted fault
+
+
+def test_flags_of_units_decades_apart(monkeypatch):
+    """They have the slopes that they would have if all were of one unit."""
+    units = 10.0 ** np.linspace(-4.0, 5.0, 10)
+
+    def slopes() -> np.ndarray:
+        """Return the slopes over the true ones, of five fits."""
+        found = []
+        for seed in range(5):
+            rng = np.random.default_rng([seed, 5])
+            X = (rng.random((N, 10)) < 0.05).astype(float)
+            y = 2.0 * X.sum(axis=1) + rng.normal(size=N)
+            model = prolate.LinearRegression(epsilon=1, delta=1e-6, seed=seed).fit(X * units, y)
+            found.append(model.coef_ * units / 2.0)
+        print("slopes:", np.round(np.median(found, axis=0), 2))
+        return np.array(found)
+
+    assert np.all(np.abs(np.median(slopes(), axis=0) - 1.0) < 0.3)
+    monkeypatch.setattr(rare_features, "_LOOKS", 0)
+    assert np.mean(np.abs(slopes()) < 0.1) > 0.2  # a planted fault: a common scale alone
 
 
 @pytest.mark.parametrize(("rows_of", "most"), [(topics, 0.35), (rounded, 0.4)])

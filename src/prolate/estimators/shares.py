@@ -33,6 +33,7 @@ __all__ = [
     "present_share",
     "radii_apart",
     "radius_share",
+    "rare_share",
     "rows_changed",
     "sample_rows",
     "sides_share",
@@ -61,6 +62,7 @@ _RADIUS_LEAST = 0.01  # where rows are many: the longest are rare
 _POOLED = (0.01, 0.01)  # of a histogram of all columns together
 _FARTHEST = (0.007, 0.02)  # of a histogram of rows by their farthest column
 _FARTHEST_PRECISELY = (0.0025, 0.02)  # the same, where spreads of rare values are told by it
+_FARTHEST_RARE = (0.0018, 0.04)  # the same, of features of which only a single value was seen
 _FARTHEST_OF, _FARTHEST_MOST = 0.05, 0.05  # the same, of a part that is known to be far out
 _SIDES, _SIDES_LEAST = (0.003, 0.35), 0.1  # of a histogram of both sides of one column
 _SIDES_OF_FEW = (0.04, 0.45)  # the same, of the rows apart, where they are few
@@ -250,6 +252,11 @@ def farthest_share(
     if of is not None:
         wanted, most = _FARTHEST_OF * of, _FARTHEST_MOST
     return curator.remaining * _share(_one_row(curator, rows), wanted, most)
+
+
+def rare_share(curator: Searcher, rows: float) -> float:
+    """Return the share for the same histogram of features of which only a single value was seen."""
+    return curator.remaining * _share(_one_row(curator, rows), *_FARTHEST_RARE)
 
 
 def sides_share(curator: Measurer, rows: float, share: float) -> float:

@@ -2,9 +2,9 @@
 
 A regression wants means and standard deviations, of skewed columns and of those that are
 mostly one value, too, and no column that by a scale far too small drowns all others. So
-here a scale is a root mean square deviation, as far out as rows are surely seen. Columns of
-which only a single value is seen have what all of them together show, or, if that is nothing,
-a scale so large that they count for nothing.
+here a scale is a root mean square deviation, as far out as rows are surely seen. Features of
+which only a single value is seen have what the rows tell that are farthest out in them
+(`rare_features.py`), or, if that is nothing, a scale so large that they count for nothing.
 
 1. Find each column's bulk (`locate`).
 2. A histogram of |x - center| in half octaves: its bulk is matched against the half-normal
@@ -16,20 +16,18 @@ a scale so large that they count for nothing.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.moments import SQUARABLE
+from prolate.estimators.regression.rare_features import with_rare_values
 from prolate.estimators.search.center import refine_center
-from prolate.estimators.search.deviations import deviations_together
 from prolate.estimators.search.floor import with_floor
 from prolate.estimators.search.locate import SCALES, WITHIN, Interval, locate
 from prolate.estimators.search.pooling import pooled_posterior
 from prolate.estimators.search.spread import LARGEST, SMALLEST, half_normal_fit
-from prolate.estimators.shares import pooled_share
 from prolate.queries import ClippedSum, Histogram, MagnitudeGrid
 
 __all__ = ["standardize"]
@@ -85,7 +83,7 @@ def standardize(
         spread = np.where(seen, spread, interval.half / SCALES)
         spread = np.clip(spread, SMALLEST, LARGEST)
     else:
-        spread = _with_rare_values(view, rows, interval, spread)
+        spread = with_rare_values(view, rows, interval, spread)
         spread = np.clip(np.where(spread > 0.0, spread, LARGEST), SMALLEST, LARGEST)
         seen = spread < LARGEST
         spread, _ = with_floor(view, rows, interval.center, spread, wide=seen)
@@ -94,21 +92,6 @@ def standardize(
     spread = _mean_square(view, rows, interval.center, spread, less, share=share)
     center, _ = refine_center(view, rows, interval.center, spread, share=share)
     return center, spread, seen
-
-
-def _with_rare_values(view: Searcher, rows: float, interval: Interval, spread: Floats) -> Floats:
-    """Return the spreads, a common one where only a single value was seen of several columns.
-
-    Of flags, most of all of categories, counts in single columns show few; but rows that deviate in
-    any of them are many, and cost a single count.
-    """
-    unseen = interval.narrow & (spread <= 0.0)
-    if not unseen.any():
-        return spread
-    those = replace(interval, narrow=unseen)
-    every = deviations_together(view, those, share=pooled_share(view, rows))
-    common = math.sqrt(max(every.square, 0.0) / (max(rows, 1.0) * np.count_nonzero(unseen)))
-    return np.where(unseen, common, spread)
 
 
 def _mean_square(
@@ -185,8 +168,8 @@ def _surely(interval: Interval, size: Floats, *, target: bool) -> Floats:
     """Return how many standard deviations show that there are deviations of a size.
 
     The farther beyond what was seen so far, the more: one false alarm there would drown
-    everything else. Where only zeros were seen, all features together tell (`_with_rare_values`);
-    but a target may deviate by anything, and likeliest by about one.
+    everything else. Where only zeros were seen, rows tell of features (`rare_features.py`); but a
+    target may deviate by anything, and likeliest by about one.
     """
     usual = np.where(interval.narrow, interval.farthest, interval.half)[:, np.newaxis]
     known = usual > _TINY
