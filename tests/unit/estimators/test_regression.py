@@ -399,7 +399,9 @@ def test_rows_shortened_as_a_whole_keep_their_line() -> None:
     slopes, start = np.array([0.3, -0.2, 0.1]), np.array([0.2, -0.1, 0.1])
     y = 0.4 + x @ slopes
     rows = np.column_stack([x, y])
-    standard = Standard(rows.mean(axis=0), np.ones(4), 0.3, fit_intercept=True)
+    standard = Standard(
+        rows.mean(axis=0), np.ones(4), np.ones(3, dtype=bool), 0.3, fit_intercept=True
+    )
     away = rows - standard.center
     lengths = np.linalg.norm(away[:, :3], axis=1)
     radius, cut = 0.8 * float(np.median(lengths)), 4.0
@@ -463,7 +465,9 @@ def test_the_best_line_through_the_origin_comes_from_one_with_an_intercept() -> 
     line = least_squares(z)
     nothing = np.zeros((4, 4))
     slopes = Slopes(line, nothing, nothing, features, mean, 1.0)
-    standard, found = through_origin(Standard(center, scale, 0.3, True), slopes)
+    standard, found = through_origin(
+        Standard(center, scale, np.ones(2, dtype=bool), 0.3, True), slopes
+    )
     coef = (standard.units @ found.value)[:3]
     assert coef == pytest.approx(least_squares(rows, intercept=False), rel=1e-9)
     assert standard.center.tolist() == [0.0] * 4

@@ -53,7 +53,6 @@ from prolate.estimators.regression.search import Found, search
 from prolate.estimators.regression.slopes import Slopes, average, true_slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.weighted import Weighted, weighted_share
-from prolate.estimators.search.spread import LARGEST
 from prolate.queries import Gram, Query
 
 __all__ = ["regression"]
@@ -149,8 +148,8 @@ def _fit(
     with np.errstate(all="ignore"):  # where units of target and features are too far apart
         noise = _finite(units @ found.noise @ units.T)
         sampling = _finite(units @ found.sampling @ units.T)
-    unseen = np.flatnonzero(standard.scale[:-1] >= LARGEST)
-    noise[unseen, unseen] = np.inf  # nothing is known of their slopes
+    unseen = np.flatnonzero(standard.unknown(answers[0].moments))
+    value[unseen], noise[unseen, unseen] = 0.0, np.inf
     if unseen.size and fit_intercept:
         noise[k, k] += (_UNSEEN * float(standard.scale[-1])) ** 2
     return LinearFit(

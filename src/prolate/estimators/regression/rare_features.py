@@ -43,8 +43,12 @@ _MIDDLE = 1.4  # of an octave, over where it begins
 _FARTHEST = math.log2(LARGEST)
 
 
-def with_rare_values(view: Searcher, rows: float, interval: Interval, spread: Floats) -> Floats:
+def with_rare_values(
+    view: Searcher, rows: float, interval: Interval, spread: Floats
+) -> tuple[Floats, Bools]:
     """Return the spreads, of columns of which only a single value was seen, too; 0: of nothing.
+
+    And of which columns nothing else was seen all the same: theirs are those of others.
 
     Parameters
     ----------
@@ -59,7 +63,7 @@ def with_rare_values(view: Searcher, rows: float, interval: Interval, spread: Fl
     """
     rows, those = max(rows, 1.0), interval.narrow & (spread <= 0.0)
     if not those.any():
-        return spread
+        return spread, those
     own = np.zeros(spread.size)
     for _ in range(_LOOKS):
         found = _farthest_rows(view, rows, interval, own, those)
@@ -69,12 +73,12 @@ def with_rare_values(view: Searcher, rows: float, interval: Interval, spread: Fl
         alike = np.count_nonzero(seen) > 1 and own.max() < _ALIKE * own[seen].min()
         common = _common(view, rows, interval, those) if alike else 0.0
         if common > 0.0:
-            return np.where(those, common, spread)
+            return np.where(those, common, spread), those & ~seen
         if not more:
             break
     unseen = those & (own == 0.0)
     common = _common(view, rows, interval, unseen) if unseen.any() else 0.0
-    return np.where(unseen, common, np.where(those, own, spread))
+    return np.where(unseen, common, np.where(those, own, spread)), unseen
 
 
 def _farthest_rows(

@@ -10,7 +10,6 @@ from prolate.curator import Curator
 from prolate.errors import listed
 from prolate.estimators.regression.line import Moments
 from prolate.estimators.regression.standard import Standard
-from prolate.estimators.search.spread import LARGEST
 
 __all__ = ["remarks"]
 
@@ -21,7 +20,7 @@ _RARE, _SURELY_RARE = 0.45, 3.0
 
 def remarks(curator: Curator, standard: Standard, moments: Moments) -> tuple[str, ...]:
     """Return warnings, by the moments of features clipped to the usual radius."""
-    unseen = standard.scale[:-1] >= LARGEST
+    unseen = standard.unknown(moments)
     doubt = _SURELY_RARE * math.sqrt(2.0) * moments.noise
     rare = (np.diag(moments.features) + doubt < _RARE) & ~unseen
 

@@ -25,6 +25,7 @@ from prolate.estimators.shares import rows_changed
 __all__ = ["HIDDEN", "Found", "search"]
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 HIDDEN = (
     "Only a single value was seen of the target: noise hides any others, and how far they are. "
@@ -89,7 +90,9 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     found = _find_features(sample, rows, k)
     if found is None:
         center, scale = np.append(np.zeros(k), middle), np.append(np.full(k, LARGEST), spread)
-        return Found(Standard(center, scale, target.off, fit_intercept), None, sample, warnings)
+        nothing = np.zeros(k, dtype=np.bool_)
+        standard = Standard(center, scale, nothing, target.off, fit_intercept)
+        return Found(standard, None, sample, warnings)
     center, scale = np.append(found[0], middle), np.append(found[1], spread)
     size = np.minimum(np.hypot(scale, center), LARGEST)
     around = bool(np.all(np.abs(center[:-1]) < _AROUND * size[:-1]))
@@ -106,7 +109,7 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     )
     counts, noise = norms.counts / sample.fraction, norms.noise / sample.fraction
     return Found(
-        Standard(center, scale, target.off, constant),
+        Standard(center, scale, found[2], target.off, constant),
         replace(norms, counts=counts, noise=noise),
         sample,
         warnings,
@@ -140,8 +143,8 @@ def _find_target(sample: Curator, rows: float, column: int) -> _Target:
     return _Target(here.center, here.spread, off, not here.narrow[0])
 
 
-def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats] | None:
-    """Return the features' centers and scales, or None if they cannot be seen."""
+def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats, Bools] | None:
+    """Return the features' centers and scales, and which were seen; None if they cannot be."""
     features = SomeColumns(sample, np.arange(k))
     share, noise = _share(sample, rows, k, _FEATURES)
     if noise > _HOPELESS:
@@ -155,10 +158,10 @@ def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats
             share=left * _coarse(sample, rows, k, _PLACES),
             most=left * _PLACES_MOST,
         )
-        centers, spreads = there.center, there.spread
+        centers, spreads, seen = there.center, there.spread, ~there.narrow
     else:
-        centers, spreads, _ = standardize(features, rows, share=share)
-    return (centers, spreads) if np.any(spreads < LARGEST) else None
+        centers, spreads, seen = standardize(features, rows, share=share)
+    return (centers, spreads, seen) if np.any(spreads < LARGEST) else None
 
 
 def _share(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = ["WEIGHT", "Standard", "longest_square"]
 
 Floats = NDArray[np.float64]
 
+_SURELY = 3.0  # standard deviations of a mean square
 WEIGHT, _CONSTANT = 0.9, 0.45  # of the cut target and the constant, over the radius
 
 
@@ -27,6 +29,9 @@ class Standard:
     ----------
     center, scale : float64 arrays of shape (k + 1,)
         Of the features and, last, of the target.
+    seen : bool array of shape (k,)
+        Of which features more than a single value was seen: the scale of others is that of some
+        like them, or so large that they count for nothing.
     off : float
         How far the target's mean may be from its center, in its scale.
     fit_intercept : bool
@@ -34,6 +39,7 @@ class Standard:
 
     center: Floats
     scale: Floats
+    seen: NDArray[np.bool_]
     off: float
     fit_intercept: bool
 
@@ -103,6 +109,15 @@ class Standard:
             value=weight * value,
             weighted=True,
         )
+
+    def unknown(self, moments: Moments) -> NDArray[np.bool_]:
+        """Return of which features nothing is known: noise hides that they deviate at all.
+
+        One that was seen is not so tiny in its scale that it would.
+        """
+        doubt = _SURELY * math.sqrt(2.0) * moments.noise
+        hidden = ~self.seen & (np.diag(moments.features) < doubt)
+        return np.asarray(hidden | (self.scale[:-1] >= LARGEST))
 
     @staticmethod
     def weight(radius: float, target_cut: float) -> float:

@@ -58,6 +58,8 @@ def standardize(
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return the mean and the standard deviation of every column, roughly, and which were seen.
 
+    Of the others, only a single value was.
+
     Parameters
     ----------
     view : Searcher
@@ -83,10 +85,10 @@ def standardize(
         spread = np.where(seen, spread, interval.half / SCALES)
         spread = np.clip(spread, SMALLEST, LARGEST)
     else:
-        spread = with_rare_values(view, rows, interval, spread)
+        spread, unseen = with_rare_values(view, rows, interval, spread)
         spread = np.clip(np.where(spread > 0.0, spread, LARGEST), SMALLEST, LARGEST)
-        seen = spread < LARGEST
-        spread, _ = with_floor(view, rows, interval.center, spread, wide=seen)
+        seen = ~unseen
+        spread, _ = with_floor(view, rows, interval.center, spread, wide=spread < LARGEST)
         share = min(share, _LEFT * view.remaining)  # long rows may have cost something
     less = np.where(interval.narrow, _LESS_RARE, _MOST)
     spread = _mean_square(view, rows, interval.center, spread, less, share=share)
