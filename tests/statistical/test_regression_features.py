@@ -49,7 +49,9 @@ def test_categories(monkeypatch):
     """A flag is 1 in a twentieth of the rows, of which single columns show nothing."""
     assert left(categories) < 0.22
     monkeypatch.setattr(
-        standardize, "with_rare_values", lambda view, rows, interval, spread: spread
+        standardize,
+        "with_rare_values",
+        lambda view, rows, interval, spread: (spread, spread <= 0.0),
     )
     assert left(categories) > 0.4  # a planted fault
 
@@ -105,6 +107,25 @@ def test_the_slope_of_a_flag_that_few_rows_have(monkeypatch):
     monkeypatch.setattr(correction, "_farther", lambda *_: 0.0)
     monkeypatch.setattr(own_fit, "weighted_share", lambda _: 0.0)
     assert slopes() > 1.0  # planted faults
+
+
+def test_zeros_are_not_taken_for_tiny_numbers(monkeypatch):
+    """Where counts are coarse, a flag's zeros seem to be anything that is small."""
+
+    def steep() -> int:
+        """Return how many of twelve fits have a slope that is far too steep."""
+        found = 0
+        for seed in range(12):
+            rng = np.random.default_rng([seed, 1])
+            X = np.column_stack([rng.normal(size=1400), rng.random((1400, 2)) < [0.2, 0.47]])
+            y = X @ [1.0, 3.0, -2.0] + rng.normal(size=1400)
+            model = prolate.LinearRegression(epsilon=0.5, delta=1e-6, seed=seed).fit(X, y)
+            found += np.abs(model.coef_).max() > 100.0
+        return found
+
+    assert steep() == 0
+    monkeypatch.setattr(standardize, "_NEXT_TO_NOTHING", 0.0)
+    assert steep() >= 3  # a planted fault
 
 
 def test_a_target_that_three_rows_in_ten_have():

@@ -391,6 +391,19 @@ def test_slopes_of_normal_rows_are_corrected_for_clipping(k, correlation, part) 
     assert np.all((ratio > 0.8) & (ratio < 4.0))
 
 
+def test_a_feature_is_unknown_if_it_was_not_seen_and_noise_hides_it() -> None:
+    standard = Standard(
+        np.zeros(5), np.array([1.0, 1.0, 1.0, 1e140, 1.0]), np.arange(4) < 2, 0.3, True
+    )
+    features = np.diag([0.8, 1e-3, 0.8, 0.0])
+    features[2, 2] = 1e-3
+    nothing = np.zeros(4)
+    moments = Moments(features, nothing, 1.0, nothing, 0.0, 2.0, 0.01, 0.01, 0.01, 0.01, 0.01)
+    assert standard.unknown(moments).tolist() == [False, False, True, True]
+    features[2, 2] = 0.8
+    assert standard.unknown(moments).tolist() == [False, False, False, True]
+
+
 def test_rows_shortened_as_a_whole_keep_their_line() -> None:
     """However the features lie: a flag, a skewed one, and their product."""
     rng = np.random.default_rng(5)

@@ -16,11 +16,13 @@ which only a single value is seen have what the rows tell that are farthest out 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
+from prolate.estimators.columns import SomeColumns
 from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.regression.rare_features import with_rare_values
 from prolate.estimators.search.center import refine_center
@@ -40,6 +42,7 @@ _LOST = 0.02  # probability that noise alone makes a run of cells stand out
 _HALVES, _CELLS = 51, 160  # half octaves, by bit pattern, and how many
 _DOWN = 45  # octaves below the largest values seen at which the histogram begins
 _TINY = 1e-250
+_NEXT_TO_NOTHING = 2.0**-30  # of other columns' values
 _NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its interval says
 _CANDIDATES = 8  # scales tried per octave
 _SURE, _SURE_ANYWHERE, _NEVER = 4.5, 6.0, 1e9  # standard deviations that show a moment
@@ -79,6 +82,8 @@ def standardize(
         most_levels=_LEVELS,
         lost=_LOST,
     )
+    if not target:
+        interval = _with_zeros(view, rows, interval, share=share)
     spread = _deviation(view, rows, interval, share=share, target=target)
     if target:
         seen = spread > 0.0
@@ -94,6 +99,26 @@ def standardize(
     spread = _mean_square(view, rows, interval.center, spread, less, share=share)
     center, _ = refine_center(view, rows, interval.center, spread, share=share)
     return center, spread, seen
+
+
+def _with_zeros(view: Searcher, rows: float, interval: Interval, *, share: float) -> Interval:
+    """Return the intervals, of columns whose bulk is 0 as a single value, too.
+
+    Where counts are coarse, values that are 0 are told from tiny ones by nothing yet.
+    """
+    tiny = interval.half < _NEXT_TO_NOTHING * np.max(interval.farthest)
+    tiny &= ~interval.narrow & (np.abs(interval.center) <= interval.half)
+    if not tiny.any():
+        return interval
+    some = SomeColumns(view, np.flatnonzero(tiny))
+    smaller = np.maximum(_NEXT_TO_NOTHING * interval.half[tiny], _TINY)
+    first = smaller.view(np.int64) >> _HALVES  # or smaller, or 0
+    query = Histogram(MagnitudeGrid(np.zeros(first.size), first, 2, _HALVES))
+    measured = some.measure(query, share=share * first.size / tiny.size, label="zeros")
+    zero = np.zeros_like(tiny)
+    zero[tiny] = measured.values.reshape(-1, 2)[:, 0] > 0.5 * rows
+    center = np.where(zero, 0.0, interval.center)
+    return replace(interval, center=center, narrow=interval.narrow | zero)
 
 
 def _mean_square(
