@@ -174,6 +174,27 @@ def test_an_intercept_allows_for_features_that_are_not_seen(monkeypatch) -> None
     assert held() < 20  # a planted fault
 
 
+def test_slopes_of_a_target_whose_far_values_the_features_explain(monkeypatch) -> None:
+    """Its cuts make slopes too small, by what only its tails tell."""
+    slopes = np.array([0.5, -0.25, 0.15])
+
+    def held() -> int:
+        found = 0
+        for seed in range(30):
+            rng = np.random.default_rng([seed, 3])
+            x = rng.normal(size=(20_000, 3))
+            line = fit(x, np.exp(x @ slopes + 0.5 * rng.normal(size=len(x))), 1.0, seed)
+            truth = slopes * np.exp(0.5 * slopes @ slopes + 0.125)  # by least squares
+            off = np.abs(line.coef - truth)
+            found += np.count_nonzero(off < 1.96 * np.sqrt(np.diag(line.covariance)[:3]))
+        print("held:", found)
+        return found
+
+    assert held() >= 69  # of 90
+    monkeypatch.setattr(level, "_EXPLAINED", 0.0)
+    assert held() < 66  # a planted fault
+
+
 @pytest.mark.parametrize("kind", ["flag", "code", "normal"])
 def test_a_feature_of_which_few_rows_deviate_is_named(kind) -> None:
     """Its slope rests on so few rows that hardly any of them may be far out."""

@@ -6,6 +6,9 @@ the intercept is the mean of y - x @ slopes, whatever the slopes: a single colum
 taken as that of any skewed column, clipped to an interval with what clipping takes given back
 (`lengths/interval.py`). The intercept of the Gram matrices counts, too, by its noise and by what
 its own cut takes as far as the tails tell.
+
+The tails tell of the slopes, too: what the cuts take is missing in them as far as features explain
+how far out values are, which nothing tells. So a part of it counts as their error.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ SKEWED = (
 
 _SIDES = 0.3  # part of the share for a histogram of both sides
 _CLEARLY = 0.02  # spreads that the cut takes from the mean
+_EXPLAINED = 0.5  # part of what it takes off heavy tails, that features may explain
 
 
 def with_level(
@@ -51,7 +55,8 @@ def with_level(
 ) -> tuple[Slopes, bool]:
     """Return slopes with an intercept that skewed errors do not move, with all that is left.
 
-    And whether these errors are surely skewed.
+    And whether these errors are surely skewed. The slopes' own errors are raised where tails are
+    heavy.
 
     Parameters
     ----------
@@ -82,6 +87,8 @@ def with_level(
     low, high = measure_sides(searched, zero, spread, few, share=share)
     lost, doubt = (width**2 * part for part in _lost(low, high, cut / width))
     surely, errors = max(lost - doubt, 0.0), slopes.noise.copy()
+    more = _EXPLAINED * width * _more(low, high, cut / width)
+    errors[:-1, :-1] += more**2 * np.linalg.pinv(slopes.features, hermitian=True)
     skewed = surely > (_CLEARLY * width) ** 2
     if sample is not curator and not skewed:  # not worth one more pass over many rows
         errors[-1, -1] += lost + doubt
@@ -122,3 +129,17 @@ def _lost(low: SideTail, high: SideTail, cut: float) -> tuple[float, float]:
         for one in (low, high)
     ]
     return float((sides[1][0] - sides[0][0]) ** 2), float(sides[0][1] + sides[1][1])
+
+
+def _more(low: SideTail, high: SideTail, cut: float) -> float:
+    """Return by how much more a cut at -+ `cut` takes off values than off normal ones.
+
+    As far as that is surely so.
+    """
+    from scipy.special import ndtr
+
+    lost = sum(float(np.interp(cut, one.reach, one.lost)) for one in (low, high))
+    doubt = sum(float(np.interp(cut, one.reach, one.doubt)) for one in (low, high))
+    normal = math.exp(-0.5 * cut**2) / math.sqrt(2.0 * math.pi) - cut * float(ndtr(-cut))
+    more = max(lost - 2.0 * normal, 0.0)
+    return more**3 / max(more**2 + doubt, 1e-300)
