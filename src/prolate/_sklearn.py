@@ -31,6 +31,7 @@ __all__ = [
     "r2",
     "stated_budget",
     "warn_column",
+    "warn_if_among",
 ]
 
 _EPSILON, _DELTA = 1.0, 1e-6  # what a fit may cost, if nothing is said
@@ -156,6 +157,18 @@ def warn_column(y: object) -> None:
         kind,
         stacklevel=_level(),
     )
+
+
+def warn_if_among(columns: Sequence[str], y: object) -> None:
+    """Warn if a target has the name of one of the features, as it has if it was left in X."""
+    name = getattr(y, "name", None)
+    if isinstance(name, str) and name in columns:
+        warnings.warn(
+            f"X has a column {printable(name)!r}, as the target is called. If it is the target, "
+            "leave it out of X, or give y as its name: it explains itself.",
+            UserWarning,
+            stacklevel=_level(),
+        )
 
 
 def _level() -> int:

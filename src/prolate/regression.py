@@ -18,6 +18,7 @@ from prolate._sklearn import (
     r2,
     stated_budget,
     warn_column,
+    warn_if_among,
 )
 from prolate.api.options import Engine
 from prolate.api.regress import REGRESSION_METHODS, line_job, line_method
@@ -179,7 +180,8 @@ class LinearRegression(Regressor):
             The features: an array, a data frame or a scipy.sparse matrix. If `y` is a name, a
             table, or the path of files of any size, that also has the target's column.
         y : array of shape (n,), or str
-            The values of the target, or the name of its column in `X`.
+            The values of the target, in the order of the rows of `X` (an index does not count);
+            or the name of its column in `X`.
         features : str or sequence of str, optional
             The columns to use as features if `y` is a name; by default all others.
         progress, engine, unit, contribution, max_rows
@@ -211,6 +213,7 @@ class LinearRegression(Regressor):
         labels = [] if unit is None else [unit]
         source = _open(X, y, features, engine, labels)
         columns = source.columns[: len(source.columns) - 1 - len(labels)]
+        warn_if_among(columns, y)
         names = feature_names(X, columns, named=bool(as_paths(X)))
         job = line_job(
             measure,

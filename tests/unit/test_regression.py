@@ -8,6 +8,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -192,6 +193,26 @@ def test_an_intercept_is_found_beside_a_feature_of_that_name() -> None:
     model = fit(pd.DataFrame(X, columns=["intercept", "y", "b"]), Y)
     assert model.release_.columns == ("intercept", "y", "b", "(intercept)")
     assert model.release_.details["target"] == "y_target"
+
+
+def test_a_target_that_was_left_among_the_features_is_noticed() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(cost=Y)
+    with pytest.warns(UserWarning, match="X has a column 'cost', as the target is called"):
+        fit(frame, frame["cost"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(frame, "cost")
+        fit(frame[["a", "b"]], frame["cost"])
+
+
+def test_errors_tell_of_features_and_of_names(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="or the name of a column of X, as text; got int"):
+        fit(X, 2)
+    (tmp_path / "a.csv").write_text("a,b,cost\n1,2,3\n")
+    (tmp_path / "b.csv").write_text("a,c,cost\n1,2,3\n")
+    with pytest.raises(InputError, match=r"that both have: features=\['a'\]"):
+        fit(str(tmp_path / "*.csv"), "cost")
 
 
 def test_without_an_intercept_there_is_none() -> None:
@@ -441,7 +462,7 @@ def test_a_budget_stated_wrongly_is_refused(options: dict[str, Any]) -> None:
     [
         (X, np.stack([Y, Y], axis=1), "2 columns. Fit one regression for each target"),
         (X, Y.reshape(-1, 2, 1), "3 dimensions"),
-        (X, 3.0, "0 dimensions"),
+        (X, 3.0, "as text; got float"),
         (X, None, "requires y to be passed"),
         (X, Y[:-1], "different numbers of rows"),
         (X, ["a"] * 4000, "got list"),

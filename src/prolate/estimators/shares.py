@@ -62,7 +62,8 @@ _RADIUS_LEAST = 0.01  # where rows are many: the longest are rare
 _POOLED = (0.01, 0.01)  # of a histogram of all columns together
 _FARTHEST = (0.007, 0.02)  # of a histogram of rows by their farthest column
 _FARTHEST_PRECISELY = (0.0025, 0.02)  # the same, where spreads of rare values are told by it
-_FARTHEST_RARE = (0.0018, 0.04)  # the same, of features of which only a single value was seen
+# The same, of features of which only a single value was seen: once, and again.
+_FARTHEST_RARE, _FARTHEST_RARE_AGAIN = (0.0018, 0.02), (0.0018, 0.04)
 _FARTHEST_OF, _FARTHEST_MOST = 0.05, 0.05  # the same, of a part that is known to be far out
 _SIDES, _SIDES_LEAST = (0.003, 0.35), 0.1  # of a histogram of both sides of one column
 _SIDES_OF_FEW = (0.04, 0.45)  # the same, of the rows apart, where they are few
@@ -254,9 +255,10 @@ def farthest_share(
     return curator.remaining * _share(_one_row(curator, rows), wanted, most)
 
 
-def rare_share(curator: Searcher, rows: float) -> float:
+def rare_share(curator: Searcher, rows: float, *, again: bool) -> float:
     """Return the share for the same histogram of features of which only a single value was seen."""
-    return curator.remaining * _share(_one_row(curator, rows), *_FARTHEST_RARE)
+    wanted, most = _FARTHEST_RARE_AGAIN if again else _FARTHEST_RARE
+    return curator.remaining * _share(_one_row(curator, rows), wanted, most)
 
 
 def sides_share(curator: Measurer, rows: float, share: float) -> float:

@@ -240,7 +240,7 @@ class FileSource(BatchSource):
             file.add_keys(keys)
             if self._files:
                 if not are_named:
-                    _check_same(self._files[0], file)
+                    _check_same(self._files[0], file, wanted)
                 wanted = replace(wanted, columns=values[: len(values) - targets], labels=marks)
             values, marks = choose(wanted, Schema(file.names, path, file.unusable, file.nested))
             file.labels, file.twice = marks, frozenset(values).intersection(marks)
@@ -287,7 +287,7 @@ class FileSource(BatchSource):
             _check_unchanged(file, stamp)
 
 
-def _check_same(first: DataFile, file: DataFile) -> None:
+def _check_same(first: DataFile, file: DataFile, wanted: Wanted) -> None:
     missing = [name for name in without_index(first.names) if name not in set(file.names)]
     extra = [name for name in without_index(file.names) if name not in set(first.names)]
     if missing or extra:
@@ -296,10 +296,10 @@ def _check_same(first: DataFile, file: DataFile) -> None:
             for what, names in (("lacks", missing), ("has", extra))
             if names
         ]
-        lacked = {*missing, *first.unusable, *file.unusable}
+        lacked = {*missing, *first.unusable, *file.unusable, wanted.target}
         common = [name for name in without_index(first.names) if name not in lacked]
         remedy = (
-            f", or choose from those that both have: columns=[{listed(common, 40)}]"
+            f", or choose from those that both have: {wanted.argument}=[{listed(common, 40)}]"
             if common
             else ""
         )

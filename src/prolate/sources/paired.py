@@ -226,8 +226,12 @@ def read_target(y: object) -> NDArray[np.generic]:
         _check_width(len(source.columns))
         with np.errstate(all="ignore"):  # of a NaN that signals, in single precision
             return np.concatenate([np.zeros((0, 1)), *source.blocks()])
-    if isinstance(y, str | bytes | dict | set | frozenset) or as_paths(y):
-        raise InputError(f"y must be one number for each row; got {type(y).__name__}.")
+    one = isinstance(y, str | bytes | int | float | dict | set | frozenset)
+    if one or as_paths(y):
+        raise InputError(
+            "y must be one number for each row, or the name of a column of X, as text; got "
+            f"{type(y).__name__}."
+        )
     array = _array(y, "y")
     check_numbers(array.dtype)
     if array.ndim == 2 and array.shape[1] == 1:

@@ -65,8 +65,9 @@ def with_rare_values(
     if not those.any():
         return spread, those
     own = np.zeros(spread.size)
-    for _ in range(_LOOKS):
-        found = _farthest_rows(view, rows, interval, own, those)
+    for look in range(_LOOKS):
+        share = rare_share(view, rows, again=look > 0)
+        found = _farthest_rows(view, rows, interval, own, those, share=share)
         more = np.any(found > _MORE * own)
         own = np.maximum(own, found)
         seen = own > 0.0
@@ -74,7 +75,7 @@ def with_rare_values(
         common = _common(view, rows, interval, those) if alike else 0.0
         if common > 0.0:
             return np.where(those, common, spread), those & ~seen
-        if not more:
+        if look > 0 and not more:
             break
     unseen = those & (own == 0.0)
     common = _common(view, rows, interval, unseen) if unseen.any() else 0.0
@@ -82,13 +83,18 @@ def with_rare_values(
 
 
 def _farthest_rows(
-    view: Searcher, rows: float, interval: Interval, known: Floats, those: Bools
+    view: Searcher,
+    rows: float,
+    interval: Interval,
+    known: Floats,
+    those: Bools,
+    *,
+    share: float,
 ) -> Floats:
     """Return the spreads by the rows that are farthest out in a column; 0 where none are seen."""
     octaves = min(_OCTAVES, _MOST_CELLS // those.size)
     unit = np.where(known > 0.0, known, np.maximum(WITHIN * interval.half, _NEAREST))
     query = FarthestHistogram(interval.center, np.where(those, 1.0 / unit, 0.0), octaves)
-    share = rare_share(view, rows)
     measured = view.measure(query, share=share, label="farthest rare values")
     noise = np.broadcast_to(measured.noise, query.size).reshape(-1, octaves)[:, 0]
     counts = measured.values.reshape(-1, octaves)
