@@ -50,3 +50,13 @@ def test_counts_that_noise_drowns_bring_no_radius_nearer_than_most_rows() -> Non
         noisy = MeasuredNorms(norms.edges, norms.counts + noise, 400.0, 2.0)
         tail = find_tail(noisy, np.ones(2), 800.0, ROWS)
         assert np.mean(length > tail.radius) < 0.5
+
+
+def test_rows_beyond_the_usual_radius_move_it_before_they_are_sure() -> None:
+    """In few rows of a small budget, a tenth of them may be far out and stand out by little."""
+    edges = np.geomspace(0.5, 80.0, 40)
+    length = squares(np.random.default_rng(4), "normal")[:1000]
+    length[:90] = 12.0
+    counts = np.bincount(np.searchsorted(edges, length), minlength=edges.size + 1)
+    norms = MeasuredNorms(edges, counts.astype(float), 4.0, 2.0)
+    assert 12.0 < find_tail(norms, np.ones(2), 20.0, 1000.0).radius < 20.0
