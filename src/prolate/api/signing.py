@@ -23,6 +23,7 @@ __all__ = ["sign"]
 
 _LARGEST = float(np.finfo(np.float64).max)
 _MUCH, _APART = 3.0, 5.0  # noise over sampling error that hides a mean, and others' is less
+_HIDDEN = 0.5  # noise over a variance that may as well be none
 _LEFT_OUT = (
     "Left out as an index of the rows: {}. To take it as a column, name it among the columns or "
     "call it something else."
@@ -105,7 +106,7 @@ def _drowned(statistic: str, names: Sequence[str], found: Estimate) -> tuple[str
     if statistic == "mean":
         hidden = (noise > _MUCH) & (noise > _APART * np.min(seen, initial=np.inf))
     else:
-        hidden = (noise > 1.0) & (np.min(seen, initial=np.inf) < 1.0 / _MUCH)
+        hidden = (noise > _HIDDEN) & (np.min(seen, initial=np.inf) < 1.0 / _MUCH)
     drowned = [names[i] for i in np.flatnonzero(hidden).tolist()]
     if not drowned:
         return ()
