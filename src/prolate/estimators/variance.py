@@ -86,7 +86,13 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     likely = raised_spread(shape.spread, error_norm, constant=shape.constant, squares=True)
     size = np.clip(likely, *SQUARABLE) ** 2
     found = mean_squares(
-        table, mean.value, size, rows=shape.rows, share=table.remaining, error_norm=error_norm
+        table,
+        mean.value,
+        size,
+        rows=shape.rows,
+        share=table.remaining,
+        error_norm=error_norm,
+        sample=shape.sample,
     )
     value, noise_std = found.value - mean.noise_std**2, found.noise_std
     sampling_std = NORMAL * size * found.stretch / np.sqrt(shape.present)

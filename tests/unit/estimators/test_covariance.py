@@ -506,7 +506,7 @@ def test_the_variance_of_counts_beside_a_normal_column_is_what_is_stated(monkeyp
 
     def covered() -> float:
         held = []
-        for seed in range(20):
+        for seed in range(40):
             rng = np.random.default_rng(seed)
             rows = np.column_stack([rng.poisson(1.0, 1500), rng.standard_normal(1500)])
             r = prolate.covariance(rows, budget=Budget(rho=0.3), seed=seed)

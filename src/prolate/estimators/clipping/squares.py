@@ -1,9 +1,11 @@
 """Mean squared deviations, one column at a time, clipped so that most of a tail is kept.
 
-The squares (x - m)**2 are summed around a private size of them, scaled, and clipped. Where rows are
-far longer than sizes say, those of the columns that make them so are larger. Squares are long on
-one side only, so what clipping takes is lost. The radius is no smaller than normal rows, or the
-tail that is seen, allow (`tail.py`).
+The squares (x - m)**2 are summed around a private size of them, scaled, and clipped. Squares
+are long on one side only, so what clipping takes is lost. The radius is no smaller than normal
+rows, or the tail that is seen, allow (`tail.py`).
+
+Spreads tell of a column's bulk, and squares are decided by its tail: so they are summed twice, and
+the first sum, for a tenth of the budget, says how large they are.
 """
 
 from __future__ import annotations
@@ -17,8 +19,6 @@ from prolate.curator import Measurer
 from prolate.estimators.lengths.beyond import Beyond, lost_part, stretch_beyond
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.lengths.tail import find_tail
-from prolate.estimators.moments import SQUARABLE
-from prolate.estimators.search.longest import longest_columns
 from prolate.estimators.shares import radius_share, rows_changed
 from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
@@ -31,8 +31,10 @@ NORMAL = np.sqrt(2.0)
 """Standard deviation of (x - m)**2 over the variance, normal data."""
 
 _RADIUS = 2.0  # times the share that a mean spends on norms: the tail is worth it
-_ALONE = 0.5  # of the norm that rows are beyond: what one column makes them long by
 _LOST = 1.4  # of what is beyond the radius: squares are all on one side
+_FIRST = 0.1  # part of the share that tells sizes
+_DIFFER = 0.5  # variance of what they are to be, over those before
+_LEAST = 0.5  # of them: what the first sum lacks, it may have lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +71,14 @@ class Squares:
 
 
 def mean_squares(
-    curator: Measurer, mean: Floats, size: Floats, *, rows: float, share: float, error_norm: float
+    curator: Measurer,
+    mean: Floats,
+    size: Floats,
+    *,
+    rows: float,
+    share: float,
+    error_norm: float,
+    sample: Measurer | None = None,
 ) -> Squares:
     """Return the mean of (x - mean)**2 in every column, for a share of mu**2.
 
@@ -81,19 +90,49 @@ def mean_squares(
     rows, share : float
     error_norm : float
         The p of the l_p error that is to be small, or `RELATIVE`.
+    sample : Measurer, optional
+        Of the rows that say how large squares are; all by default.
     """
+    asked = curator if sample is None else sample
+    few = rows * asked.fraction
+    first = _summed(asked, mean, size, rows=few, share=_FIRST * share, error_norm=error_norm)
+    size = _nearer(size, first)
+    share = min((1.0 - _FIRST) * share, curator.remaining)
+    last = _summed(curator, mean, size, rows=rows, share=share, error_norm=error_norm)
+    return _average(first, last) if asked.fraction == 1.0 else last
+
+
+def _nearer(size: Floats, found: Squares) -> Floats:
+    """Return sizes that are nearer to those found, as far as these are known."""
+    believed = _DIFFER / (_DIFFER + (found.noise_std / size) ** 2)
+    return size * np.maximum(1.0 + believed * (found.value / size - 1.0), _LEAST)
+
+
+def _average(first: Squares, last: Squares) -> Squares:
+    """Return the average, by inverse mean squared error.
+
+    What they differ by beyond their noise, the first has lost: it was clipped harder wherever
+    squares are larger than they seemed.
+    """
+    before, here = first.noise_std**2, last.noise_std**2
+    lost = np.maximum((last.value - first.value) ** 2 - 2.0 * (before + here), 0.0)
+    weight = (before + lost) / (before + lost + here)  # of the last
+    return replace(
+        last,
+        value=weight * last.value + (1.0 - weight) * first.value,
+        noise_std=np.hypot(weight * last.noise_std, (1.0 - weight) * first.noise_std),
+    )
+
+
+def _summed(
+    curator: Measurer, mean: Floats, size: Floats, *, rows: float, share: float, error_norm: float
+) -> Squares:
+    """Return what one sum of the squares says."""
     before = curator.remaining
     scale = optimal_scale(NORMAL * size, error_norm)
     effective = effective_columns(size, scale)
     part = min(_RADIUS * radius_share(curator, rows, effective, share), 0.3)
-    norms = _lengths(curator, mean, size, scale, share=part * share, more=0)
-    longer = _with_longest(curator, mean, size, scale, norms, rows)
-    if longer is None:
-        norms = _lengths(curator, mean, size, scale, share=part * share, known=norms)
-    else:
-        size, scale = longer, optimal_scale(NORMAL * longer, error_norm)
-        effective = effective_columns(size, scale)
-        norms = _lengths(curator, mean, size, scale, share=part * share)
+    norms = _lengths(curator, mean, size, scale, share=part * share)
     share = min(max(share - (before - curator.remaining), 0.5 * share), curator.remaining)
     clipped = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share)
     tail = find_tail(norms, size / scale, clipped, rows)
@@ -126,40 +165,9 @@ def squares_stretch(
 
 
 def _lengths(
-    curator: Measurer,
-    mean: Floats,
-    size: Floats,
-    scale: Floats,
-    *,
-    share: float,
-    more: int = 3,
-    known: MeasuredNorms | None = None,
+    curator: Measurer, mean: Floats, size: Floats, scale: Floats, *, share: float, more: int = 3
 ) -> MeasuredNorms:
+    spread = NORMAL * size
     return measure_norms(
-        curator,
-        center=size,
-        scale=scale,
-        spread=NORMAL * size,
-        share=share,
-        about=mean,
-        more=more,
-        known=known,
+        curator, center=size, scale=scale, spread=spread, share=share, about=mean, more=more
     )
-
-
-def _with_longest(
-    curator: Measurer,
-    mean: Floats,
-    size: Floats,
-    scale: Floats,
-    norms: MeasuredNorms,
-    rows: float,
-) -> Floats | None:
-    """Return larger sizes of columns whose squares alone make rows far longer; None if none do."""
-    apart, norm = norms.beyond_gap
-    if not apart or size.size == 1:
-        return None
-    beyond = np.sqrt(size + _ALONE * norm * scale)
-    far, part = longest_columns(curator, rows, mean, beyond=beyond, part=apart / rows)
-    likely = np.minimum(far, SQUARABLE[1]) ** 2 * part
-    return np.maximum(size, likely) if np.any(likely > size) else None

@@ -1,0 +1,67 @@
+"""Mean squares: summed twice, as the first sum says how large they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import prolate
+from prolate import Budget
+from prolate.curator import Curator
+from prolate.estimators.clipping import squares
+from prolate.estimators.clipping.squares import Squares
+from prolate.sources import open_source
+from prolate.theory import RELATIVE
+
+BUDGET = Budget(mu=1.0)
+
+
+def found(value: float, noise: float, clipping: float = 0.0) -> Squares:
+    value, noise, clipping = (np.full(1, each) for each in (value, noise, clipping))
+    return Squares(value, noise, clipping, stretch=1.0, radius=5.0, clipped=0.01)
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_sizes_that_are_off_matter_less_where_squares_are_summed_twice(
+    neighbors, monkeypatch
+) -> None:
+    off = np.geomspace(0.1, 1.0, 8)
+
+    def error() -> float:
+        found = []
+        for seed in range(12):
+            rows = np.random.default_rng(seed).laplace(size=(4000, 8))
+            curator = Curator(open_source(rows), BUDGET, neighbors=neighbors, seed=seed)
+            made = squares.mean_squares(
+                curator, np.zeros(8), 2.0 * off, rows=4000.0, share=1.0, error_norm=RELATIVE
+            )
+            found.append(made.value / np.mean(rows**2, axis=0) - 1.0)
+        return float(np.sqrt(np.mean(np.square(found))))
+
+    after = error()
+    monkeypatch.setattr(squares, "_nearer", lambda size, found: size)
+    assert after < 0.8 * error()
+
+
+def test_sizes_follow_what_is_found_as_far_as_it_is_known() -> None:
+    size = np.ones(1)
+    assert squares._nearer(size, found(9.0, 0.01))[0] == pytest.approx(9.0, rel=0.01)
+    assert squares._nearer(size, found(9.0, 30.0))[0] == pytest.approx(1.0, abs=0.01)
+    assert squares._nearer(size, found(-9.0, 0.01))[0] == 0.5  # the rest may be clipped
+
+
+def test_the_first_sum_counts_as_far_as_noise_explains_the_difference() -> None:
+    alike = squares._average(found(1.0, 0.3), found(1.1, 0.1))
+    assert alike.value[0] == pytest.approx(1.09)
+    assert alike.noise_std[0] == pytest.approx(np.hypot(0.9 * 0.1, 0.1 * 0.3))
+    apart = squares._average(found(0.1, 0.01), found(1.0, 0.1))  # it has lost most
+    assert apart.value[0] > 0.98
+
+
+def test_a_sample_says_how_large_squares_are_and_all_rows_are_summed_once(monkeypatch) -> None:
+    """Where rows are many, the first sum is not worth another look at all of them."""
+    rows = np.random.default_rng(0).normal(size=(400_000, 8))
+    r = prolate.variance(rows, budget=Budget(mu=2.0), seed=0)
+    sums = [line for line in r.receipt if line.label == "variance"]
+    assert len(sums) == 2
+    assert r.estimate == pytest.approx(rows.var(axis=0), rel=0.01)
