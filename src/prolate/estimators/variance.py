@@ -98,7 +98,9 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     sampling_std = NORMAL * size * found.stretch / np.sqrt(shape.present)
     error = np.hypot(noise_std, sampling_std)
     unsure = found.stretch > _HEAVY or np.any(found.clipping_std > _UNSURE * error)
-    warnings = (*shape.warnings, _WARNING) if unsure else shape.warnings
+    warnings = (*shape.warnings, *shape.single_valued(curator.columns))
+    if unsure:
+        warnings = (*warnings, _WARNING)
     far = shape.spread > SQUARABLE[1]
     if far.any():
         noise_std = np.where(far, np.inf, noise_std)

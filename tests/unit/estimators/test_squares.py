@@ -65,3 +65,15 @@ def test_a_sample_says_how_large_squares_are_and_all_rows_are_summed_once(monkey
     sums = [line for line in r.receipt if line.label == "variance"]
     assert len(sums) == 2
     assert r.estimate == pytest.approx(rows.var(axis=0), rel=0.01)
+
+
+@pytest.mark.parametrize("statistic", ["variance", "covariance"])
+def test_columns_that_show_a_single_value_are_named(statistic) -> None:
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(size=(2000, 2)), np.full(2000, 7.0)])
+    release = getattr(prolate, statistic)
+    said = release(rows, budget=BUDGET, seed=0).warnings
+    assert any("single value" in each and "'x2'" in each for each in said)
+    rows[:, 2] = rng.normal(size=2000)
+    said = release(rows, budget=BUDGET, seed=0).warnings
+    assert not any("single value" in each for each in said)

@@ -91,7 +91,7 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     if curator.dimension == 1 and not correlation:
         return _as_matrix(variance(curator))
     curator, rows, every, _ = whole_rows(curator)
-    _, shape = learn_shape(curator, rows)
+    _, shape = learn_shape(curator, rows, relative=True)
     spread = np.clip(shape.spread, *SQUARABLE)
     table = Standardized(curator, rows, shape.center, spread, variances=not correlation)
     d, left = shape.spread.size, curator.remaining
@@ -104,6 +104,7 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
         known, rough, rounds = _rough(table, part * left, max(_ROUNDS, int(_CHEAP / part)))
         found, lengths = _fine(table, known, rough)
         warnings = shape.warnings
+    warnings = (*warnings, *shape.single_valued(curator.columns))
     if np.any(shape.spread > SQUARABLE[1]):
         warnings = (*warnings, _FAR)
     matrix = matrix_of(table, found)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
+from prolate.errors import listed
 from prolate.estimators.search.first_mean import FirstMean
 from prolate.estimators.search.rare_column import RareColumn
 from prolate.estimators.shares import LOST
@@ -16,6 +18,11 @@ __all__ = ["Shape"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_SINGLE = (
+    "Nothing but a single value was seen of {}. Noise would hide other values of a few rows, and "
+    "intervals do not allow for them."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +87,13 @@ class Shape:
         """Standard deviation of the centers, at most the spreads."""
         noise = self.roughness * self.spread if self.center_noise is None else self.center_noise
         return np.minimum(noise, self.spread)
+
+    def single_valued(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what to say of those columns that showed a single value, beside others."""
+        if self.constant is None or self.constant.all() or not self.constant.any():
+            return ()
+        which = listed([names[j] for j in np.flatnonzero(self.constant).tolist()], 3)
+        return (_SINGLE.format(which),)
 
     def of(self, index: Integers) -> Shape:
         """Return that of some columns, none of which are heavy."""
