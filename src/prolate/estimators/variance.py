@@ -95,7 +95,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         sample=shape.sample,
     )
     value, noise_std = found.value - mean.noise_std**2, found.noise_std
-    sampling_std = NORMAL * size * found.stretch / np.sqrt(shape.present)
+    sampling_std = NORMAL * found.size * found.stretch / np.sqrt(shape.present)
     error = np.hypot(noise_std, sampling_std)
     unsure = found.stretch > _HEAVY or np.any(found.clipping_std > _UNSURE * error)
     warnings = (*shape.warnings, *shape.single_valued(curator.columns))

@@ -18,7 +18,7 @@ BUDGET = Budget(mu=1.0)
 
 def found(value: float, noise: float, clipping: float = 0.0) -> Squares:
     value, noise, clipping = (np.full(1, each) for each in (value, noise, clipping))
-    return Squares(value, noise, clipping, stretch=1.0, radius=5.0, clipped=0.01)
+    return Squares(value, noise, clipping, size=value, stretch=1.0, radius=5.0, clipped=0.01)
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
@@ -47,7 +47,7 @@ def test_sizes_follow_what_is_found_as_far_as_it_is_known() -> None:
     size = np.ones(1)
     assert squares._nearer(size, found(9.0, 0.01))[0] == pytest.approx(9.0, rel=0.01)
     assert squares._nearer(size, found(9.0, 30.0))[0] == pytest.approx(1.0, abs=0.01)
-    assert squares._nearer(size, found(-9.0, 0.01))[0] == 0.5  # the rest may be clipped
+    assert squares._nearer(size, found(-9.0, 0.01))[0] == 1.0  # the rest may be clipped
 
 
 def test_the_first_sum_counts_as_far_as_noise_explains_the_difference() -> None:
@@ -65,6 +65,14 @@ def test_a_sample_says_how_large_squares_are_and_all_rows_are_summed_once(monkey
     sums = [line for line in r.receipt if line.label == "variance"]
     assert len(sums) == 2
     assert r.estimate == pytest.approx(rows.var(axis=0), rel=0.01)
+
+
+def test_sampling_errors_are_those_of_the_sizes_that_are_found() -> None:
+    """Spreads tell of the bulk of long-tailed columns: squares are four times as large here."""
+    rows = np.exp(np.random.default_rng(0).normal(size=(20_000, 4)))
+    r = prolate.variance(rows, budget=Budget(mu=2.0), seed=0)
+    true = ((rows - rows.mean(axis=0)) ** 2).std(axis=0) / np.sqrt(len(rows))
+    assert 0.4 < np.median(r.sampling_std / true) < 2.5
 
 
 @pytest.mark.parametrize("statistic", ["variance", "covariance"])

@@ -34,7 +34,6 @@ _RADIUS = 2.0  # times the share that a mean spends on norms: the tail is worth 
 _LOST = 1.4  # of what is beyond the radius: squares are all on one side
 _FIRST = 0.1  # part of the share that tells sizes
 _DIFFER = 0.5  # variance of what they are to be, over those before
-_LEAST = 0.5  # of them: what the first sum lacks, it may have lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +44,10 @@ class Squares:
     ----------
     value, noise_std, clipping_std : float64 arrays of shape (d,)
         In squared units of the data.
+    size : float64 array of shape (d,)
+        About how large they are.
     stretch : float
-        Of the sampling error, over that of normal rows.
+        Of the sampling error, over that of normal rows of this size.
     radius : float
         What the scaled squares are clipped to.
     clipped : float
@@ -56,6 +57,7 @@ class Squares:
     value: Floats
     noise_std: Floats
     clipping_std: Floats
+    size: Floats
     stretch: float
     radius: float
     clipped: float
@@ -67,6 +69,7 @@ class Squares:
             value=self.value / unit,
             noise_std=self.noise_std / unit,
             clipping_std=self.clipping_std / unit,
+            size=self.size / unit,
         )
 
 
@@ -103,9 +106,9 @@ def mean_squares(
 
 
 def _nearer(size: Floats, found: Squares) -> Floats:
-    """Return sizes that are nearer to those found, as far as these are known."""
+    """Return sizes, raised to those found as far as these are known: smaller ones may be cut."""
     believed = _DIFFER / (_DIFFER + (found.noise_std / size) ** 2)
-    return size * np.maximum(1.0 + believed * (found.value / size - 1.0), _LEAST)
+    return size + believed * np.maximum(found.value - size, 0.0)
 
 
 def _average(first: Squares, last: Squares) -> Squares:
@@ -149,6 +152,7 @@ def _summed(
         value=size + query.unit * measured.values / rows,
         noise_std=noise_std,
         clipping_std=(max(1.0, unseen / seen) if seen > 0.0 else 1.0) * tail.lost * scale,
+        size=size,
         stretch=max(tail.stretch, stretch_beyond(beyond, tail.radius, normal)),
         radius=tail.radius,
         clipped=norms.fraction_above(tail.radius, rows),
