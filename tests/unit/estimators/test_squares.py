@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,15 +41,18 @@ def test_sizes_that_are_off_matter_less_where_squares_are_summed_twice(
         return float(np.sqrt(np.mean(np.square(found))))
 
     after = error()
-    monkeypatch.setattr(squares, "_nearer", lambda size, found: size)
+    monkeypatch.setattr(squares, "_nearer", lambda found: found.size)
     assert after < 0.8 * error()
 
 
 def test_sizes_follow_what_is_found_as_far_as_it_is_known() -> None:
-    size = np.ones(1)
-    assert squares._nearer(size, found(9.0, 0.01))[0] == pytest.approx(9.0, rel=0.01)
-    assert squares._nearer(size, found(9.0, 30.0))[0] == pytest.approx(1.0, abs=0.01)
-    assert squares._nearer(size, found(-9.0, 0.01))[0] == 1.0  # the rest may be clipped
+    for value, noise, nearer in (
+        (9.0, 0.01, 9.0),
+        (9.0, 30.0, 1.0),
+        (-9.0, 0.01, 1.0),  # the rest may be clipped
+    ):
+        of_one = replace(found(value, noise), size=np.ones(1))
+        assert squares._nearer(of_one)[0] == pytest.approx(nearer, rel=0.01)
 
 
 def test_the_first_sum_counts_as_far_as_noise_explains_the_difference() -> None:

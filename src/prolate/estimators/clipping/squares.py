@@ -1,8 +1,9 @@
 """Mean squared deviations, one column at a time, clipped so that most of a tail is kept.
 
-The squares (x - m)**2 are summed around a private size of them, scaled, and clipped. Squares
-are long on one side only, so what clipping takes is lost. The radius is no smaller than normal
-rows, or the tail that is seen, allow (`tail.py`).
+The squares (x - m)**2 are summed around a private size of them, scaled, and clipped. Where rows are
+far longer than sizes say, those of the columns that make them so are larger. Squares are long on
+one side only, so what clipping takes is lost. The radius is no smaller than normal rows, or the
+tail that is seen, allow (`tail.py`).
 
 Spreads tell of a column's bulk, and squares are decided by its tail: so they are summed twice, and
 the first sum, for a tenth of the budget, says how large they are.
@@ -19,6 +20,8 @@ from prolate.curator import Measurer
 from prolate.estimators.lengths.beyond import Beyond, lost_part, stretch_beyond
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.lengths.tail import find_tail
+from prolate.estimators.moments import SQUARABLE
+from prolate.estimators.search.longest import longest_columns
 from prolate.estimators.shares import radius_share, rows_changed
 from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
@@ -31,6 +34,7 @@ NORMAL = np.sqrt(2.0)
 """Standard deviation of (x - m)**2 over the variance, normal data."""
 
 _RADIUS = 2.0  # times the share that a mean spends on norms: the tail is worth it
+_ALONE = 0.5  # of the norm that rows are beyond: what one column makes them long by
 _LOST = 1.4  # of what is beyond the radius: squares are all on one side
 _FIRST = 0.1  # part of the share that tells sizes
 _DIFFER = 0.5  # variance of what they are to be, over those before
@@ -99,16 +103,16 @@ def mean_squares(
     asked = curator if sample is None else sample
     few = rows * asked.fraction
     first = _summed(asked, mean, size, rows=few, share=_FIRST * share, error_norm=error_norm)
-    size = _nearer(size, first)
+    size = _nearer(first)
     share = min((1.0 - _FIRST) * share, curator.remaining)
     last = _summed(curator, mean, size, rows=rows, share=share, error_norm=error_norm)
     return _average(first, last) if asked.fraction == 1.0 else last
 
 
-def _nearer(size: Floats, found: Squares) -> Floats:
-    """Return sizes, raised to those found as far as these are known: smaller ones may be cut."""
-    believed = _DIFFER / (_DIFFER + (found.noise_std / size) ** 2)
-    return size + believed * np.maximum(found.value - size, 0.0)
+def _nearer(found: Squares) -> Floats:
+    """Return sizes, raised to squares found as far as these are known: smaller ones may be cut."""
+    believed = _DIFFER / (_DIFFER + (found.noise_std / found.size) ** 2)
+    return found.size + believed * np.maximum(found.value - found.size, 0.0)
 
 
 def _average(first: Squares, last: Squares) -> Squares:
@@ -135,7 +139,14 @@ def _summed(
     scale = optimal_scale(NORMAL * size, error_norm)
     effective = effective_columns(size, scale)
     part = min(_RADIUS * radius_share(curator, rows, effective, share), 0.3)
-    norms = _lengths(curator, mean, size, scale, share=part * share)
+    norms = _lengths(curator, mean, size, scale, share=part * share, more=0)
+    longer = _with_longest(curator, mean, size, scale, norms, rows)
+    if longer is None:
+        norms = _lengths(curator, mean, size, scale, share=part * share, known=norms)
+    else:
+        size, scale = longer, optimal_scale(NORMAL * longer, error_norm)
+        effective = effective_columns(size, scale)
+        norms = _lengths(curator, mean, size, scale, share=part * share)
     share = min(max(share - (before - curator.remaining), 0.5 * share), curator.remaining)
     clipped = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share)
     tail = find_tail(norms, size / scale, clipped, rows)
@@ -169,9 +180,40 @@ def squares_stretch(
 
 
 def _lengths(
-    curator: Measurer, mean: Floats, size: Floats, scale: Floats, *, share: float, more: int = 3
+    curator: Measurer,
+    mean: Floats,
+    size: Floats,
+    scale: Floats,
+    *,
+    share: float,
+    more: int = 3,
+    known: MeasuredNorms | None = None,
 ) -> MeasuredNorms:
-    spread = NORMAL * size
     return measure_norms(
-        curator, center=size, scale=scale, spread=spread, share=share, about=mean, more=more
+        curator,
+        center=size,
+        scale=scale,
+        spread=NORMAL * size,
+        share=share,
+        about=mean,
+        more=more,
+        known=known,
     )
+
+
+def _with_longest(
+    curator: Measurer,
+    mean: Floats,
+    size: Floats,
+    scale: Floats,
+    norms: MeasuredNorms,
+    rows: float,
+) -> Floats | None:
+    """Return larger sizes of columns whose squares alone make rows far longer; None if none do."""
+    apart, norm = norms.beyond_gap
+    if not apart or size.size == 1:
+        return None
+    beyond = np.sqrt(size + _ALONE * norm * scale)
+    far, part = longest_columns(curator, rows, mean, beyond=beyond, part=apart / rows)
+    likely = np.minimum(far, SQUARABLE[1]) ** 2 * part
+    return np.maximum(size, likely) if np.any(likely > size) else None
