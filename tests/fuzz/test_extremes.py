@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fuzz.harness import cases
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import prolate
@@ -58,6 +58,7 @@ def release(statistic: str, rows: np.ndarray, options: dict[str, Any], p: Any) -
     st.sampled_from(["replace", "add-remove"]),
     st.sampled_from([1.0, 2.0, 4.0, "relative"]),
 )
+@example(144, "variance", "add-remove", 1.0)  # all of the budget was spent on lengths
 def test_no_number_is_too_large_or_too_small(seed, statistic, neighbors, p) -> None:
     rng = np.random.default_rng(seed)
     rows = extreme(rng)

@@ -34,6 +34,7 @@ NORMAL = np.sqrt(2.0)
 """Standard deviation of (x - m)**2 over the variance, normal data."""
 
 _RADIUS = 2.0  # times the share that a mean spends on norms: the tail is worth it
+_LOOKS, _LEAST = 6.0, 0.3  # parts of what is left, for four looks and the sum; and that, at least
 _ALONE = 0.5  # of the norm that rows are beyond: what one column makes them long by
 _LOST = 1.4  # of what is beyond the radius: squares are all on one side
 _FIRST = 0.1  # part of the share that tells sizes
@@ -142,11 +143,14 @@ def _summed(
     norms = _lengths(curator, mean, size, scale, share=part * share, more=0)
     longer = _with_longest(curator, mean, size, scale, norms, rows)
     if longer is None:
-        norms = _lengths(curator, mean, size, scale, share=part * share, known=norms)
+        more = 3 if norms.apart == 0.0 else 2  # some of the share is spent
+        look = part * share
+        norms = _lengths(curator, mean, size, scale, share=look, more=more, known=norms)
     else:
         size, scale = longer, optimal_scale(NORMAL * longer, error_norm)
         effective = effective_columns(size, scale)
-        norms = _lengths(curator, mean, size, scale, share=part * share)
+        left = max(share - (before - curator.remaining), _LEAST * share)
+        norms = _lengths(curator, mean, size, scale, share=min(part * share, left / _LOOKS))
     share = min(max(share - (before - curator.remaining), 0.5 * share), curator.remaining)
     clipped = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share)
     tail = find_tail(norms, size / scale, clipped, rows)

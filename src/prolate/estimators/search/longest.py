@@ -27,6 +27,7 @@ _OCTAVES = 40  # that its values may be in
 _FARTHEST = LARGEST / 2.0  # where they begin, at most
 _LOOKS, _SURE = 12, 0.8  # at these: at most, or until it is in three of them with this probability
 _VAGUE = 0.3  # of the part, that a count may differ by, as values are in several octaves
+_DEAR, _LEFT = 0.01, 0.85  # parts of the budget: for one count, at most, and left for others
 _MIDDLE = 1.4  # of an octave, over where it begins
 _MOST = 3  # columns
 
@@ -52,13 +53,13 @@ def longest_columns(
     least : float
         How far out values are taken to be, at least.
     """
-    size, parts = np.zeros((2, center.size))
+    size, parts, before = np.zeros(center.size), np.zeros(center.size), view.remaining
     share = farthest_share(view, rows, of=part)
     query = FarthestHistogram(center, 1.0 / beyond, 1)
     votes = view.measure(query, share=share, label="longest columns")
     limit = np.broadcast_to(significance(center.size, _LOST) * votes.noise, center.shape)
     for column in np.argsort(-votes.values)[:_MOST]:
-        if votes.values[column] <= limit[column]:
+        if votes.values[column] <= limit[column] or view.remaining < _LEFT * before:
             break
         length = float(max(beyond[column], least))
         if length > _FARTHEST:
@@ -76,7 +77,7 @@ def _size(
     Each count is taken in the middle of where that likely is; 0 if counts are too dear.
     """
     share = long_share(view, rows, _NOISE * part)
-    if share == 0.0:
+    if not 0.0 < share < _DEAR * view.remaining:
         return 0.0
     gain = np.where(np.arange(center.size) == column, 1.0, 0.0)
     octaves = np.arange(min(_OCTAVES, int(np.log2(LARGEST / least))))
