@@ -1,11 +1,17 @@
 """How near `prolate.mean` comes to the oracle: R of docs/accuracy.md, for many settings.
 
     python benchmarks/accuracy.py [--runs 10] [--method auto] [--only TEXT]
+    python benchmarks/accuracy.py --needs
 
 The oracle knows centers and scales and spends the whole budget on the noise; it clips one
 row in n. R is an estimator's root mean square error against the sample's own mean over the
 oracle's (for an l_p error, the p-th norms). R* is the least R of any fixed clip fraction
 with known centers and scales and the whole budget.
+
+`--needs` prints, for l_2 errors, the least R of a fixed clip that knows the scales but not the
+center, and the part of the budget that its sum needs to meet the goal. Clipped around a center
+that is not the mean, rows lose a part of what lies between, so their sum is divided by the mean
+factor, and its noise with it; R* is of sums around the true mean, which lose nothing.
 """
 
 from __future__ import annotations
@@ -166,6 +172,26 @@ def fixed_clip(setting: Setting) -> tuple[float, float]:
     return float(errors[0]), float(errors.min())
 
 
+def needs(setting: Setting) -> str:
+    oracle, best = fixed_clip(setting)
+    sigma = np.array(setting.sigma)
+    scale = np.sqrt(sigma)
+    rows = setting.rows(999, min(40000, max(setting.n, int(4e6 / sigma.size))))
+    norms, squares = np.linalg.norm(rows / scale, axis=1), np.sum(rows**2, axis=1)
+    kept = 1 - np.concatenate([np.geomspace(1 / setting.n, 0.9, 60), [0.95, 0.99, 0.999]])
+
+    def error(radius: float) -> float:
+        factor = np.minimum(1, radius / norms)
+        noise = noise_of(setting, radius) / factor.mean() * np.linalg.norm(scale)
+        off = np.sqrt(np.mean((1 - factor / factor.mean()) ** 2 * squares) / setting.n)
+        return float(np.hypot(noise, off))
+
+    least = min(error(float(radius)) for radius in np.quantile(norms, kept)) / oracle
+    goal = setting.goal or 1.25 * best / oracle
+    part = (least / goal) ** 2
+    return f"{setting.name:32} {best / oracle:6.2f} {goal:6.2f} {least:14.3f} {part:7.1%}"
+
+
 def worst_of_clip(setting: Setting, runs: int) -> float:
     """Largest error of the best fixed clip in some runs, over the median's."""
     radii, errors = fixed_clips(setting)
@@ -213,8 +239,15 @@ def main() -> None:
     parser.add_argument("--method", default="auto")
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--needs", action="store_true")
     options = parser.parse_args()
     chosen = [s for s in settings() if options.only in s.name]
+    if options.needs:
+        print(f"{'setting':32} {'R*':>6} {'goal':>6} {'without center':>14} {'needs':>7}")
+        for setting in chosen:
+            if setting.p == 2.0 and setting.draw is normal:
+                print(needs(setting), flush=True)
+        return
     print(f"{'setting':32} {'n/room':>7} {'R*':>6} {'goal':>6} {'R':>8} {'worst':>8}")
     with ProcessPoolExecutor(options.jobs) as pool:
         count = len(chosen)
