@@ -27,7 +27,7 @@ _OCTAVES = 40  # that its values may be in
 _FARTHEST = LARGEST / 2.0  # where they begin, at most
 _LOOKS, _SURE = 12, 0.8  # at these: at most, or until it is in three of them with this probability
 _VAGUE = 0.3  # of the part, that a count may differ by, as values are in several octaves
-_DEAR, _LEFT = 0.01, 0.85  # parts of the budget: for one count, at most, and left for others
+_DEAR, _LEFT = 0.015, 0.85  # parts of the budget: for one count, at most, and left for others
 _MIDDLE = 1.4  # of an octave, over where it begins
 _MOST = 3  # columns
 
