@@ -28,7 +28,7 @@ from prolate.estimators.lengths.norms import (
 )
 from prolate.estimators.search.alike import are_alike
 from prolate.estimators.search.floor import with_common_floor
-from prolate.estimators.search.longest import longest_columns
+from prolate.estimators.search.longest import ALONE, longest_columns
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
@@ -37,7 +37,6 @@ __all__ = ["expected_lengths", "with_first_look"]
 
 Floats = NDArray[np.float64]
 
-_ALONE = 0.5  # of the norm that rows are beyond: what one column makes them long by
 _FEWEST = 2  # columns that may hide values: a single one has its sides counted
 _FAR = 4.4  # typical norms: no column that was seen is so long
 _HIDDEN = (
@@ -87,7 +86,7 @@ def _with_longest(shape: Shape, norms: MeasuredNorms, scale: Floats) -> Shape:
         return shape
     rows = shape.rows * shape.sample.fraction
     size, part = longest_columns(
-        shape.sample, rows, shape.center, beyond=_ALONE * norm * scale, part=apart / rows
+        shape.sample, rows, shape.center, beyond=ALONE * norm * scale, part=apart / rows
     )
     likely = size * np.sqrt(part)
     raised = likely > shape.spread

@@ -21,7 +21,7 @@ from prolate.estimators.lengths.beyond import Beyond, lost_part, stretch_beyond
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.lengths.tail import find_tail
 from prolate.estimators.moments import SQUARABLE
-from prolate.estimators.search.longest import longest_columns
+from prolate.estimators.search.longest import ALONE, longest_columns
 from prolate.estimators.shares import radius_share, rows_changed
 from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
@@ -35,7 +35,6 @@ NORMAL = np.sqrt(2.0)
 
 _RADIUS = 2.0  # times the share that a mean spends on norms: the tail is worth it
 _LOOKS, _LEAST = 6.0, 0.3  # parts of what is left, for four looks and the sum; and that, at least
-_ALONE = 0.5  # of the norm that rows are beyond: what one column makes them long by
 _LOST = 1.4  # of what is beyond the radius: squares are all on one side
 _FIRST = 0.1  # part of the share that tells sizes
 _DIFFER = 0.5  # variance of what they are to be, over those before
@@ -217,7 +216,7 @@ def _with_longest(
     apart, norm = norms.beyond_gap
     if not apart or size.size == 1:
         return None
-    beyond = np.sqrt(size + _ALONE * norm * scale)
+    beyond = np.sqrt(size + ALONE * norm * scale)
     far, part = longest_columns(curator, rows, mean, beyond=beyond, part=apart / rows)
     likely = np.minimum(far, SQUARABLE[1]) ** 2 * part
     return np.maximum(size, likely) if np.any(likely > size) else None

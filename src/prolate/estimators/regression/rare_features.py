@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.search.deviations import deviations_together
-from prolate.estimators.search.farthest import standing_out
+from prolate.estimators.search.farthest import octaves_standing_out
 from prolate.estimators.search.locate import WITHIN, Interval
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import pooled_share, rare_share
@@ -98,7 +98,7 @@ def _farthest_rows(
     measured = view.measure(query, share=share, label="farthest rare values")
     noise = np.broadcast_to(measured.noise, query.size).reshape(-1, octaves)[:, 0]
     counts = measured.values.reshape(-1, octaves)
-    seen = standing_out(counts, noise, lost=_LOST) & those[:, np.newaxis]
+    seen = octaves_standing_out(counts, noise, lost=_LOST) & those[:, np.newaxis]
     parts = np.where(seen, np.maximum(counts, 0.0), 0.0) / rows
     octave = np.minimum(np.log2(_MIDDLE * unit)[:, np.newaxis] + np.arange(octaves), _FARTHEST)
     return np.asarray(np.sqrt(np.sum(parts * 4.0**octave, axis=1)))

@@ -18,7 +18,7 @@ from prolate.estimators.search.spread import LARGEST, SMALLEST
 from prolate.estimators.shares import farthest_share, significance
 from prolate.queries import FarthestHistogram
 
-__all__ = ["own_steps", "standing_out", "with_farthest"]
+__all__ = ["octaves_standing_out", "own_steps", "with_farthest"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -78,7 +78,7 @@ def with_farthest(
         total += counts[:, _FAR:]
         looks += 1.0
         mean, noise = total / looks[:, np.newaxis], std / np.sqrt(looks)
-        seen = standing_out(mean, noise, lost=_LOST_OF_MANY if many else _LOST)
+        seen = octaves_standing_out(mean, noise, lost=_LOST_OF_MANY if many else _LOST)
         far = np.where(np.arange(_FAR, octaves) < _FARTHER, False, seen)
         if far.any() and not many:
             again, _ = _look(view, fewest, center, 1.0 / spread, label, of=of)
@@ -141,7 +141,7 @@ def own_steps(
         gain = np.where(left, 1.0 / unit, 0.0)
         label = "farthest rare columns"
         counts, std = _look(view, rows, center, gain, label, precisely=several)
-        seen = standing_out(np.where(outside, counts, 0.0), std, lost=lost)
+        seen = octaves_standing_out(np.where(outside, counts, 0.0), std, lost=lost)
         held = np.where(seen & outside, np.maximum(counts, 0.0), 0.0)
         new = left & held.any(axis=1)
         square = held[new] @ np.minimum(middle, LARGEST) ** 2
@@ -176,7 +176,7 @@ def _octaves(columns: int) -> int:
     return min(max(_MOST_CELLS // columns, _LEAST_OCTAVES), _OCTAVES)
 
 
-def standing_out(counts: Floats, noise: Floats, *, lost: float = _LOST) -> Bools:
+def octaves_standing_out(counts: Floats, noise: Floats, *, lost: float = _LOST) -> Bools:
     """Return which octaves of which columns stand out of the noise, alone or in a run.
 
     Of a run, none may stand out in a shorter one: its neighbors are likely noise.

@@ -17,9 +17,12 @@ from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import farthest_share, long_share, significance
 from prolate.queries import FarthestHistogram, NormHistogram
 
-__all__ = ["longest_columns"]
+__all__ = ["ALONE", "longest_columns"]
 
 Floats = NDArray[np.float64]
+
+ALONE = 0.5
+"""Part of the norm that rows are beyond: what a column alone makes them long by."""
 
 _LOST = 1e-3  # probability that noise alone makes any column stand out
 _NOISE = 0.3  # of a count in a column, over the rows that are long by it
