@@ -22,6 +22,7 @@ from prolate import Budget
 from prolate.compiled import WORK, Work, forgiving
 from prolate.noise import kernels as noise_kernels
 from prolate.queries import ahead, kernels, sparse
+from prolate.sources import entries
 
 
 def test_work_adds_up() -> None:
@@ -216,23 +217,24 @@ def test_a_process_that_cannot_be_started_stops_nobody(name, monkeypatch) -> Non
 
 def test_every_loop_is_compiled_ahead() -> None:
     names = {call.func.__name__ for call in ahead.loops()}  # type: ignore[attr-defined]
-    entries = {"_selected" if name == "selected" else name for name in sparse.__all__} - {"tally"}
-    assert names == {*kernels.__all__, *entries, "rounded_gaussian"}
+    of_rows = {"_selected" if name == "selected" else name for name in sparse.__all__} - {"tally"}
+    assert names == {*kernels.__all__, *of_rows, *entries.__all__, "rounded_gaussian"}
 
 
 def test_nothing_is_left_to_compile_for_sparse_rows() -> None:
-    loops = sparse._compiled()
-    if loops is None:
+    modules = sparse._compiled(), entries._loops()
+    if None in modules:
         pytest.skip("numba is not installed")
 
     def compiled() -> dict[str, int]:
         return {
             name: len(loop.signatures)
-            for name, loop in vars(loops).items()
+            for module in modules
+            for name, loop in vars(module).items()
             if hasattr(loop, "signatures")
         }
 
-    for call in ahead.loops()[-6:]:
+    for call in ahead.loops()[-9:]:
         call()
     before = compiled()
     for kind in (np.float64, np.float32):
@@ -430,7 +432,9 @@ def test_numpy_does_all_where_numba_compiles_nothing() -> None:
     code = """
 from prolate.noise import kernels as noise
 from prolate.queries import ahead, kernels, sparse
-assert kernels._loaded("norms_rows") is noise._loaded() is sparse._compiled() is None
+from prolate.sources import entries
+loaded = kernels._loaded("norms_rows"), noise._loaded(), sparse._compiled(), entries._loops()
+assert loaded == (None,) * 4
 assert ahead.compile_loops() == 0
 """
     env = {**os.environ, "NUMBA_DISABLE_JIT": "1"}

@@ -17,7 +17,7 @@ from prolate.errors import InputError
 from prolate.noise import PARTS, NumberedBits
 from prolate.queries import ClippedSum, Count, CountBelow, Histogram, LinearGrid, sparse
 from prolate.rivals.plan_binary import plan_binary
-from prolate.sources import Thinning, open_source, sparse_rows
+from prolate.sources import Thinning, entries, open_source, sparse_rows
 from prolate.sources.sparse import SparseSource
 from prolate.sources.sparse_rows import SparseRows
 
@@ -238,3 +238,37 @@ def test_real_baskets(shared_data: Path) -> None:
     assert np.array_equal(left.estimate, right.estimate)
     binary = [plan_binary(Curator(open_source(rows), BUDGET, seed=1)) for rows in (matrix, dense)]
     assert np.array_equal(binary[0].value, binary[1].value)
+
+
+@pytest.fixture(params=["compiled", "NumPy"])
+def loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "NumPy":
+        monkeypatch.setattr(entries, "_loops", lambda: None)
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_numbers_are_copied_and_counted(dtype) -> None:
+    """Over several pieces of the loop, whose ends are where numbers fall, or stay, as well."""
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 50, 3 * 8192 + 5).astype(dtype)
+    numbers[8191:8193], numbers[2 * 8192 - 1 : 2 * 8192 + 1] = 7, (9, 3)
+    found = entries.checked(numbers, 50)
+    assert found is not None
+    copy, falls = found
+    assert copy.dtype == np.int32
+    assert np.array_equal(copy, numbers)
+    assert not np.shares_memory(copy, numbers)
+    assert falls == np.count_nonzero(numbers[1:] <= numbers[:-1])
+    assert np.array_equal(entries.counts(copy, 50), np.bincount(numbers, minlength=50))
+    assert entries.checked(numbers[:0], 50)[1] == 0
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("place", [0, 1, 8191, 8192, 20_000])
+@pytest.mark.parametrize("number", [-1, 50, 2**31, 2**32 + 3, -(2**63), 2**63 - 1])
+def test_no_number_is_outside(place, number) -> None:
+    """Of more than 32 bits, it would be one of fewer in the copy."""
+    numbers = np.zeros(20_001, dtype=np.int64)
+    numbers[place] = number
+    assert entries.checked(numbers, 50) is None

@@ -16,6 +16,7 @@ import numpy as np
 from prolate.compiled import WORK
 from prolate.noise import SystemBits, rounded_gaussian
 from prolate.queries import kernels, sparse
+from prolate.sources.entries import checked, counts
 from prolate.sources.sparse_rows import Entries, SparseRows
 
 __all__ = ["compile_loops", "loops"]
@@ -91,6 +92,9 @@ def _of_entries() -> list[Callable[[], object]]:
     nowhere, zeros = np.full(2, np.nan), np.zeros(2)
     clip = (0.5, 0.0, 0.0)  # shorter than the row, whose steps are then rounded
     return [
+        partial(checked, both, 2),
+        partial(checked, both.astype(np.int64), 2),
+        partial(counts, both, 2),
         partial(sparse.clipped_sum, rows, lambda values, _: 3.0 * values, *clip, sums),
         partial(sparse.farthest_cells, rows, zeros, ones, ones[:1]),
         partial(sparse.norm_cells, rows, nowhere, zeros, ones, ones[:1]),

@@ -13,6 +13,7 @@ from prolate.errors import InputError
 from prolate.parallel import computed_once
 from prolate.sources.arrays import check_numbers
 from prolate.sources.choosing import Schema, Wanted, choose
+from prolate.sources.entries import checked
 from prolate.sources.kept import Thinning
 from prolate.sources.labels import Labels, encoded
 from prolate.sources.source import Block, Source, position_names
@@ -73,8 +74,8 @@ class SparseSource(Source):
         super().__init__(chosen, int(matrix.shape[0]), block_bytes)
         rows = _checked(matrix)
         if chosen != names:
-            rows = rows[:, np.array([int(name[1:]) for name in chosen])]
-        self._rows = _canonical(rows)
+            rows = _canonical(rows[:, np.array([int(name[1:]) for name in chosen])])
+        self._rows = rows
 
     def blocks(self) -> Iterator[Block]:
         """Yield chunks of rows, made dense."""
@@ -114,27 +115,48 @@ class SparseSource(Source):
 
 
 def _checked(matrix: Any) -> Any:
-    """Return a matrix in CSR format, of which all entries are inside, and stay there.
+    """Return a canonical CSR matrix, of which all entries are inside, and stay there.
 
     Compiled loops trust that they are, and another thread may write into the user's arrays.
     """
     kind, shape = type(matrix), matrix.shape
     try:
+        if matrix.format == "csr":
+            return _checked_rows(kind((matrix.data, matrix.indices, matrix.indptr), shape=shape))
         if matrix.format == "coo":
             places = tuple(axis.copy() for axis in matrix.coords)
-            return kind((matrix.data, places), shape=shape).tocsr()  # it looks when it is made
-        if matrix.format in ("csr", "csc", "bsr"):
+            rows = kind((matrix.data, places), shape=shape)  # it looks when it is made
+        elif matrix.format in ("csc", "bsr"):
             rows = kind((matrix.data, matrix.indices.copy(), matrix.indptr.copy()), shape=shape)
             rows.check_format()
-            return rows.tocsr()
-        rows = matrix.copy().tocsr()
-        rows.check_format()
+        else:
+            rows = matrix.copy().tocsr()
+            rows.check_format()
+        return _canonical(rows.tocsr())
     except (IndexError, TypeError, ValueError):
         raise InputError(
             "The sparse array is damaged: an entry is outside of its shape, or its arrays do not "
             "fit together. Its method check_format() says more."
         ) from None
-    return rows
+
+
+def _checked_rows(given: Any) -> Any:
+    """Return the same for a CSR matrix, whose arrays are the user's."""
+    starts = given.indptr.copy()
+    size = int(starts[-1])
+    found = checked(given.indices[:size], given.shape[1])
+    if starts[0] != 0 or np.any(starts[1:] < starts[:-1]) or found is None:
+        raise ValueError
+    columns, falls = found
+    if columns.size != size:
+        raise ValueError
+    starts = starts.astype(columns.dtype, copy=False)  # or SciPy would copy the columns again
+    rows = type(given)((given.data[:size], columns, starts), shape=given.shape)
+    first = starts[:-1][starts[1:] > starts[:-1]][1:]  # of rows: there columns may fall
+    if falls == np.count_nonzero(columns[first] <= columns[first - 1]):
+        rows.has_canonical_format = True
+        return rows
+    return _canonical(rows)
 
 
 def _canonical(rows: Any) -> Any:

@@ -9,6 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.sources.entries import counts
+
 __all__ = ["Entries", "SparseReader", "SparseRows"]
 
 Floats = NDArray[np.float64]
@@ -80,7 +82,7 @@ class SparseRows:
         (m, d), columns, starts = matrix.shape, matrix.indices, matrix.indptr
         with np.errstate(all="ignore"):
             value = np.ascontiguousarray(matrix.data, dtype=np.float64)
-        stored = _counts(columns, d)
+        stored = counts(columns, d)
         if max(d, value.size) <= _SHORT.max:  # half as much to read in each pass
             columns, starts = (each.astype(np.int32, copy=False) for each in (columns, starts))
         distinct = _few_values(value.view(np.int64), value.size // (2 * d))
@@ -94,7 +96,7 @@ class SparseRows:
                 # Another thread may have written others since.
                 which = np.minimum(which, distinct.size - 1).astype(columns.dtype)
                 pairs = columns + d * which  # fewer than half of the entries
-                pair_count = _counts(pairs, d * distinct.size)
+                pair_count = counts(pairs, d * distinct.size)
             pair_column = np.tile(np.arange(d), distinct.size)
             pair_value = np.repeat(distinct.view(np.float64), d)
         entries = Entries(starts, columns, pairs)
@@ -149,15 +151,6 @@ class SparseReader(Protocol):
 
     def of_sparse(self, rows: SparseRows) -> Integers | None:
         """Return the answer that the dense rows would get, or None if it must see those."""
-
-
-def _counts(numbers: Integers, size: int) -> Integers:
-    """Return how often each number below `size` is there."""
-    counts = np.zeros(size, dtype=np.int64)
-    piece = max(_PIECE, size)
-    for start in range(0, numbers.size, piece):
-        counts += np.bincount(numbers[start : start + piece], minlength=size)
-    return counts
 
 
 def _few_values(patterns: Integers, most: int) -> Integers | None:
