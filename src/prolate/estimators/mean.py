@@ -17,15 +17,16 @@ of them, and step 5 is one pass over all.
 
 At most four columns that all have public bounds are summed within these (`sum.py`), if their rows
 are too few to be searched, or if they are flags, which spread as far as their bounds. So is a
-single column that is found to be spread about as far as these. Three kinds of tables are summed
-otherwise, too. A single column that is clearly skewed is clipped to an interval instead, longer on
-the side of its tail (`lengths/interval.py`), and so is one whose values are nearly all the same, as
-flags of unknown bounds are (`search/rare_column.py`), with no first mean. Where most columns are
-nearly constant, and their other values on one side or alike, as in baskets, rows are far from
-symmetric: `clipping/rare_mean.py` takes the place of the steps from 3 on for these columns. And a
-few columns that reach much farther than the others, or one that is much larger than all of them,
-are a table of their own, with a part of the budget (`search/apart.py`). So is one that proves, in
-step 4, to be the only skewed one (`clipping/long_column.py`).
+single column that is found to be spread about as far as these. Four kinds of tables are summed
+otherwise, too. Of a single column in so few rows that its tails cannot be seen, values are cut near
+where they likely are (`clipping/rough_mean.py`). One that is clearly skewed is clipped to an
+interval, longer on the side of its tail (`lengths/interval.py`), and so is one whose values are
+nearly all the same, as flags of unknown bounds are (`search/rare_column.py`), with no first mean.
+Where most columns are nearly constant, and their other values on one side or alike, as in baskets,
+rows are far from symmetric: `clipping/rare_mean.py` takes the place of the steps from 3 on for
+these columns. And a few columns that reach much farther than the others, or one that is much larger
+than all of them, are a table of their own, with a part of the budget (`search/apart.py`). So is one
+that proves, in step 4, to be the only skewed one (`clipping/long_column.py`).
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.clipping.rare_mean import UNSURE, rare_mean
+from prolate.estimators.clipping.rough_mean import rough_mean
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.lengths.norms import MeasuredNorms
@@ -152,6 +154,8 @@ def _mean(
         return _turned_mean(turned, shape, clip)
     if shape.rare is not None and clip == "auto":
         return _stated(shape, rare_column_mean(curator, shape.rare, shape.spread))
+    if shape.rough and clip == "auto":
+        return _stated(shape, _rough_mean(curator, shape))
     apart = portion_apart(curator, shape, error_norm) if clip == "auto" else None
     if apart is not None:
         table, known = with_shape(apart, shape)
@@ -164,6 +168,16 @@ def _mean(
         found = _mean_of(*with_shape(rest, shape), error_norm=error_norm)
         return joined(apart.index, theirs, found)
     return _mean_of(curator, shape, error_norm=error_norm, clip=clip, scale=scale)
+
+
+def _rough_mean(curator: Searcher, shape: Shape) -> FoundMean:
+    """Return the mean of a single column of which no tails can be seen."""
+    found = rough_mean(curator, shape.rows, shape.center, shape.spread, shape.roughness)
+    details = {"radius": found.cut * float(shape.spread[0])}
+    value, noise, clipping = (
+        np.array([each]) for each in (found.value, found.noise_std, found.clipping_std)
+    )
+    return FoundMean(value, noise, details, clipping_std=clipping)
 
 
 def _shows_nothing(shape: Shape) -> bool:

@@ -189,6 +189,7 @@ def find_present(
     noise: float = 0.0,
     *,
     least: float | None = None,
+    roughly: bool = True,
 ) -> tuple[Floats | None, NDArray[np.bool_]]:
     """Return the part of each column that is there, and which columns are missing as good as all.
 
@@ -201,16 +202,18 @@ def find_present(
     rows : float
         Number of rows, or a private estimate of it.
     missing : float64 array of shape (d,), optional
-        Private counts of missing values; if they are not given, they are roughly counted first.
+        Private counts of missing values; if they are not given, they are counted first.
     noise : float
         Of each of these.
     least : float, optional
         Part of a column's values without which it is taken to have none; by default, as many as
         a search can do with, or a tenth.
+    roughly : bool
+        Whether that first count is a cheap one.
     """
     query = CountBelow(np.full(curator.dimension, np.inf))
     if missing is None:
-        share = present_share(curator, rows, roughly=True)
+        share = present_share(curator, rows, roughly=roughly)
         counted = curator.measure(query, share=share, label="present")
         missing, noise = rows - counted.values, counted.std
     clearly = missing > max(_CLEARLY * noise, _LEAST * rows)

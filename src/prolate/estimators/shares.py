@@ -27,6 +27,7 @@ __all__ = [
     "is_precise",
     "length_share",
     "long_share",
+    "place_shares",
     "plan_shares",
     "pooled_share",
     "present_location",
@@ -82,6 +83,11 @@ ROWS_SHARE = 0.01  # for a private number of rows
 # where rows are many it is just that, or 1/2 % more if `ROWS_SHARE` was spent on their number.
 _SMALL = 0.06
 _CROWDED = 0.2
+_FEW_COLUMNS, _COARSE = 16, 0.15
+_ROUGH = 0.1
+# Where counts are coarse: for the first histogram of each column and for each of the others, and
+# the most for all others together.
+_PLACE, _PLACES, _MOST_PLACES = (0.18, 0.25), (0.12, 0.15), 0.6
 LOST = (
     "The rows are too few for this budget to find even the rough size of the values: do not use "
     "these numbers. Bounds would help."
@@ -104,6 +110,7 @@ class Shares:
         Noise of one cell of a location histogram, as a fraction of the values of a column.
     part : float
         Part of its values that is there of the column of which most is missing.
+    columns : int
     """
 
     magnitude: float
@@ -114,6 +121,7 @@ class Shares:
     rare_again: float
     count_error: float
     part: float
+    columns: int
 
     @property
     def crowded(self) -> bool:
@@ -125,7 +133,38 @@ class Shares:
         """Whether the values are few for this budget and this many columns."""
         return self.count_error > _SMALL
 
-    def warnings(self, columns: int, *, found: bool) -> tuple[str, ...]:
+    @property
+    def coarse(self) -> bool:
+        """Whether single columns are best found by all that few, dear counts of each tell.
+
+        Of many columns, or of finer counts, what they have in common tells more.
+        """
+        few = self.columns <= _FEW_COLUMNS and self.count_error > _COARSE
+        return self.small if self.columns == 1 else few
+
+    @property
+    def rough(self) -> bool:
+        """Whether a single column's counts are so coarse that its tails cannot be seen."""
+        return self.columns == 1 and self.count_error > _ROUGH
+
+    def of_rest(self, part: float) -> Shares:
+        """Return shares of what is left of the budget, a part of what there was."""
+        magnitude, location = part * self.magnitude, part * self.location
+        center, scale = part * self.center, part * self.scale
+        rare, again = part * self.rare, part * self.rare_again
+        return Shares(
+            magnitude,
+            location,
+            center,
+            scale,
+            rare,
+            again,
+            self.count_error,
+            self.part,
+            self.columns,
+        )
+
+    def warnings(self, *, found: bool) -> tuple[str, ...]:
         """Return what to say of few rows, and where not even magnitudes were `found`."""
         if not found:
             return (LOST,)
@@ -140,8 +179,8 @@ class Shares:
             return (few,)
         if self.small:
             few = (
-                f"The rows are few for this budget and {columns} column"
-                f"{'' if columns == 1 else 's'}: the searches' counts "
+                f"The rows are few for this budget and {self.columns} column"
+                f"{'' if self.columns == 1 else 's'}: the searches' counts "
                 f"are noisy by {noisy} of the rows, so centers and scales "
                 "are rough and intervals may be too narrow. More rows, fewer columns, a larger "
                 "budget or bounds would help."
@@ -176,7 +215,16 @@ def plan_shares(curator: Searcher, rows: float, part: float = 1.0) -> Shares:
         rare_again=left * _RARE[1] if rare < _RARE_CHEAP * _RARE[1] else 0.0,
         count_error=one_row / math.sqrt(location),
         part=part,
+        columns=d,
     )
+
+
+def place_shares(curator: Searcher, rows: float) -> tuple[float, float, float]:
+    """Return the shares for `search/place.py`: of the first histogram, each other, and these."""
+    left = curator.remaining
+    noise = math.sqrt(rows_changed(curator.neighbors) * curator.dimension)
+    one_row = noise / (curator.mu_of(1.0) * max(rows, 1.0))
+    return left * _share(one_row, *_PLACE), left * _share(one_row, *_PLACES), left * _MOST_PLACES
 
 
 def fewest_values(curator: Searcher) -> float:

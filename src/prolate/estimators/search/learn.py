@@ -17,6 +17,7 @@ from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.floor import with_far_values
 from prolate.estimators.search.locate import SCALES, Interval, locate
 from prolate.estimators.search.magnitudes import find_magnitudes
+from prolate.estimators.search.place import locate_coarsely
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.spread import LARGEST, SMALLEST, measure_scale
 from prolate.estimators.search.unknown import search_columns
@@ -54,7 +55,10 @@ def learn_shape(
     sample = curator.sampled(sample_rows(curator), rows)
     few = rows * sample.fraction
     shares = plan_shares(sample, few)
+    before = sample.remaining
     interval = _interval(sample, few, shares, center, scale)
+    if interval.doubt is not None:  # that was dear
+        shares = shares.of_rest(sample.remaining / before)
     if interval.part is not None:  # counts are noisier by as much
         shares = plan_shares(sample, few, float(interval.part.min()))
     table = present_rows(curator, rows, interval.part)
@@ -76,6 +80,8 @@ def _interval(
     sample: Searcher, rows: float, shares: Shares, center: Floats | None, scale: Floats | None
 ) -> Interval:
     """Return where values are, as far as it is not public."""
+    if center is None and scale is None and shares.coarse:
+        return locate_coarsely(sample, rows)
     if center is None:
         return locate(sample, rows, magnitude_share=shares.magnitude, share=shares.location)
     nowhere, none = np.zeros(center.size, dtype=np.bool_), np.zeros(center.size)
@@ -98,7 +104,7 @@ def _with_given(
     scale: Floats | None,
 ) -> Shape:
     """Return the shape where centers, or spreads, or both are public."""
-    few, warnings = rows * sample.fraction, shares.warnings(sample.dimension, found=interval.found)
+    few, warnings = rows * sample.fraction, shares.warnings(found=interval.found)
     if center is not None and scale is not None:
         return Shape(rows, sample, center, scale, _GIVEN)
     if scale is not None:

@@ -62,6 +62,9 @@ class Interval:
         Of each column's values that are there, where some are missing.
     absent : bool array of shape (d,), optional
         Which columns have as good as no values, if any have: these are taken to be 0.
+    doubt : float64 array of shape (d,), optional
+        Standard deviations of the centers, where counts are so coarse that these and the intervals
+        are the best that is known of centers and spreads.
     """
 
     center: Floats
@@ -72,6 +75,7 @@ class Interval:
     least_spread: Floats
     part: Floats | None = None
     absent: NDArray[np.bool_] | None = None
+    doubt: Floats | None = None
 
     def at(self, center: Floats, index: Integers) -> Interval:
         """Return the intervals of some columns, around other centers."""

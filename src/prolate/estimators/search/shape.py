@@ -55,6 +55,8 @@ class Shape:
         Of each column's values that are there, where some are missing.
     absent : bool array of shape (d,), optional
         Which columns have as good as no values, if any have.
+    rough : bool
+        Whether the tails of a single column cannot be seen.
     """
 
     rows: float
@@ -70,6 +72,7 @@ class Shape:
     heavy: NDArray[np.bool_] | None = None
     part: Floats | None = None
     absent: NDArray[np.bool_] | None = None
+    rough: bool = False
 
     @property
     def present(self) -> Floats | float:

@@ -124,7 +124,7 @@ def search_columns(
         step[looked] = np.where(
             step[looked] > 0.0, np.maximum(step[looked], raised / _LARGEST), 0.0
         )
-    warnings = shares.warnings(curator.dimension, found=interval.found)
+    warnings = shares.warnings(found=interval.found)
     constant = narrow & (step == 0.0)
     if constant.all() and not warnings:
         warnings = (_ALONE.format(100.0 * min(rare.hidden / max(rows, 1.0), 1.0)),)
@@ -150,18 +150,19 @@ def _search_one(
 
     Or how far values are from its bulk: where that is nearly all of them, and where there is a gap.
     """
-    warnings = shares.warnings(curator.dimension, found=interval.found)
+    warnings = shares.warnings(found=interval.found)
     if not interval.narrow[0]:
         few = rows * sample.fraction
         center, spread, noise, roughness = _search_wide(
             sample, few, interval, shares, common=0.0, reach=0.0
         )
         spread = np.clip(spread, SMALLEST, LARGEST)
-        gap = 0.0 if shares.crowded else gap_of_one(sample, few, center, spread)
+        gap = 0.0 if shares.rough else gap_of_one(sample, few, center, spread)
         if gap == 0.0:
-            if not shares.crowded:
+            if not shares.rough:
                 spread, _ = with_farthest(sample, few, center, spread)
-            return Shape(rows, sample, center, spread, roughness, warnings, center_noise=noise)
+            shape = Shape(rows, sample, center, spread, roughness, warnings, center_noise=noise)
+            return replace(shape, rough=shares.rough)
         interval = replace(interval, center=center, half=gap * spread, narrow=~interval.narrow)
     found = rare_column(curator, sample, interval, rows=rows)
     spread = interval.half / SCALES
@@ -191,6 +192,9 @@ def _search_wide(
     """
     narrow = interval.narrow
     center, spread = interval.center.copy(), interval.half / SCALES
+    if interval.doubt is not None:  # no other counts tell more
+        spread = np.where(narrow, np.maximum(common, _FLOOR * np.mean(spread)), spread)
+        return center, spread, interval.doubt, roughness_of(interval.doubt, spread)
     noise, seen = np.full(narrow.size, np.inf), np.zeros(narrow.size)
     mostly = np.mean(narrow) > _MOSTLY
     index = np.flatnonzero(~narrow) if mostly else np.arange(narrow.size)

@@ -9,8 +9,8 @@ from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.regression import regression
-from prolate.estimators.regression.place import Place, place
 from prolate.estimators.regression.search import HIDDEN
+from prolate.estimators.search.place import Place, place
 from prolate.sources import open_source
 
 ROWS = 300

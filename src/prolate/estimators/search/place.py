@@ -20,11 +20,14 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
+from prolate.estimators.present import find_present, present_view
+from prolate.estimators.search.locate import SCALES, Interval
 from prolate.estimators.search.pooling import pooled_posterior
 from prolate.estimators.search.spread import LARGEST, SMALLEST
+from prolate.estimators.shares import place_shares, rows_changed
 from prolate.queries import Histogram, LinearGrid, MagnitudeGrid
 
-__all__ = ["Place", "place"]
+__all__ = ["Place", "locate_coarsely", "place"]
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +49,9 @@ _NARROWEST, _REACH = 0.1, 3.0  # half of the next window: of this one; deviation
 _APART, _SURELY_APART = 3.0, 4.0  # standard deviations of values apart, in the end and at once
 _LEAST_APART = 0.1  # of the rows
 _TINY = 1e-130
+# Spreads by which a center may be off, or it is not found; and noise of a count, over the rows, that
+# may look like any place.
+_UNSURE, _HOPELESS = 0.7, 0.22
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +116,42 @@ def place(
     wide = np.hypot(np.maximum(spread, apart), doubt)
     wide = np.clip(np.where(settled, wide, _UNSEEN * wide), SMALLEST, LARGEST)
     return Place(center, wide, np.minimum(doubt / wide, 1.0), ~settled)
+
+
+def locate_coarsely(curator: Searcher, rows: float) -> Interval:
+    """Find each column's center and bulk, as `locate` does, by likely centers and spreads.
+
+    Parameters
+    ----------
+    curator : Searcher
+    rows : float
+        Number of rows, or a private estimate of it.
+    """
+    d = curator.dimension
+    part, absent = find_present(curator, rows, roughly=False)  # a cheap count would show nothing
+    least = 1.0 if part is None else float(part.min())
+    magnitude_share, share, most = place_shares(curator, least * rows)
+    noise = math.sqrt(rows_changed(curator.neighbors) * d) / (curator.mu_of(share) * least * rows)
+    found = place(
+        SomeColumns(present_view(curator, rows, part), np.arange(d)),
+        rows,
+        magnitude_share=magnitude_share,
+        share=share,
+        most=most,
+    )
+    lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
+    center = np.where(absent, np.clip(0.0, lower, upper), found.center)
+    return Interval(
+        center,
+        half=SCALES * found.spread,
+        narrow=found.narrow | absent,
+        found=noise < _HOPELESS and bool(np.all(found.doubt < _UNSURE)),
+        farthest=np.abs(center) + SCALES * found.spread,
+        least_spread=np.zeros(d),
+        part=part,
+        absent=absent if absent.any() else None,
+        doubt=found.doubt * found.spread,
+    )
 
 
 @dataclass(frozen=True, eq=False)
