@@ -49,7 +49,7 @@ _NARROWEST, _REACH = 0.1, 3.0  # half of the next window: of this one; deviation
 _APART, _SURELY_APART = 3.0, 4.0  # standard deviations of values apart, in the end and at once
 _LEAST_APART = 0.1  # of the rows
 _TINY = 1e-130
-# Spreads by which a center may be off, or it is not found; and noise of a count, over the rows, that
+# Spreads by which a center may be off, or it is not found; noise of a count, over the rows, that
 # may look like any place.
 _UNSURE, _HOPELESS = 0.7, 0.22
 
