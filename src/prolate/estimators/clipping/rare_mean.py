@@ -6,15 +6,16 @@ The prize: two rows that deviate to the same side in every column are never oppo
 other. Clipped to norm C around the bulk, one row in another's place moves the sum by at
 most sqrt(2) C instead of 2 C, so half the budget gives the same noise (`OneSidedSum`). Where
 rows deviate to both sides, or one row more or less is to be hidden, they are clipped
-around a first mean instead.
+around a first mean instead; or, if columns are not many, summed as any others are.
 
 The price: clipping takes from their mean, more from some columns than from others
 (`gains.py`). A gain likely for each is undone; the doubt that is left is a bias that each
 radius has, beside its noise, and the radius of least expected error is taken.
 
 The first mean has the same noise in all such columns: the popular ones stand far out of
-it. The second is scaled by what the first one says. Each column's answer is their average,
-by what error is expected of each, shrunk (`shrink.py`).
+it. What it was divided by, for rows that noise may hide, is in doubt in all alike. The second
+is scaled by what the first one says. Each column's answer is their average, by what error is
+expected of each, shrunk (`shrink.py`).
 """
 
 from __future__ import annotations
@@ -86,15 +87,16 @@ def rare_mean(
     )
 
     drowned = _DROWNED / (1.0 + (away / first.noise) ** 2)
-    doubted = _DIFFER * np.abs(away) * (1.0 + drowned)
-    before = _weight(first.noise, 0.0)
+    doubted = np.abs(away) * (1.0 + drowned)
+    guessed = first.lost * doubted
+    before = _weight(first.noise, guessed)
     p = _NEARLY_RELATIVE if error_norm == RELATIVE else error_norm
     known = before + _weight(away, 0.0)  # by shrinking
 
     def bias(gain: Floats, even: float, of: Integers | slice = _EVERY) -> Floats:
         lost = 1.0 - gain - (1.0 - gains.one_sided[of]) * (1.0 - even)
         lost = np.maximum(lost, _AT_LEAST * (1.0 - even))  # how one-sided it is, is in doubt
-        return np.asarray(lost * doubted[of])
+        return np.asarray(_DIFFER * lost * doubted[of])
 
     some, stands = telling(np.abs(away) / first.noise)
     some_gains, some_scale, some_known = gains.of(some), scale[some], known[some]
@@ -111,7 +113,8 @@ def rare_mean(
     usual = gains.at(even, most)
     once = first.value - bulk
     moved = total / shape.rows + even * around  # from the bulk, or from the center
-    doubt = np.hypot(np.hypot(first.noise, noise / shape.rows / usual), bias(usual, even))
+    doubt = np.hypot(np.hypot(first.noise, guessed), noise / shape.rows / usual)
+    doubt = np.hypot(doubt, bias(usual, even))
     first_gain, gain = gains.likely(even, most, once, moved, doubt)
 
     earlier = bulk + once / first_gain

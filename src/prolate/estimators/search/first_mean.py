@@ -24,7 +24,8 @@ __all__ = ["FirstMean", "are_mostly", "first_mean", "measure_lengths", "view_of"
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_FEWEST = 4  # columns of rare values that show what they have in common
+_FEWEST = 4  # columns of rare values that show what they have in common, ...
+_MANY = 64  # ... and what clipping takes from each so well that it need not be measured
 _FEWER = 0.3  # of the rows that a safe radius leaves out
 _PRECISE, _MOST = 10.0, 0.02  # share of the norms, over the usual one, and the most
 
@@ -47,6 +48,9 @@ class FirstMean:
         Root mean square distance from the bulk, over rows and columns of rare values.
     several : bool
         Whether rare values are of several sizes, as amounts beside flags are.
+    lost : float
+        What clipping likely took from all of these columns, and was given back: a guess, by the
+        rows that the noise of the lengths may hide.
     """
 
     value: Floats
@@ -56,6 +60,7 @@ class FirstMean:
     side: Floats | None
     apart: float
     several: bool
+    lost: float
 
     @property
     def rare(self) -> NDArray[np.bool_]:
@@ -69,11 +74,12 @@ class FirstMean:
 
     @property
     def of_all(self) -> bool:
-        """Return whether most columns are of rare values, of several sizes, on either side.
+        """Return whether most columns are of rare values, on either side, few or of several sizes.
 
         Then it is a mean of the other columns, too.
         """
-        return are_mostly(self.rare) and self.several and self.side is None
+        unlike = self.several or int(np.count_nonzero(self.rare)) < _MANY
+        return are_mostly(self.rare) and unlike and self.side is None
 
     def far(self, rows: float, scale: Floats) -> tuple[float, float]:
         """Return how many of so many rows have a rare value, about, and how long these are."""
@@ -127,10 +133,11 @@ def first_mean(
         label="first mean",
         side=None if side is None else side[index],
     )
-    kept = rows * expected.mean_factor(radius)
+    factor = expected.mean_factor(radius)
+    kept = rows * factor
     value, noise = center.copy(), spread.copy()
     value[index], noise[index] = middle + total / kept, std / kept
-    return FirstMean(value, noise, bulk, step, side, apart, several)
+    return FirstMean(value, noise, bulk, step, side, apart, several, lost=1.0 - factor)
 
 
 def view_of(curator: Searcher, index: Integers) -> Measurer:
