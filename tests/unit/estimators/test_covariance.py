@@ -290,6 +290,15 @@ def test_lengths_are_learned_from_a_histogram(tails) -> None:
     assert (known.unlike > 0.5) == np.isfinite(tails)
 
 
+def test_lengths_that_are_all_noise_say_something_all_the_same() -> None:
+    """Of a row or two, noise may pretend that some are far out, and less than none elsewhere."""
+    edges = np.sqrt(2.0) * np.array([0.25, 0.5, 1.0, 2.0, 4.0, 12.0, 40.0])
+    counts = 1e3 * np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 14.0, -3.0])
+    clip = learn_lengths(np.ones(2), MeasuredNorms(edges, counts, 1e3, np.sqrt(2.0)), 1.0).clip(5.0)
+    assert 0.0 < clip.factor <= 1.0
+    assert np.isfinite([*clip.factors, clip.kept, clip.doubt]).all()
+
+
 def test_two_moments_are_averaged_by_inverse_variance() -> None:
     rng = np.random.default_rng(0)
     true = np.diag([1.0, 4.0, 9.0, 0.5])

@@ -40,6 +40,7 @@ _FAR_LIKELY, _FAR_SURE = 2.0, 4.0  # standard deviations of all rows beyond
 _SURER = 1.5  # more of them for each octave of |z|**2 beyond its mean
 _NORMAL_WIDTH, _NORMAL_PRIOR = 0.5, 0.4  # of log k, and how likely these are before
 _LIKELY = 1e-2  # of the best weight; less is left out
+_LEFT = 1e-9  # of what elliptical rows have in a cell: so much is left, whatever noise says
 _NODES = 9  # variances for which h is worked out; others are interpolated
 _FINE = np.concatenate([np.linspace(0.0, 3.0, 121)[1:], np.geomspace(3.05, 100.0, 30)])
 _MIDDLE = np.concatenate([[0.5 * _FINE[0]], 0.5 * (_FINE[1:] + _FINE[:-1]), [110.0]])
@@ -114,7 +115,8 @@ class Lengths:
     def _each(self) -> Floats:
         """Parts of the rows whose |z|**2 / sum(w) lies in each fine cell, for each shape."""
         a, k, nu = self.shapes.T
-        mass = np.maximum(_cells(_FINE, a, k, nu) + self.extra, 0.0)
+        usual = _cells(_FINE, a, k, nu)
+        mass = np.maximum(usual + self.extra, _LEFT * usual)
         return np.asarray(mass / mass.sum(axis=1, keepdims=True))
 
     @computed_once
@@ -140,7 +142,8 @@ class Lengths:
             mean, variance = 1.0 + 2.0 * node, 2.0 * square + 4.0 * node**2
             wider = mean**2 / variance * 2.0 * square  # k, over what it is unweighted
             usual = self.weights @ _cells(_FINE, a * mean, k * wider, nu - 2.0, raw=True)
-            mass = np.maximum(float(self.weights @ a) * usual + self.extra * _MIDDLE, 0.0)
+            usual = float(self.weights @ a) * usual
+            mass = np.maximum(usual + self.extra * _MIDDLE, _LEFT * usual)
             rows.append(mass / mass.sum())
         return nodes, np.array(rows)
 
