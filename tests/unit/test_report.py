@@ -367,6 +367,14 @@ def test_error_bars_lie_where_they_belong() -> None:
     assert [bar.zero for bar in bars] == [50.0, 6.0, 6.0]
 
 
+def test_error_bars_of_any_size_are_drawn_whatever_numpy_is_set_to_raise() -> None:
+    sizes = np.array([1e300, 1e-30])
+    ends = 0.9 * sizes, 1.1 * sizes
+    with np.errstate(all="raise"):
+        bars, _ = drawing.draw_errors(sizes, *ends, 0.05 * sizes, np.arange(2), zero=False)
+    assert bars[0].at == 50.0
+
+
 def test_quantiles_of_a_column_share_a_scale() -> None:
     table = make_table(RELEASES["quantiles"], 0.95)
     assert [row.names for row in table.rows] == [

@@ -104,7 +104,8 @@ def draw_errors(
     """
     low, high = np.clip(low, -_LARGEST, _LARGEST), np.clip(high, -_LARGEST, _LARGEST)
     unit = max(float(np.max(np.abs([low, high]))), np.finfo(float).tiny)
-    estimate, low, high, noise = estimate / unit, low / unit, high / unit, noise / unit
+    with np.errstate(under="ignore"):  # of others that are far larger
+        estimate, low, high, noise = estimate / unit, low / unit, high / unit, noise / unit
     count = int(group.max()) + 1
     start, end = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(start, group, low)
