@@ -225,6 +225,11 @@ def test_a_series_is_a_table_of_one_column(series: Callable[..., object]) -> Non
         open_source(series("age", ["old"]))
 
 
+def test_a_series_may_have_any_name_that_pandas_gives_it() -> None:
+    names = [open_source(pd.Series([1.5], name=name)).columns[0] for name in (pd.NA, 0, ("a", 1))]
+    assert names == ["<NA>", "0", "('a', 1)"]
+
+
 def test_one_column_without_a_name_is_no_table() -> None:
     with pytest.raises(InputError, match=r"to_frame\(\)"):
         open_source(pa.chunked_array([[1]]))

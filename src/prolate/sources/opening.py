@@ -126,7 +126,7 @@ def open_wanted(
 
 def _frame_of(series: Any) -> object:
     """Return a series of pandas or polars as a table of one column; nothing is copied."""
-    nameless = series.name is None or series.name == ""
+    nameless = series.name is None or str(series.name) == ""  # pandas.NA equals nothing
     return series.to_frame("x0" if nameless else series.name)
 
 
