@@ -24,6 +24,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from audit.recorder import record
+from scipy import special
 
 import prolate
 from prolate import Budget, BudgetError, Ledger, LedgerError
@@ -195,6 +196,8 @@ RELEASES: dict[str, Any] = {
     "mean": lambda x: prolate.mean(x, budget=B, neighbors="add-remove"),
     "sum": lambda x: prolate.sum(x, bounds=(-1e-300, 1e-300), budget=B),
     "quantile": lambda x: prolate.quantile(x, [0.1, 0.9], budget=B),
+    "variance": lambda x: prolate.variance(x, budget=B),
+    "covariance": lambda x: prolate.covariance(x, budget=B),
     "regression": lambda x: prolate.LinearRegression().fit(x[:, :1], x[:, 1]).release_,
 }
 
@@ -205,6 +208,14 @@ def test_numpy_that_raises_stops_no_release(name, rows) -> None:
     """Nor one whose budget is spent, because of what was measured."""
     with np.errstate(all="raise"):
         assert np.isfinite(RELEASES[name](np.array(WILD[rows] * 30)).estimate).all()
+
+
+@pytest.mark.parametrize("name", ["variance", "covariance", "regression"])
+def test_neither_do_special_functions_that_raise(name) -> None:
+    rows = np.random.default_rng(0).normal(size=(500, 3))
+    with special.errstate(all="raise"):
+        assert np.isfinite(RELEASES[name](rows).estimate).all()
+        assert special.geterr()["underflow"] == "raise"
 
 
 class Shy:

@@ -19,7 +19,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ContextDecorator, closing, contextmanager, suppress
+from contextlib import ContextDecorator, closing, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from itertools import accumulate, chain
 from math import isqrt
@@ -184,10 +184,14 @@ here need: small private means took twice as long.
 def ignoring(*kinds: str) -> Iterator[None]:
     """Have NumPy ignore kinds of floating-point errors, such as "over"; as a decorator, too.
 
+    And have SciPy's special functions ignore all, if somebody else may have set them to raise.
+
     NumPy's own `errstate` is one object for all calls of what it decorates. Before NumPy 2, what
     one call had found was what another gave back, of another thread or within the first.
     """
-    with np.errstate(**dict.fromkeys(kinds, "ignore")):  # type: ignore[arg-type]
+    special = sys.modules.get("scipy.special")  # not loaded for this: then nobody has
+    others = nullcontext() if special is None else special.errstate(all="ignore")
+    with np.errstate(**dict.fromkeys(kinds, "ignore")), others:  # type: ignore[arg-type]
         yield
 
 
