@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import prolate
-from prolate.estimators.clipping.averages import with_center
+from prolate.estimators.clipping.averages import Answer, average, with_center
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.clipping.tilt import Tilt, _sampled
 from prolate.estimators.lengths.expected import Expected
@@ -161,12 +161,24 @@ def test_columns_without_a_searched_center_stay_as_they_are() -> None:
     assert said[0] < 0.1
 
 
-def test_centers_whose_noise_has_no_square_do_not_count() -> None:
+def test_centers_of_which_nothing_is_known_do_not_count() -> None:
     """Nothing is said of an empty mean, and the answer is a number."""
     value, noise = np.array([1.0, 2.0]), np.array([0.1, 0.1])
     found, said = with_center(value, noise, np.array([1.0, 50.0]), np.full(2, np.inf))
     assert found.tolist() == [1.0, 2.0]
     assert said.tolist() == [0.1, 0.1]
+
+
+@pytest.mark.parametrize("size", [1e-140, 1e160])
+def test_averages_are_the_same_in_any_unit(size: float) -> None:
+    def averages(unit: np.ndarray) -> np.ndarray:
+        first = Answer(unit * [1.0, 2.0], unit * [0.3, 0.4], 1.0)
+        second = Answer(unit * [1.2, 1.9], unit * [0.2, 0.1], 1.0)
+        value, noise, _ = average(first, second, unit, lambda radius: 0.01 * radius)
+        searched = unit * [1.3, 1.8], unit * [0.3, 0.3]
+        return np.array([value, noise, *with_center(value, noise, *searched)]) / unit
+
+    assert averages(np.array([size, 1.0])) == pytest.approx(averages(np.ones(2)))
 
 
 def test_rows_far_out_are_looked_for_again_where_they_may_be_noise() -> None:

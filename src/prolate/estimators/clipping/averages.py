@@ -37,15 +37,16 @@ def average(
     found = float(np.sum(((second.value - first.value) / unit) ** 2))
     explained = float(np.sum(both)) + _CLEARLY * float(np.sqrt(2.0 * np.sum(both**2)))
 
-    def square(answer: Answer) -> Floats:
+    def times(answer: Answer) -> float:
+        """Return the squared error over the noise's."""
         noise = float(np.sum((answer.noise / unit) ** 2))
         bias = bias_square(answer.radius)
         if answer is first:
             bias = max(bias, found - explained)
-        return np.asarray(answer.noise**2 * (1.0 + bias / noise))
+        return 1.0 + bias / noise
 
-    ratio = np.sqrt(square(second) / square(first))
-    weight = 1.0 / (1.0 + ratio**2)  # of the second
+    ratio = (second.noise / first.noise) ** 2 * (times(second) / times(first))
+    weight = 1.0 / (1.0 + ratio)  # of the second
     value = (1.0 - weight) * first.value + weight * second.value
     bias = sum(
         float(np.mean(part)) * np.sqrt(bias_square(answer.radius))
@@ -62,13 +63,13 @@ def with_center(
     What the two differ by, beyond their noise, is taken for the center's bias, and for as
     large in every column, in units of that noise.
     """
-    both = noise**2 + center_noise**2
-    square = (center - value) ** 2 / both
+    both = np.hypot(noise, center_noise)
+    square = ((center - value) / both) ** 2
     known = np.isfinite(both)
-    if not known.any():  # the squares of the noise are too large for floats
+    if not known.any():
         return value, noise
     doubt = _BIASED * float(np.sqrt(2.0 / np.count_nonzero(known)))
     surplus = max(float(np.mean(square[known])) - 1.0, 0.0) + doubt
-    weight = noise**2 / both / (1.0 + surplus)
+    weight = (noise / both) ** 2 / (1.0 + surplus)
     together = np.hypot((1.0 - weight) * noise, weight * np.where(known, center_noise, 0.0))
     return value + weight * (center - value), together
