@@ -43,7 +43,7 @@ from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.clipping.rare_mean import UNSURE, rare_mean
-from prolate.estimators.clipping.rough_mean import rough_mean
+from prolate.estimators.clipping.rough_mean import ALLOWED, rough_mean
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.lengths.norms import MeasuredNorms
@@ -175,7 +175,7 @@ def _rough_mean(curator: Searcher, shape: Shape) -> FoundMean:
     found = rough_mean(curator, shape.rows, shape.center, shape.spread, shape.roughness)
     details = {"radius": found.cut * float(shape.spread[0])}
     value, noise, clipping = (
-        np.array([each]) for each in (found.value, found.noise_std, found.clipping_std)
+        np.array([each]) for each in (found.value, found.noise_std, ALLOWED * found.lost)
     )
     return FoundMean(value, noise, details, clipping_std=clipping)
 

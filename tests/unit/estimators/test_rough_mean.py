@@ -27,7 +27,7 @@ def test_a_mean_is_as_far_off_as_it_says(away: float) -> None:
     column = np.random.default_rng(0).normal(50.0, 10.0, ROWS)
     several = [found(column, 0.03, seed, away=away) for seed in range(60)]
     off = np.array([one.value - column.mean() for one in several])
-    stated = np.array([np.hypot(one.noise_std, one.clipping_std) for one in several])
+    stated = np.array([np.hypot(one.noise_std, one.lost) for one in several])
     assert np.count_nonzero(np.abs(off) < 1.96 * stated) >= 55
     assert np.sqrt(np.mean(off**2)) > 0.2 * stated.mean()
 

@@ -16,30 +16,32 @@ from prolate.curator import Measurer
 from prolate.estimators.shares import radii_apart
 from prolate.queries import ClippedSum
 
-__all__ = ["RoughMean", "rough_mean"]
+__all__ = ["ALLOWED", "RoughMean", "rough_mean"]
 
 Floats = NDArray[np.float64]
 
+ALLOWED = 3.0
+"""Times `RoughMean.lost` that a column may lose: a skewed one's likely center is not its mean."""
+
 _CUTS = np.linspace(1.3, 5.0, 38)  # spreads at which values may be cut
 _SKEWED = 1.5  # times what exponential values lose, since they may be more skewed
-_ALLOWED = 3.0  # times that, in what is stated: the likely center of a skewed one is not its mean
 _OFF = 0.3  # spreads that a mean may be off from the likely center, at least
 
 
 @dataclass(frozen=True)
 class RoughMean:
-    """A mean, the standard deviation of its noise, and of what the cut takes.
+    """A mean, the standard deviation of its noise, and about what the cut takes if it is skewed.
 
     Attributes
     ----------
-    value, noise_std, clipping_std : float
+    value, noise_std, lost : float
     cut : float
         Where values were cut, in spreads.
     """
 
     value: float
     noise_std: float
-    clipping_std: float
+    lost: float
     cut: float
 
 
@@ -76,6 +78,6 @@ def rough_mean(
     return RoughMean(
         value=float(center[0]) + unit * away,
         noise_std=unit * (math.sqrt(keep) * std),
-        clipping_std=unit * (_ALLOWED * keep * lost),
+        lost=unit * (keep * lost),
         cut=cut,
     )
