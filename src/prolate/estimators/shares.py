@@ -83,7 +83,7 @@ ROWS_SHARE = 0.01  # for a private number of rows
 # where rows are many it is just that, or 1/2 % more if `ROWS_SHARE` was spent on their number.
 _SMALL = 0.06
 _CROWDED = 0.2
-_FEW_COLUMNS, _COARSE = 16, 0.15
+_COARSE = ((1, _SMALL), (4, 0.1), (16, 0.15))  # noise that is, of up to so many columns
 _ROUGH = 0.1
 # Where counts are coarse: for the first histogram of each column and for each of the others, and
 # the most for all others together.
@@ -139,8 +139,7 @@ class Shares:
 
         Of many columns, or of finer counts, what they have in common tells more.
         """
-        few = self.columns <= _FEW_COLUMNS and self.count_error > _COARSE
-        return self.small if self.columns == 1 else few
+        return any(self.columns <= few and self.count_error > noise for few, noise in _COARSE)
 
     @property
     def rough(self) -> bool:
