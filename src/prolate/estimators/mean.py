@@ -141,7 +141,12 @@ def _mean(
     if bounded and table.dimension <= _NARROW and plan_shares(table, rows).small:
         return mean_within(table, rows=rows, error_norm=error_norm)
     curator, shape = learn_shape(
-        table, rows, center=center, scale=scale, relative=error_norm == RELATIVE
+        table,
+        rows,
+        center=center,
+        scale=scale,
+        relative=error_norm == RELATIVE,
+        coarsely=True,
     )
     if bounded and (_shows_nothing(shape) or _reaches(table, shape)):
         return mean_within(table, rows=rows, error_norm=error_norm)

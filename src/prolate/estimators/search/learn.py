@@ -37,6 +37,7 @@ def learn_shape(
     center: Floats | None = None,
     scale: Floats | None = None,
     relative: bool = False,
+    coarsely: bool = False,
 ) -> tuple[Searcher, Shape]:
     """Return what is to be summed, as if no values were missing, and what it is like.
 
@@ -51,12 +52,18 @@ def learn_shape(
         Public centers and scales; what is given is not searched.
     relative : bool
         Whether errors count relative to the columns' spreads.
+    coarsely : bool
+        Whether few rows are searched by all that coarse counts tell: of centers that is much, of
+        spreads, and so of variances, little.
     """
     sample = curator.sampled(sample_rows(curator), rows)
     few = rows * sample.fraction
     shares = plan_shares(sample, few)
     before = sample.remaining
-    interval = _interval(sample, few, shares, center, scale)
+    if coarsely and shares.coarse and center is None and scale is None:
+        interval = locate_coarsely(sample, few)
+    else:
+        interval = _interval(sample, few, shares, center, scale)
     if interval.doubt is not None:  # that was dear
         shares = shares.of_rest(sample.remaining / before)
     if interval.part is not None:  # counts are noisier by as much
@@ -80,8 +87,6 @@ def _interval(
     sample: Searcher, rows: float, shares: Shares, center: Floats | None, scale: Floats | None
 ) -> Interval:
     """Return where values are, as far as it is not public."""
-    if center is None and scale is None and shares.coarse:
-        return locate_coarsely(sample, rows)
     if center is None:
         return locate(sample, rows, magnitude_share=shares.magnitude, share=shares.location)
     nowhere, none = np.zeros(center.size, dtype=np.bool_), np.zeros(center.size)

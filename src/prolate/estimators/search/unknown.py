@@ -157,12 +157,14 @@ def _search_one(
             sample, few, interval, shares, common=0.0, reach=0.0
         )
         spread = np.clip(spread, SMALLEST, LARGEST)
-        gap = 0.0 if shares.rough else gap_of_one(sample, few, center, spread)
+        rough = interval.doubt is not None and shares.rough
+        tails = not (rough or shares.crowded)  # can be seen
+        gap = gap_of_one(sample, few, center, spread) if tails else 0.0
         if gap == 0.0:
-            if not shares.rough:
+            if tails:
                 spread, _ = with_farthest(sample, few, center, spread)
             shape = Shape(rows, sample, center, spread, roughness, warnings, center_noise=noise)
-            return replace(shape, rough=shares.rough)
+            return replace(shape, rough=rough)
         interval = replace(interval, center=center, half=gap * spread, narrow=~interval.narrow)
     found = rare_column(curator, sample, interval, rows=rows)
     spread = interval.half / SCALES
