@@ -43,7 +43,7 @@ from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.clipping.rare_mean import UNSURE, rare_mean
-from prolate.estimators.clipping.rough_mean import ALLOWED, rough_mean
+from prolate.estimators.clipping.rough_mean import ALLOWED, UNSEEN, rough_mean
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.lengths.norms import MeasuredNorms
@@ -179,9 +179,9 @@ def _rough_mean(curator: Searcher, shape: Shape) -> FoundMean:
     """Return the mean of a single column of which no tails can be seen."""
     found = rough_mean(curator, shape.rows, shape.center, shape.spread, shape.roughness)
     details = {"radius": found.cut * float(shape.spread[0])}
-    value, noise, clipping = (
-        np.array([each]) for each in (found.value, found.noise_std, ALLOWED * found.lost)
-    )
+    unseen = UNSEEN * found.cut * float(shape.spread[0])
+    taken = float(np.hypot(ALLOWED * found.lost, unseen))
+    value, noise, clipping = (np.array([each]) for each in (found.value, found.noise_std, taken))
     return FoundMean(value, noise, details, clipping_std=clipping)
 
 

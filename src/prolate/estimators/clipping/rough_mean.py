@@ -16,12 +16,15 @@ from prolate.curator import Measurer
 from prolate.estimators.shares import radii_apart
 from prolate.queries import ClippedSum
 
-__all__ = ["ALLOWED", "RoughMean", "rough_mean"]
+__all__ = ["ALLOWED", "UNSEEN", "RoughMean", "rough_mean"]
 
 Floats = NDArray[np.float64]
 
 ALLOWED = 3.0
 """Times `RoughMean.lost` that a column may lose: a skewed one's likely center is not its mean."""
+
+UNSEEN = 0.15
+"""Part of the rows that coarse counts may hide beyond the cut."""
 
 _CUTS = np.linspace(1.3, 5.0, 38)  # spreads at which values may be cut
 _SKEWED = 1.5  # times what exponential values lose, since they may be more skewed

@@ -172,8 +172,8 @@ def _search_one(
         spread = np.clip(np.maximum(spread, np.sqrt(found.square)), SMALLEST, LARGEST)
         return Shape(rows, sample, found.mean, spread, 0.0, warnings, rare=found)
     spread = np.clip(spread, SMALLEST, LARGEST)
-    if not warnings:
-        warnings = (_ALONE.format(100.0 * min(found / max(rows, 1.0), 1.0)),)
+    if not warnings or interval.doubt is not None:
+        warnings = (*warnings, _ALONE.format(100.0 * min(found / max(rows, 1.0), 1.0)))
     return Shape(rows, sample, interval.center, spread, 0.0, warnings, constant=interval.narrow)
 
 
