@@ -189,8 +189,9 @@ def ignoring(*kinds: str) -> Iterator[None]:
     NumPy's own `errstate` is one object for all calls of what it decorates. Before NumPy 2, what
     one call had found was what another gave back, of another thread or within the first.
     """
-    special = sys.modules.get("scipy.special")  # not loaded for this: then nobody has
-    others = nullcontext() if special is None else special.errstate(all="ignore")
+    # Not loaded for this, or by another thread just now: then nobody has.
+    special = getattr(sys.modules.get("scipy.special"), "errstate", None)
+    others = nullcontext() if special is None else special(all="ignore")
     with np.errstate(**dict.fromkeys(kinds, "ignore")), others:  # type: ignore[arg-type]
         yield
 

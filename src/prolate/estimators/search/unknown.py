@@ -194,14 +194,13 @@ def _search_wide(
     """
     narrow = interval.narrow
     center, spread = interval.center.copy(), interval.half / SCALES
+    noise, seen, rounds = np.full(narrow.size, np.inf), np.zeros(narrow.size), _ROUNDS
     if interval.doubt is not None:  # no other counts tell more
-        spread = np.where(narrow, np.maximum(common, _FLOOR * np.mean(spread)), spread)
-        return center, spread, interval.doubt, roughness_of(interval.doubt, spread)
-    noise, seen = np.full(narrow.size, np.inf), np.zeros(narrow.size)
+        noise, seen, rounds = interval.doubt, np.where(narrow, 0.0, spread), 0
     mostly = np.mean(narrow) > _MOSTLY
     index = np.flatnonzero(~narrow) if mostly else np.arange(narrow.size)
     again = index
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         view = SomeColumns(sample, again) if again.size < narrow.size else sample
         part = again.size / narrow.size
         center[again], noise[again] = refine_center(
@@ -224,7 +223,9 @@ def _search_wide(
         if not again.size:
             break
     wide = ~narrow
-    center_noise = None if mostly or shares.crowded else np.where(narrow, np.inf, noise)
+    roughness = roughness_of(noise[wide], spread[wide])
+    told = not shares.crowded or interval.doubt is not None
+    center_noise = np.where(narrow, np.inf, noise) if told and not mostly else None
     usual = float(np.median(seen[wide]) if relative else np.sum(seen[wide]) / narrow.size)
     least = max(common, _FLOOR * usual)
     spread = np.where(wide, spread, np.maximum(seen, least))
