@@ -10,7 +10,7 @@ There the share is capped, and the counts are noisier.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prolate.budget import Neighbors
 from prolate.curator import Curator, Measurer, Searcher
@@ -83,11 +83,14 @@ ROWS_SHARE = 0.01  # for a private number of rows
 # where rows are many it is just that, or 1/2 % more if `ROWS_SHARE` was spent on their number.
 _SMALL = 0.06
 _CROWDED = 0.2
-_COARSE = ((1, _SMALL), (4, 0.1), (16, 0.15))  # noise that is, of up to so many columns
 _ROUGH = 0.1
-# Where counts are coarse: for the first histogram of each column and for each of the others, and
-# the most for all others together.
-_PLACE, _PLACES, _MOST_PLACES = (0.18, 0.25), (0.12, 0.15), 0.6
+# Counts are coarse if, for the whole budget, they are noisy by such parts of the rows: of few
+# columns, and of many.
+_COARSE, _FEW = (1.0 / 130.0, math.inf), 16
+_COARSE_OF_MANY = (1.0 / 90.0, 1.0 / 12.0)
+# There, for the first histogram of each column; for each of the others, and more precise ones
+# where these are cheap; and the most for all others together.
+_PLACE, _PLACES, _CHEAP_PLACES, _MOST_PLACES = (0.15, 0.25), (0.12, 0.15), (0.08, 0.05), 0.6
 LOST = (
     "The rows are too few for this budget to find even the rough size of the values: do not use "
     "these numbers. Bounds would help."
@@ -108,6 +111,8 @@ class Shares:
         The same where these show few rows; 0 if that would tell little more.
     count_error : float
         Noise of one cell of a location histogram, as a fraction of the values of a column.
+    least_error : float
+        The same, if it had the whole budget.
     part : float
         Part of its values that is there of the column of which most is missing.
     columns : int
@@ -120,6 +125,7 @@ class Shares:
     rare: float
     rare_again: float
     count_error: float
+    least_error: float
     part: float
     columns: int
 
@@ -135,11 +141,17 @@ class Shares:
 
     @property
     def coarse(self) -> bool:
-        """Whether single columns are best found by all that few, dear counts of each tell.
+        """Whether columns are best found by all that few, dear counts of each tell.
 
-        Of many columns, or of finer counts, what they have in common tells more.
+        If they are `many`, unless most of their values are 0.
         """
-        return any(self.columns <= few and self.count_error > noise for few, noise in _COARSE)
+        least, most = _COARSE_OF_MANY if self.many else _COARSE
+        return least < self.least_error < most
+
+    @property
+    def many(self) -> bool:
+        """Whether columns are so many that what they have in common tells much of each."""
+        return self.columns > _FEW
 
     @property
     def rough(self) -> bool:
@@ -148,19 +160,14 @@ class Shares:
 
     def of_rest(self, part: float) -> Shares:
         """Return shares of what is left of the budget, a part of what there was."""
-        magnitude, location = part * self.magnitude, part * self.location
-        center, scale = part * self.center, part * self.scale
-        rare, again = part * self.rare, part * self.rare_again
-        return Shares(
-            magnitude,
-            location,
-            center,
-            scale,
-            rare,
-            again,
-            self.count_error,
-            self.part,
-            self.columns,
+        return replace(
+            self,
+            magnitude=part * self.magnitude,
+            location=part * self.location,
+            center=part * self.center,
+            scale=part * self.scale,
+            rare=part * self.rare,
+            rare_again=part * self.rare_again,
         )
 
     def warnings(self, *, found: bool) -> tuple[str, ...]:
@@ -213,6 +220,7 @@ def plan_shares(curator: Searcher, rows: float, part: float = 1.0) -> Shares:
         rare=left * rare,
         rare_again=left * _RARE[1] if rare < _RARE_CHEAP * _RARE[1] else 0.0,
         count_error=one_row / math.sqrt(location),
+        least_error=one_row / math.sqrt(left),
         part=part,
         columns=d,
     )
@@ -223,7 +231,8 @@ def place_shares(curator: Searcher, rows: float) -> tuple[float, float, float]:
     left = curator.remaining
     noise = math.sqrt(rows_changed(curator.neighbors) * curator.dimension)
     one_row = noise / (curator.mu_of(1.0) * max(rows, 1.0))
-    return left * _share(one_row, *_PLACE), left * _share(one_row, *_PLACES), left * _MOST_PLACES
+    each = max(_share(one_row, *_PLACES), _share(one_row, *_CHEAP_PLACES))
+    return left * _share(one_row, *_PLACE), left * each, left * _MOST_PLACES
 
 
 def fewest_values(curator: Searcher) -> float:

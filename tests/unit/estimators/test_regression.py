@@ -138,7 +138,8 @@ def test_a_hopeless_budget_gives_the_mean_and_says_so(neighbors) -> None:
     assert found.warnings
     assert "too few for this budget to see where the 39 features are: all" in found.warnings[0]
     one = fit(rows[:60, :2], mu=0.2, neighbors=neighbors).warnings
-    assert "too few for this budget to see where the feature is: its slope is zero." in one[0]
+    unseen = "too few for this budget to see where the feature is: its slope is zero."
+    assert any(unseen in said for said in one)
     assert found.noise_std is not None
     # Now and then the target itself is not found.
     again = [fit(rows, mu=0.05, neighbors=neighbors, seed=seed).intercept for seed in range(15)]

@@ -16,7 +16,7 @@ from prolate.estimators.present import MISSING, find_present, most_present, pres
 from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.floor import with_far_values
 from prolate.estimators.search.locate import SCALES, Interval, locate
-from prolate.estimators.search.magnitudes import find_magnitudes
+from prolate.estimators.search.magnitudes import are_mostly_zero, find_magnitudes
 from prolate.estimators.search.place import locate_coarsely
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.spread import LARGEST, SMALLEST, measure_scale
@@ -27,6 +27,10 @@ __all__ = ["learn_shape"]
 
 Floats = NDArray[np.float64]
 
+_UNSURE = (
+    "The rows are too few for this budget to find some of the columns: do not use the numbers "
+    "whose errors are infinite. More rows, fewer columns, a larger budget or bounds would help."
+)
 _GIVEN = 0.1  # how rough a center is taken to be that was given
 
 
@@ -60,7 +64,8 @@ def learn_shape(
     few = rows * sample.fraction
     shares = plan_shares(sample, few)
     before = sample.remaining
-    if coarsely and shares.coarse and center is None and scale is None:
+    searched_all = center is None and scale is None
+    if coarsely and searched_all and _are_coarse(sample, few, shares):
         interval = locate_coarsely(sample, few)
     else:
         interval = _interval(sample, few, shares, center, scale)
@@ -74,13 +79,20 @@ def learn_shape(
         most = most_present(interval.part)
         part = None if curator.dimension == 1 else interval.part / most
         rows, interval = most * rows, replace(interval, part=part)
-    if center is None and scale is None:
+    if searched_all:
         shape = search_columns(table, rows, searched, shares, interval, relative=relative)
     else:
         shape = _with_given(rows, searched, shares, interval, center, scale)
     if interval.absent is not None:
         shape = replace(shape, absent=interval.absent, warnings=(*shape.warnings, MISSING))
+    if interval.unsure is not None and interval.found:
+        shape = replace(shape, unsure=interval.unsure, warnings=(*shape.warnings, _UNSURE))
     return table, replace(shape, part=interval.part)
+
+
+def _are_coarse(sample: Searcher, rows: float, shares: Shares) -> bool:
+    """Return whether coarse counts of single columns tell most; of baskets all together do."""
+    return shares.coarse and not (shares.many and are_mostly_zero(sample, rows))
 
 
 def _interval(

@@ -65,6 +65,8 @@ class Interval:
     doubt : float64 array of shape (d,), optional
         Standard deviations of the centers, where counts are so coarse that these and the intervals
         are the best that is known of centers and spreads.
+    unsure : bool array of shape (d,), optional
+        Which columns may be elsewhere, if any may.
     """
 
     center: Floats
@@ -76,6 +78,7 @@ class Interval:
     part: Floats | None = None
     absent: NDArray[np.bool_] | None = None
     doubt: Floats | None = None
+    unsure: NDArray[np.bool_] | None = None
 
     def at(self, center: Floats, index: Integers) -> Interval:
         """Return the intervals of some columns, around other centers."""

@@ -18,7 +18,7 @@ from prolate.estimators.present import PresentView, find_present
 from prolate.estimators.shares import pooled_share, present_location, significance
 from prolate.queries import Histogram, MagnitudeGrid, PooledHistogram
 
-__all__ = ["BULK", "TINY", "Magnitudes", "find_magnitudes"]
+__all__ = ["BULK", "TINY", "Magnitudes", "are_mostly_zero", "find_magnitudes"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -44,6 +44,12 @@ _MORE = 2.0  # times the share that is worth another search of columns with miss
 _MANY = 0.4  # of the rows, whose magnitude is surely seen
 _OFTEN, _MOSTLY = 0.25, 0.5  # of the rows, and of the columns
 _BELOW, _BELOW_CELLS = 10, 1 << 19  # groups below those seen, and at most so many in all
+
+
+def are_mostly_zero(curator: Searcher, rows: float) -> bool:
+    """Return whether most values of all columns together are 0, for hardly any budget."""
+    counts, _ = _pooled(curator, np.zeros(curator.dimension), pooled_share(curator, rows))
+    return bool(counts[0] > _MOSTLY * rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,14 +238,8 @@ def _find_common(
     curator: Searcher, rows: float, origin: Floats, share: float, least: float
 ) -> _Common:
     """Return which groups of octaves all columns together show."""
-    d = curator.dimension
-    grid = MagnitudeGrid(origin, np.zeros(d, dtype=np.int64), _GROUPS, _SHIFT)
-    measured = curator.measure(
-        PooledHistogram(grid),
-        share=min(share, pooled_share(curator, least * rows)),
-        label="magnitude of all columns",
-    )
-    counts, noise = measured.values / d, measured.std / d
+    d, share = curator.dimension, min(share, pooled_share(curator, least * rows))
+    counts, noise = _pooled(curator, origin, share)
     likely = counts > significance(_GROUPS) * noise
     zero, found = bool(likely[0]), bool(likely.any())
     bulk = BULK * rows
@@ -257,6 +257,15 @@ def _find_common(
     first = max(low, 1)  # zeros are not numbers
     usual = first + int(np.argmax(counts[first : high + 1])) if first <= high else high
     return _Common(low, high, likely, prior, zero, found, usual)
+
+
+def _pooled(curator: Searcher, origin: Floats, share: float) -> tuple[Floats, float]:
+    """Return how many values each group has, over the columns, and the noise of that."""
+    d = curator.dimension
+    grid = MagnitudeGrid(origin, np.zeros(d, dtype=np.int64), _GROUPS, _SHIFT)
+    label = "magnitude of all columns"
+    measured = curator.measure(PooledHistogram(grid), share=share, label=label)
+    return measured.values / d, measured.std / d
 
 
 def _by_itself() -> Floats:

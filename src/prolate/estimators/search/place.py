@@ -22,10 +22,11 @@ from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.present import find_present, present_view
 from prolate.estimators.search.locate import SCALES, Interval
+from prolate.estimators.search.looks import MISFIT, Look, match, narrower
 from prolate.estimators.search.pooling import pooled_posterior
 from prolate.estimators.search.spread import LARGEST, SMALLEST
 from prolate.estimators.shares import place_shares, rows_changed
-from prolate.queries import Histogram, LinearGrid, MagnitudeGrid
+from prolate.queries import Histogram, MagnitudeGrid
 
 __all__ = ["Place", "locate_coarsely", "place"]
 
@@ -35,17 +36,10 @@ _GROUPS = 54  # a magnitude's bit pattern >> 54 is its group of four octaves
 _USUAL = 4.0  # octaves from one at which a magnitude is e times less likely
 _SURE = 0.8  # posterior probability that most values are no larger
 _ZOOMS = 8  # histograms, at most: years need four, a place a million deviations away seven
-_CELLS = 12  # of each
 _WIDER = 12.0 / 11.0  # the first window, so that no round number is at an edge of its cells
-_PLACES = 49  # candidates in a window
-_WIDTHS = 2.0 ** np.arange(-7.0, 0.01, 0.5)  # over half the window
-_UPPER = (0.5, 0.25, 0.75)  # parts of the rows that have the upper of two values
-_BLUR = 0.7  # deviations over which either of these is spread evenly
-_RARER = 2.5  # by its logarithm, each kind of pair than a normal curve
-_MISFIT = 0.03  # of the rows, by which a cell may differ from a normal curve's
 _SEEN = 0.75  # cells per standard deviation, that show a width
 _UNSEEN = 4.0  # times the width of a column, if it is never seen how narrow it is
-_NARROWEST, _REACH = 0.1, 3.0  # half of the next window: of this one; deviations
+_REACH = 3.0  # deviations that are half the next window
 _APART, _SURELY_APART = 3.0, 4.0  # standard deviations of values apart, in the end and at once
 _LEAST_APART = 0.1  # of the rows
 _TINY = 1e-130
@@ -95,7 +89,7 @@ def place(
     d = view.dimension
     center, half = _window(view, rows, magnitude_share)
     spread, doubt = half / 2.0, half.copy()
-    seen: list[_Look] = []
+    seen: list[Look] = []
     settled = np.zeros(d, dtype=np.bool_)
     for level in range(_ZOOMS):
         open_ = np.flatnonzero(~settled)
@@ -103,14 +97,13 @@ def place(
         if not 0.0 < part <= most:
             break
         most -= part
-        grid = LinearGrid(center - half, half * (2.0 / _CELLS), _CELLS)
-        seen.append(_Look(grid, half, *_ask(view, rows, grid, open_, part, level)))
+        seen.append(_look(view, rows, center, half, open_, part, level))
         here = [look.of(open_) for look in seen]
-        center[open_], spread[open_], doubt[open_] = _match(here, center[open_], half[open_])
-        resolved = spread[open_] > _SEEN * grid.width[open_]
+        center[open_], spread[open_], doubt[open_] = match(here)
+        resolved = spread[open_] > _SEEN * here[-1].cell
         settled[open_] = resolved | (_apart(here, _SURELY_APART) > 0.0)
-        near = _REACH * np.maximum(spread, doubt)
-        half = np.where(settled, half, np.clip(near, _NARROWEST * half, half))
+        wanted = narrower(half, _REACH * np.maximum(spread, doubt))
+        half = np.where(settled, half, wanted)
     apart = _apart(seen, _APART)
     settled |= apart > 0.0
     wide = np.hypot(np.maximum(spread, apart), doubt)
@@ -141,32 +134,19 @@ def locate_coarsely(curator: Searcher, rows: float) -> Interval:
     )
     lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
     center = np.where(absent, np.clip(0.0, lower, upper), found.center)
+    unsure = found.doubt >= _UNSURE
     return Interval(
         center,
         half=SCALES * found.spread,
         narrow=found.narrow | absent,
-        found=noise < _HOPELESS and bool(np.all(found.doubt < _UNSURE)),
+        found=noise < _HOPELESS and not unsure.all(),
         farthest=np.abs(center) + SCALES * found.spread,
         least_spread=np.zeros(d),
         part=part,
         absent=absent if absent.any() else None,
         doubt=found.doubt * found.spread,
+        unsure=unsure if unsure.any() else None,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Look:
-    """A histogram of every column: half its width, each cell's part of the rows, and its noise."""
-
-    grid: LinearGrid
-    half: Floats
-    parts: Floats
-    noise: Floats
-
-    def of(self, index: NDArray[np.intp]) -> _Look:
-        """Return that of some columns."""
-        grid = LinearGrid(self.grid.low[index], self.grid.width[index], self.grid.cells)
-        return _Look(grid, self.half[index], self.parts[index], self.noise[index])
 
 
 def _window(view: Searcher, rows: float, share: float) -> tuple[Floats, Floats]:
@@ -194,7 +174,7 @@ def _magnitudes(view: Searcher, rows: float, share: float) -> Floats:
         parts * here + before * near + parts[:, :1] * none - 0.5 * (here**2 + near**2 + none**2)
         for here, near, none in splits
     ]
-    noise = (measured.std / rows) ** 2 + _MISFIT**2
+    noise = (measured.std / rows) ** 2 + MISFIT**2
     octaves = np.abs(np.arange(cells) - cells // 2) * 2.0 ** (_GROUPS - 52)
     fit = np.logaddexp.reduce(np.array(fits) / noise, axis=0) - octaves / _USUAL
     offset = np.zeros(d, dtype=np.int64)
@@ -208,69 +188,26 @@ def _magnitudes(view: Searcher, rows: float, share: float) -> Floats:
     return np.asarray(edges[place])
 
 
-def _ask(
+def _look(
     view: SomeColumns,
     rows: float,
-    grid: LinearGrid,
+    center: Floats,
+    half: Floats,
     asked: NDArray[np.intp],
     share: float,
     level: int,
-) -> tuple[Floats, Floats]:
-    """Return each cell's part of the rows, and its noise: infinite where nothing was asked."""
+) -> Look:
+    """Count some columns in their windows."""
     some = SomeColumns(view.curator, view.index[asked])
-    query = Histogram(LinearGrid(grid.low[asked], grid.width[asked], grid.cells))
+    query = Histogram(Look.grid(center[asked], half[asked]))
     measured = some.measure(query, share=share, label=f"place {level + 1}")
-    parts, noise = np.zeros((view.dimension, grid.size)), np.full(view.dimension, np.inf)
-    parts[asked] = measured.values.reshape(-1, grid.size) / rows
-    noise[asked] = measured.std / rows
-    return parts, noise
+    counts = measured.values.reshape(asked.size, -1)
+    parts, noise = np.zeros((view.dimension, counts.shape[1])), np.full(view.dimension, np.inf)
+    parts[asked], noise[asked] = counts / rows, measured.std / rows
+    return Look(center.copy(), half, parts, noise)
 
 
-def _match(seen: list[_Look], center: Floats, half: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the posterior's center, spread, and doubt of the center."""
-    d = center.size
-    places = np.linspace(-1.0, 1.0, _PLACES)
-    # As likely in every octave, of places and widths.
-    whole = np.abs((center / half)[:, np.newaxis] + places)[:, np.newaxis, :]
-    likely = -np.log(whole + _WIDTHS[:, np.newaxis])
-    fits = np.stack([likely] + [likely - _RARER] * len(_UPPER))
-    for look in seen:
-        low, width = (look.grid.low - center) / half, look.grid.width / half
-        edges = low[:, np.newaxis] + width[:, np.newaxis] * np.arange(look.grid.cells + 1)
-        away = edges[:, np.newaxis, :] - places[:, np.newaxis]
-        for number, deviation in enumerate(_WIDTHS):
-            for fit, below in zip(fits, _below(away / deviation), strict=True):
-                ends = np.zeros((d, _PLACES, 1))
-                curve = np.diff(np.concatenate([ends, below, ends + 1.0], axis=2), axis=2)
-                match = np.einsum("dpc,dc->dp", curve, look.parts)
-                match -= 0.5 * np.sum(curve**2, axis=2)
-                fit[:, number] += match / (look.noise**2 + _MISFIT**2)[:, np.newaxis]
-    fit = np.logaddexp.reduce(fits, axis=0)
-    fit -= fit.max(axis=(1, 2), keepdims=True)
-    posterior = np.exp(fit)
-    posterior /= posterior.sum(axis=(1, 2), keepdims=True)
-    where, how = posterior.sum(axis=1), posterior.sum(axis=2)
-    middle = where @ places
-    doubt = np.sqrt(np.maximum(where @ places**2 - middle**2, 0.0))
-    return center + half * middle, half * np.exp(how @ np.log(_WIDTHS)), half * doubt
-
-
-def _below(away: Floats) -> list[Floats]:
-    """Return which part of the rows is so far above the mean at most, in deviations.
-
-    Of a normal curve, and of pairs of values.
-    """
-    from scipy.special import ndtr
-
-    found = [ndtr(away)]
-    for part in _UPPER:
-        up, down = math.sqrt((1.0 - part) / part), -math.sqrt(part / (1.0 - part))
-        upper, lower = (np.clip((away - at) / _BLUR + 0.5, 0.0, 1.0) for at in (up, down))
-        found.append(part * upper + (1.0 - part) * lower)
-    return found
-
-
-def _apart(seen: list[_Look], sure: float) -> Floats:
+def _apart(seen: list[Look], sure: float) -> Floats:
     """Return how much columns deviate, by the values that all narrow windows leave out; 0: none.
 
     These values are beyond one window, not beyond the one before. Of all that are possible the
@@ -278,7 +215,7 @@ def _apart(seen: list[_Look], sure: float) -> Floats:
     """
     if len(seen) < 2:
         return np.zeros(1)
-    beyond = np.array([look.parts[:, 0] + look.parts[:, -1] for look in seen])
+    beyond = np.array([look.beyond for look in seen])
     weight = np.array([0.5 / look.noise**2 for look in seen])
     half = np.log2([look.half for look in seen])
     total = np.cumsum((weight * beyond)[::-1], axis=0)[-2::-1]  # from the second window on

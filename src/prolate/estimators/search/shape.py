@@ -55,6 +55,8 @@ class Shape:
         Of each column's values that are there, where some are missing.
     absent : bool array of shape (d,), optional
         Which columns have as good as no values, if any have.
+    unsure : bool array of shape (d,), optional
+        Which columns may be elsewhere, if any may.
     rough : bool
         Whether the tails of a single column cannot be seen.
     """
@@ -72,6 +74,7 @@ class Shape:
     heavy: NDArray[np.bool_] | None = None
     part: Floats | None = None
     absent: NDArray[np.bool_] | None = None
+    unsure: NDArray[np.bool_] | None = None
     rough: bool = False
 
     @property
@@ -82,8 +85,11 @@ class Shape:
     @property
     def unknown(self) -> NDArray[np.bool_]:
         """Columns of which nothing is known: what is said of them is infinitely unsure."""
-        lost = np.full(self.center.size, LOST in self.warnings)
-        return lost if self.absent is None else lost | self.absent
+        unknown = np.full(self.center.size, LOST in self.warnings)
+        for some in (self.absent, self.unsure):
+            if some is not None:
+                unknown |= some
+        return unknown
 
     @property
     def center_off(self) -> Floats:
@@ -111,4 +117,5 @@ class Shape:
             heavy=None,
             part=None if self.part is None else self.part[index],
             absent=None if self.absent is None else self.absent[index],
+            unsure=None if self.unsure is None else self.unsure[index],
         )
