@@ -467,13 +467,13 @@ def test_few_rows_are_said_to_be_few():
 
 
 def test_quantiles_of_few_rows_that_are_lost_are_said_not_to_be_used():
-    """Where noise hides how large values are, a median may be 1e231: seeded, so never by chance."""
+    """Where noise hides how large values are, a median may be any: seeded, so never by chance."""
     lost, said = 0, 0
-    for n in (60, 90):
+    for n in (20, 50):
         for seed in range(20):
-            rows = np.random.default_rng(seed).normal(50.0, 10.0, (n, 1))
+            rows = np.random.default_rng(seed).normal(1985.0, 10.0, (n, 1))
             r = prolate.quantile(rows, 0.5, budget=Budget(epsilon=1, delta=1e-6), seed=seed)
-            wild = abs(float(r.estimate.ravel()[0]) - 50.0) > 100.0
+            wild = abs(float(r.estimate.ravel()[0]) - 1985.0) > 100.0
             lost += wild
             said += wild and any("do not use" in warning for warning in r.warnings)
     assert lost == said > 5

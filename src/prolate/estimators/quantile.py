@@ -2,7 +2,8 @@
 
 A search in nine steps. Each counts the rows between some edges, per quantile and column, up
 to noise, and goes on where the wanted rank may be (`ranks/`). Later steps have more of the
-budget. Where rows are many, the first steps look at a sample of them.
+budget. Where rows are many, the first steps look at a sample of them. Where they are few, coarse
+counts tell where columns are, and two or three steps follow around there.
 
 Steps that look at the same cells are measured once. The price is that of K histograms, K the
 number of different tables of cells, whatever the data are.
@@ -17,7 +18,10 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.estimate import Estimate
+from prolate.estimators.ranks.cells import Cells
 from prolate.estimators.ranks.search import Found, RankSearch
+from prolate.estimators.ranks.start import cells_around, mostly_lost
+from prolate.estimators.search.place import locate_coarsely
 from prolate.estimators.shares import count_rows, rows_changed
 from prolate.queries import EdgesGrid, Histogram, Selected
 
@@ -27,6 +31,11 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _STEPS = 9
+# Rows are few if a count's noise is more than this part of them, or than this part of those
+# beyond a quantile, and more than this one. Then so many steps follow; or so many, if it is more.
+_NOISY, _NOISY_END, _FINE = 0.01, 0.1, 0.001
+_MOST_COLUMNS = 128  # whose places are looked for: more would take long
+_STEPS_OF_FEW, _STEPS_OF_FEWER, _NOISIER = 3, 2, 0.025
 _GROWTH = 1.5  # a step's share over that of the one before
 _ROUGH = 0.03  # noise, over the rows, that is enough to begin with
 _FIRST = np.ldexp(1.0, [-120, -30, -10, 0, 7, 14, 24, 40, 128])  # edges, if no bounds are known
@@ -41,8 +50,9 @@ _ENOUGH_ROWS, _ENOUGH_NOISE = 12_288, 1000.0
 _CHEAP_VALUES, _MOST_VALUES = 1 << 20, 1 << 25
 _AT_ONCE = 2048  # quantiles whose covariances are worked out together
 _SMALL = 0.03  # noise of ranks, over the rows, that is said to be much
-_HIDDEN = 0.05  # that may hide even how large values are
-_NEAR_END = 6.0  # standard deviations of noise from the least or largest value
+_HIDDEN = 0.1  # that may hide even how large values are
+# Standard deviations of noise from the least or largest value; where few rows were expected.
+_NEAR_END, _RIGHT_AT_END = 6.0, 3.0
 _LOST = (
     ", which may hide even the rough size of the values: do not use these numbers. More rows, a "
     "larger budget or bounds would help."
@@ -78,7 +88,7 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
     d, wanted = curator.dimension, probabilities.size
     rows = count_rows(curator)
     probability = np.repeat(probabilities, d)
-    searches = _search(curator, probability, rows)
+    searches, few, lost = _search(curator, probability, rows)
     found = [search.found() for search in searches]
     value = np.concatenate([some.value for some in found])
     noise_std, sampling_std = _stds(searches, found, probability, max(rows, 1.0))
@@ -93,58 +103,76 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
         noise_std=noise_std.reshape(shape),
         sampling_std=sampling_std.reshape(shape),
         rows=rows,
-        warnings=_warnings(found, probability, rows, bounded=curator.bounds is not None),
+        warnings=_warnings(found, probability, rows, few=few, lost=lost),
         details={"rank_noise": _rank_noise(found)},
     )
 
 
-def _search(curator: Curator, probability: Floats, rows: float) -> list[RankSearch]:
-    """Look where the quantiles are, nine times; all of the budget is spent."""
+def _search(
+    curator: Curator, probability: Floats, rows: float
+) -> tuple[list[RankSearch], bool, bool]:
+    """Look where the quantiles are; all of the budget is spent.
+
+    Also returned is whether rows are few, and these lost: not even their rough size is known.
+    """
     d, budget = curator.dimension, curator.remaining
     one_row = math.sqrt(rows_changed(curator.neighbors) * probability.size)
     one_row /= curator.mu_of(budget)  # the noise of a count, if it had all of it
-    sample = curator.sampled(_sample_rows(curator, one_row), rows)
+    noise = one_row / max(rows, 1.0)
+    away = float(np.minimum(probability, 1.0 - probability).min())
+    few = noise > max(_FINE, min(_NOISY, _NOISY_END * away)) and d <= _MOST_COLUMNS
+    few &= curator.bounds is None or not np.isfinite(curator.bounds).all()  # else these tell
+    steps, first, lost = _STEPS, None, False
+    edge = _first_edges(curator.bounds, d)
+    if few:
+        steps = _STEPS_OF_FEWER if noise > _NOISIER else _STEPS_OF_FEW
+        interval = locate_coarsely(curator, rows)
+        first = cells_around(interval, curator.bounds, rows)
+        edge, lost = first.edge, curator.bounds is None and mostly_lost(interval)
+    sample = curator if few else curator.sampled(_sample_rows(curator, one_row), rows)
     roughly = 0 if sample is curator else _ON_SAMPLE
     total = rows if curator.neighbors == "replace" else None
     pieces = [slice(k, k + _AT_ONCE) for k in range(0, probability.size, _AT_ONCE)]
     searches: list[RankSearch] = []
-    edge = np.tile(_first_edges(curator.bounds, d), (probability.size // d, 1))
-    noise_of = one_row / max(rows, 1.0) / sample.fraction, one_row / max(rows, 1.0)
-    share = _share(0, roughly, noise_of, budget, curator.remaining)
-    for step in range(_STEPS):
+    column = np.arange(probability.size) % d
+    edge = edge[column]
+    noise_of = noise / sample.fraction, noise
+    for step in range(steps):
+        share = _share(step, steps, roughly, noise_of, budget, curator.remaining)
+        if searches:
+            between = np.concatenate([search.between for search in searches])
+            fraction = sample.fraction if step < roughly else 1.0
+            each = one_row * math.sqrt(budget / share) / fraction
+            parts = round(float(np.median(between)) / (_ROWS_OF_CELL * each))
+            for search in searches:
+                search.narrow(min(max(parts, _FEWEST), _MOST))
+            edge = np.concatenate([search.edge for search in searches])
         table = sample if step < roughly else curator
-        counts, noise = _count(table, edge, share, f"quantile {step + 1}")
-        expected = [search.expected for search in searches] or [np.maximum(counts, 0.0)]
+        counts, std = _count(table, edge, share, f"quantile {step + 1}")
         # The rows of a sample are there by chance.
-        variance = noise**2 + np.concatenate(expected) * (1.0 / table.fraction - 1.0)
+        expected = np.concatenate([search.expected for search in searches] or [counts])
+        variance = std**2 + np.maximum(expected, 0.0) * (1.0 / table.fraction - 1.0)
+        for search, k in zip(searches, pieces, strict=False):
+            search.see(counts[k], variance[k])
         if not searches:
-            searches = [
-                RankSearch(edge[k], counts[k], variance[k], probability[k], total) for k in pieces
-            ]
-        else:
-            for search, k in zip(searches, pieces, strict=True):
-                search.see(counts[k], variance[k])
-        if step + 1 == _STEPS:
-            break
-        share = _share(step + 1, roughly, noise_of, budget, curator.remaining)
-        between = np.concatenate([search.between for search in searches])
-        noise = one_row * math.sqrt(budget / share) / (sample.fraction if step + 1 < roughly else 1)
-        parts = round(float(np.median(between)) / (_ROWS_OF_CELL * noise))
-        for search in searches:
-            search.narrow(min(max(parts, _FEWEST), _MOST))
-        edge = np.concatenate([search.edge for search in searches])
-    return searches
+            seen = (
+                Cells.around_all(edge, counts, variance)
+                if first is None
+                else first.of(column).surprised(counts, variance).seen(counts, variance)
+            )
+            searches = [RankSearch(seen.of(k), probability[k], total) for k in pieces]
+    return searches, few, lost
 
 
 def _share(
-    step: int, roughly: int, noise_of: tuple[float, float], budget: float, left: float
+    step: int, steps: int, roughly: int, noise_of: tuple[float, float], budget: float, left: float
 ) -> float:
     """Return the share of a step: enough to see roughly, and later ever more of what is left.
 
-    `roughly` so many steps are of a sample. `noise_of` is the noise of a count over the rows of
-    the sample, and of all, if it had all of the budget.
+    Of so many `steps`, `roughly` so many are of a sample. `noise_of` is the noise of a count over
+    the rows of the sample, and of all, if it had all of the budget.
     """
-    later = _STEPS - step
+    later = steps - step
     if step < roughly:
         return min(budget * (noise_of[0] / _ROUGH_IN_SAMPLE) ** 2, left / later)
     enough = min(budget * (noise_of[1] / _ROUGH) ** 2, left / later)
@@ -196,7 +224,7 @@ def _rank_noise(found: list[Found]) -> float:
 
 
 def _warnings(
-    found: list[Found], probability: Floats, rows: float, *, bounded: bool
+    found: list[Found], probability: Floats, rows: float, *, few: bool, lost: bool
 ) -> tuple[str, ...]:
     """Return what to say of quantiles that may be far off, or of values that many rows share."""
     noise = _rank_noise(found) / max(rows, 1.0)
@@ -204,13 +232,14 @@ def _warnings(
     away = np.minimum(probability, 1.0 - probability) * present
     said: list[str] = []
     if noise > _SMALL:
-        lost = noise > _HIDDEN and not bounded
+        lost &= noise > _HIDDEN
         count = probability.size
         said.append(
             f"The rows are few for this budget and {count} quantile{'' if count == 1 else 's'}: "
             f"the noise of ranks is {100 * noise:.0f} % of the rows{_LOST if lost else '.'}"
         )
-    elif np.any(away <= _NEAR_END * np.concatenate([some.rank_noise for some in found])):
+    near = _RIGHT_AT_END if few or noise > _SMALL else _NEAR_END
+    if np.any(away <= near * np.concatenate([some.rank_noise for some in found])):
         said.append(_END)
     if any(some.alike.any() for some in found):
         said.append(_FEW_VALUES)

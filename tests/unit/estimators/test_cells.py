@@ -113,3 +113,34 @@ def test_scales_rise_from_one_end_to_the_other(lower: float, upper: float) -> No
 def test_a_lopsided_cell_around_zero_is_cut_by_magnitudes() -> None:
     value = value_at(np.full(9, -1e26), np.full(9, 4.7), np.linspace(0.0, 1.0, 9))
     assert np.count_nonzero(value > -1e10) >= 3
+
+
+def expecting(total: float = 100.0) -> Cells:
+    edge, share = np.array([[-np.inf, -1.0, 1.0, np.inf]]), np.array([[0.01, 0.98, 0.01]])
+    return Cells.expected(edge, share, np.zeros((1, 3, 3)), total)
+
+
+def test_counts_are_taken_for_noise_where_no_rows_are_expected() -> None:
+    counts, variance = np.array([[0.0, -12.0, 100.0, 12.0, 0.0]]), np.full((1, 5), 36.0)
+    cells = expecting()
+    assert np.allclose(cells.rows, [[0.0, 1.0, 98.0, 1.0, 0.0]])
+    assert np.array_equal(cells.surprised(counts, variance).covariance, cells.covariance)
+    assert np.all(np.abs(cells.seen(counts, variance).rows[0, [1, 3]] - 1.0) < 2.0)
+
+
+def test_rows_are_believed_where_counts_clearly_show_them() -> None:
+    counts, variance = np.array([[0.0, 0.0, 50.0, 50.0, 40.0]]), np.full((1, 5), 36.0)
+    cells = expecting().surprised(counts, variance).seen(counts, variance)
+    assert abs(cells.rows[0, 3] - 50.0) < 3.0
+    assert cells.rows[0, 4] == 0.0  # nothing is beyond the ends
+
+
+def test_shapes_that_rows_may_have_vary_cells_together() -> None:
+    """What one count tells of the shape, it tells of the others."""
+    share = np.array([[0.25, 0.5, 0.25]])
+    shapes = np.array([[[0.04, -0.08, 0.04], [-0.08, 0.16, -0.08], [0.04, -0.08, 0.04]]])
+    cells = Cells.expected(np.array([[0.0, 1.0, 2.0, 3.0]]), share, shapes, 100.0)
+    one = np.array([[1e9, 1e9, 1.0, 1e9, 1e9]])
+    seen = cells.seen(np.array([[0.0, 0.0, 90.0, 0.0, 0.0]]), one)
+    assert seen.rows[0, 1] < 15.0
+    assert seen.rows[0, 3] < 15.0

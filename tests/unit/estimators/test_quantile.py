@@ -84,3 +84,45 @@ def test_intervals_beside_a_gap_reach_over_it(kind: str) -> None:
         low, high = made.interval(0.95).reshape(2)
         held += low <= np.median(column) <= high
     assert held >= 36
+
+
+@pytest.mark.parametrize("kind", ["normal", "skewed", "zeros"])
+def test_quantiles_of_a_hundred_rows_are_near_and_held(kind: str) -> None:
+    """Medians were off by 16 standard deviations, deciles by 1e50: no counts were expected."""
+    off, held, lost = [], [], 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = {
+            "normal": rng.normal(120.0, 15.0, (100, 1)),
+            "skewed": rng.lognormal(10.3, 0.7, (100, 1)),
+            "zeros": np.where(rng.random((100, 1)) < 0.5, 0.0, rng.lognormal(5.0, 1.0, (100, 1))),
+        }[kind]
+        for probabilities in ([0.5], [0.9]):
+            made = prolate.quantile(rows, probabilities, budget=BUDGET, seed=seed)
+            truth = np.quantile(rows, probabilities[0])
+            off.append(float(abs(made.estimate.ravel()[0] - truth) / rows.std()))
+            low, high = made.interval(0.95).ravel()
+            held.append(low <= truth <= high)
+            lost += any("do not use" in warning for warning in made.warnings)
+    assert np.median(off[::2]) < 0.3
+    assert np.median(off[1::2]) < 1.2
+    assert np.mean(held) > 0.85
+    assert lost <= 15
+
+
+def test_upper_and_lower_quantiles_of_few_rows_are_not_beyond_all_values() -> None:
+    """One of ten was off by 1e75 standard deviations."""
+    probabilities = [0.05, 0.25, 0.5, 0.75, 0.95]
+    for seed in range(15):
+        made = prolate.quantile(normal(seed, 500), probabilities, budget=BUDGET, seed=seed)
+        truth = np.quantile(normal(seed, 500), probabilities)
+        assert np.max(np.abs(made.estimate.ravel() - truth)) < 40.0
+
+
+def test_intervals_beyond_which_no_rows_are_expected_end() -> None:
+    """Beyond the upper decile of 100 rows are hardly more than the noise of a rank."""
+    widths = []
+    for seed in range(10):
+        made = prolate.quantile(normal(seed, 100), 0.9, budget=BUDGET, seed=seed)
+        widths.append(float(np.diff(made.interval(0.95).ravel())[0]))
+    assert np.median(widths) < 1000.0

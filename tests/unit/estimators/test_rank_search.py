@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from prolate.estimators.ranks.cells import Cells
 from prolate.estimators.ranks.search import RankSearch, _rising, _shortest
 
 
@@ -23,7 +24,8 @@ def search(
     def variance(edge: np.ndarray) -> np.ndarray:
         return np.full((1, edge.shape[1] + 1), std**2)
 
-    found = RankSearch(edge, counts(edge), variance(edge), np.array([p]), float(values.size))
+    cells = Cells.around_all(edge, counts(edge), variance(edge))
+    found = RankSearch(cells, np.array([p]), float(values.size))
     for _ in range(looks - 1):
         found.narrow(parts)
         found.see(counts(found.edge), variance(found.edge))

@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _EVEN = 6.0  # how evenly rows are taken to lie in a cell: as if so many had shown it
+_SHAPED = 50.0  # the same of rows whose shape is known
+_MISSING = 0.3  # of the rows that are expected may have no value
+_SURPRISE = 3.5  # standard deviations by which a count shows that more was there than expected
 _SURELY = 3.0  # standard deviations of noise before rows are taken to be missing
 # Of a cell around 0, values are even within so many times its nearer end, or this part of it.
 _BROAD, _DEEP = 100.0, 0.1
@@ -51,10 +54,28 @@ class Cells:
         known[[0, -1]] = 0.0
         return cls(edge, known * counts, (known * variance)[:, :, np.newaxis] * np.eye(known.size))
 
+    @classmethod
+    def expected(cls, edge: Floats, share: Floats, apart: Floats, total: float) -> Cells:
+        """Return what is believed of about `total` rows before any are counted.
+
+        A cell's share of the rows is expected to be `share`, of shape (K, m); `apart` is the
+        covariance of the shares, of shape (K, m, m), as far as the rows' shape is unknown.
+        """
+        alike = share[:, :, np.newaxis] * share[:, np.newaxis]
+        uneven = share[:, :, np.newaxis] * np.eye(share.shape[1]) - alike
+        covariance = total**2 * (apart + uneven / (1.0 + _SHAPED) + _MISSING**2 * alike)
+        covariance += total * uneven
+        ends = ((0, 0), (1, 1))
+        return cls(edge, np.pad(total * share, ends), np.pad(covariance, (*ends, (1, 1))))
+
     @property
     def std(self) -> Floats:
         """Standard deviations of `rows`."""
         return np.asarray(np.sqrt(np.maximum(np.diagonal(self.covariance, 0, 1, 2), 0.0)))
+
+    def of(self, index: Integers | slice) -> Cells:
+        """Return what is believed of some of the tables."""
+        return Cells(self.edge[index], self.rows[index], self.covariance[index])
 
     def ends(self, cell: Integers) -> tuple[Floats, Floats]:
         """Return both edges of one cell of each table; `cell` has the shape (K,)."""
@@ -68,6 +89,14 @@ class Cells:
         rows = self.rows + _times(gain, counts - self.rows)
         covariance = self.covariance - gain @ self.covariance
         return Cells(self.edge, rows, 0.5 * (covariance + np.swapaxes(covariance, 1, 2)))
+
+    def surprised(self, counts: Floats, variance: Floats) -> Cells:
+        """Return what is believed if cells may hold as many rows as noisy counts clearly show."""
+        more = counts - self.rows
+        sure = more > _SURPRISE * np.sqrt(np.diagonal(self.covariance, 0, 1, 2) + variance)
+        sure[:, [0, -1]] = False  # nothing is beyond the ends
+        wider = np.where(sure, more, 0.0)[:, :, np.newaxis] ** 2 * np.eye(more.shape[1])
+        return Cells(self.edge, self.rows, self.covariance + wider)
 
     def totalling(self, total: float) -> Cells:
         """Return what is believed if there are `total` rows in all, where that may well be."""

@@ -71,26 +71,17 @@ class RankSearch:
 
     Parameters
     ----------
-    edge : float64 array of shape (K, m + 1)
-        Rising edges, beyond which there are no rows.
-    counts, variance : float64 arrays of shape (K, m + 2)
-        Noisy counts of the rows below the edges, between them and beyond; of their noise.
+    cells : Cells
+        What is believed of the rows, beyond whose edges there are none.
     probability : float64 array of shape (K,)
     total : float, optional
         The number of rows, if it is known: some may have no value.
     """
 
-    def __init__(
-        self,
-        edge: Floats,
-        counts: Floats,
-        variance: Floats,
-        probability: Floats,
-        total: float | None,
-    ) -> None:
+    def __init__(self, cells: Cells, probability: Floats, total: float | None) -> None:
         self._probability, self._total = probability, total
-        self._cells = Cells.around_all(edge, counts, variance)
-        self._expected = np.full((len(edge), edge.shape[1] - 1), np.inf)
+        self._cells = cells
+        self._expected = np.full((len(cells.edge), cells.edge.shape[1] - 1), np.inf)
         self._looks: list[_Look] = []
         self._judge()
 
@@ -185,6 +176,7 @@ def _reached(looks: list[_Look], level: Floats) -> Floats:
     Each is read off the last look that shows it. Beyond its ends, the look before it says
     how many more rows there are.
     """
+    level = _among(looks[0].excess, level)
     found, up = np.full(level.size, np.nan), level > 0.0
     start = stop = np.zeros(level.size)
     for look in reversed(looks):
@@ -202,6 +194,12 @@ def _reached(looks: list[_Look], level: Floats) -> Floats:
         if not np.isnan(found).any():
             break
     return found
+
+
+def _among(excess: Floats, level: Floats) -> Floats:
+    """Return levels beyond which a row is, at least, if one is beyond the quantile itself."""
+    least, most = excess[:, 0] + 1.0, excess[:, -1] - 1.0
+    return np.clip(level, np.where(least < 0.0, least, -np.inf), np.where(most > 0.0, most, np.inf))
 
 
 def _rising(values: Floats) -> Floats:
