@@ -332,3 +332,9 @@ def test_bad_arguments_are_refused_with_a_sentence(name):
     options, error, text = BAD[name]
     with pytest.raises(error, match=text):
         expected_error(**{"n": 1000, "budget": BUDGET, **options})
+
+
+def test_parts_of_the_rows_are_said_without_powers_of_ten():
+    """Other values were said to be hidden "in up to about 1e+02 % of the rows"."""
+    warnings = " ".join(expected_error(n=3, d=1, budget=Budget(mu=0.2367)).warnings)
+    assert "about 100 % of the rows" in warnings

@@ -50,7 +50,8 @@ _ENOUGH_ROWS, _ENOUGH_NOISE = 12_288, 1000.0
 _CHEAP_VALUES, _MOST_VALUES = 1 << 20, 1 << 25
 _AT_ONCE = 2048  # quantiles whose covariances are worked out together
 _SMALL = 0.03  # noise of ranks, over the rows, that is said to be much
-_HIDDEN = 0.1  # that may hide even how large values are
+_HIDDEN, _HIDDEN_FROM_ALL = 0.1, 0.05  # that may hide even how large values are
+_HOPELESS = 0.125  # noise of one count of each column, that does hide it if its place is unsure
 # Standard deviations of noise from the least or largest value; where few rows were expected.
 _NEAR_END, _RIGHT_AT_END = 6.0, 3.0
 _LOST = (
@@ -88,10 +89,13 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
     d, wanted = curator.dimension, probabilities.size
     rows = count_rows(curator)
     probability = np.repeat(probabilities, d)
+    one_count = _noise_of(curator, d) / max(rows, 1.0)
     searches, few, lost = _search(curator, probability, rows)
     found = [search.found() for search in searches]
     value = np.concatenate([some.value for some in found])
     noise_std, sampling_std = _stds(searches, found, probability, max(rows, 1.0))
+    if few and lost and one_count > _HOPELESS:
+        noise_std = np.full(value.size, np.inf)
     if curator.bounds is not None:
         lower, upper = (np.tile(bound, wanted) for bound in curator.bounds)
         value = np.clip(value, lower, upper)
@@ -113,22 +117,21 @@ def _search(
 ) -> tuple[list[RankSearch], bool, bool]:
     """Look where the quantiles are; all of the budget is spent.
 
-    Also returned is whether rows are few, and these lost: not even their rough size is known.
+    Also returned is whether rows are few, and whether not even their rough size may be known.
     """
     d, budget = curator.dimension, curator.remaining
-    one_row = math.sqrt(rows_changed(curator.neighbors) * probability.size)
-    one_row /= curator.mu_of(budget)  # the noise of a count, if it had all of it
+    one_row = _noise_of(curator, probability.size)
     noise = one_row / max(rows, 1.0)
     away = float(np.minimum(probability, 1.0 - probability).min())
     few = noise > max(_FINE, min(_NOISY, _NOISY_END * away)) and d <= _MOST_COLUMNS
     few &= curator.bounds is None or not np.isfinite(curator.bounds).all()  # else these tell
-    steps, first, lost = _STEPS, None, False
+    steps, first, lost = _STEPS, None, curator.bounds is None
     edge = _first_edges(curator.bounds, d)
     if few:
         steps = _STEPS_OF_FEWER if noise > _NOISIER else _STEPS_OF_FEW
         interval = locate_coarsely(curator, rows)
         first = cells_around(interval, curator.bounds, rows)
-        edge, lost = first.edge, curator.bounds is None and mostly_lost(interval)
+        edge, lost = first.edge, mostly_lost(interval)
     sample = curator if few else curator.sampled(_sample_rows(curator, one_row), rows)
     roughly = 0 if sample is curator else _ON_SAMPLE
     total = rows if curator.neighbors == "replace" else None
@@ -162,6 +165,12 @@ def _search(
             )
             searches = [RankSearch(seen.of(k), probability[k], total) for k in pieces]
     return searches, few, lost
+
+
+def _noise_of(curator: Curator, tables: int) -> float:
+    """Return the noise of the counts of so many tables, if they had all of the budget."""
+    changed = rows_changed(curator.neighbors) * tables
+    return math.sqrt(changed) / curator.mu_of(curator.remaining)
 
 
 def _share(
@@ -232,7 +241,7 @@ def _warnings(
     away = np.minimum(probability, 1.0 - probability) * present
     said: list[str] = []
     if noise > _SMALL:
-        lost &= noise > _HIDDEN
+        lost &= noise > (_HIDDEN if few else _HIDDEN_FROM_ALL)
         count = probability.size
         said.append(
             f"The rows are few for this budget and {count} quantile{'' if count == 1 else 's'}: "

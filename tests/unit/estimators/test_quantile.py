@@ -126,3 +126,20 @@ def test_intervals_beyond_which_no_rows_are_expected_end() -> None:
         made = prolate.quantile(normal(seed, 100), 0.9, budget=BUDGET, seed=seed)
         widths.append(float(np.diff(made.interval(0.95).ravel())[0]))
     assert np.median(widths) < 1000.0
+
+
+def test_intervals_hold_where_noise_hides_all_values() -> None:
+    """They were around 0, where values are likely, and times are not."""
+    for seed in range(5):
+        rows = 1.7e9 + 3e7 * np.random.default_rng(seed).random((20, 1))
+        made = prolate.quantile(rows, 0.5, budget=BUDGET, seed=seed)
+        low, high = made.interval(0.95).ravel()
+        assert low <= np.median(rows) <= high
+
+
+def test_few_rows_of_many_columns_are_said_to_be_lost() -> None:
+    """Their places are not looked for, which would take long."""
+    made = prolate.quantile(
+        np.random.default_rng(0).normal(size=(300, 130)), 0.5, budget=BUDGET, seed=1
+    )
+    assert "do not use" in made.warnings[0]

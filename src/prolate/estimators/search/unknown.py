@@ -48,7 +48,7 @@ _MOSTLY = 0.5  # of the columns
 _LARGEST = 0.5  # spread of values that are 0 or one, over one
 _FLOOR = 0.1  # least spread of a nearly constant column, over what others usually have
 _ALONE = (
-    "Each column showed a single value. Noise would hide other values in up to about {:.2g} % of "
+    "Each column showed a single value. Noise would hide other values in up to about {:.3g} % of "
     "the rows, and intervals do not allow for them. More rows, a larger budget or bounds would "
     "help."
 )
