@@ -34,6 +34,7 @@ _STEPS = 9
 # Rows are few if a count's noise is more than this part of them, or than this part of those
 # beyond a quantile, and more than this one. Then so many steps follow; or so many, if it is more.
 _NOISY, _NOISY_END, _FINE = 0.01, 0.1, 0.001
+_SHARED = 3  # quantiles of a column within bounds, for which its place is worth its price
 _MOST_COLUMNS = 128  # whose places are looked for: more would take long
 _STEPS_OF_FEW, _STEPS_OF_FEWER, _NOISIER = 3, 2, 0.025
 _GROWTH = 1.5  # a step's share over that of the one before
@@ -124,14 +125,15 @@ def _search(
     noise = one_row / max(rows, 1.0)
     away = float(np.minimum(probability, 1.0 - probability).min())
     few = noise > max(_FINE, min(_NOISY, _NOISY_END * away)) and d <= _MOST_COLUMNS
-    few &= curator.bounds is None or not np.isfinite(curator.bounds).all()  # else these tell
-    steps, first, lost = _STEPS, None, curator.bounds is None
+    bounded = curator.bounds is not None and bool(np.isfinite(curator.bounds).all())
+    few &= not bounded or probability.size >= _SHARED * d
+    steps, first, lost = _STEPS, None, not bounded
     edge = _first_edges(curator.bounds, d)
     if few:
         steps = _STEPS_OF_FEWER if noise > _NOISIER else _STEPS_OF_FEW
         interval = locate_coarsely(curator, rows)
         first = cells_around(interval, curator.bounds, rows)
-        edge, lost = first.edge, mostly_lost(interval)
+        edge, lost = first.edge, not bounded and mostly_lost(interval)
     sample = curator if few else curator.sampled(_sample_rows(curator, one_row), rows)
     roughly = 0 if sample is curator else _ON_SAMPLE
     total = rows if curator.neighbors == "replace" else None
