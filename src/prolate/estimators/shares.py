@@ -12,6 +12,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from prolate.budget import Neighbors
 from prolate.curator import Curator, Measurer, Searcher
 from prolate.queries import Count
@@ -95,6 +98,10 @@ LOST = (
     "The rows are too few for this budget to find even the rough size of the values: do not use "
     "these numbers. Bounds would help."
 )
+LOST_SOME = (
+    "The rows are too few for this budget to find even the rough size of some columns' values: do "
+    "not use the numbers whose noise_std is above 1e300. Bounds would help."
+)
 
 
 @dataclass(frozen=True)
@@ -170,10 +177,15 @@ class Shares:
             rare_again=part * self.rare_again,
         )
 
-    def warnings(self, *, found: bool) -> tuple[str, ...]:
+    def warnings(self, *, found: bool | NDArray[np.bool_]) -> tuple[str, ...]:
         """Return what to say of few rows, and where not even magnitudes were `found`."""
-        if not found:
+        if not np.any(found):
             return (LOST,)
+        lost = () if np.all(found) else (LOST_SOME,)
+        return (*lost, *self._few())
+
+    def _few(self) -> tuple[str, ...]:
+        """Return what to say of few rows."""
         noisy = f"{100 * self.count_error:.0f} %"
         if self.small and self.count_error * self.part <= _SMALL:
             few = (

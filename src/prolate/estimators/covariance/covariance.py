@@ -118,9 +118,10 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
         np.diag(errors.clipping > _UNSURE * np.hypot(errors.noise, errors.sampling))
     ):
         warnings = (*warnings, _HEAVY)
+    unknown = shape.unknown
     return Estimate(
         value=errors.value,
-        noise_std=errors.noise,
+        noise_std=np.where(unknown | unknown[:, np.newaxis], np.inf, errors.noise),
         sampling_std=errors.sampling,
         clipping_std=errors.clipping,
         rows=every,

@@ -15,7 +15,7 @@ from prolate.curator import Searcher, Table
 from prolate.estimators.present import MISSING, find_present, most_present, present_rows
 from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.floor import with_far_values
-from prolate.estimators.search.locate import SCALES, Interval, locate
+from prolate.estimators.search.locate import SCALES, Interval, locate, lost_columns
 from prolate.estimators.search.magnitudes import are_mostly_zero, find_magnitudes
 from prolate.estimators.search.place import locate_coarsely
 from prolate.estimators.search.shape import Shape
@@ -27,10 +27,6 @@ __all__ = ["learn_shape"]
 
 Floats = NDArray[np.float64]
 
-_UNSURE = (
-    "The rows are too few for this budget to find some of the columns: do not use the numbers "
-    "whose errors are infinite. More rows, fewer columns, a larger budget or bounds would help."
-)
 _GIVEN = 0.1  # how rough a center is taken to be that was given
 
 
@@ -85,8 +81,6 @@ def learn_shape(
         shape = _with_given(rows, searched, shares, interval, center, scale)
     if interval.absent is not None:
         shape = replace(shape, absent=interval.absent, warnings=(*shape.warnings, MISSING))
-    if interval.unsure is not None and interval.found:
-        shape = replace(shape, unsure=interval.unsure, warnings=(*shape.warnings, _UNSURE))
     return table, replace(shape, part=interval.part)
 
 
@@ -129,7 +123,8 @@ def _with_given(
             sample, few, interval.center, interval.half / SCALES, share=shares.center
         )
         off = roughness_of(noise, scale)
-        return Shape(rows, sample, middle, scale, off, warnings, center_noise=noise)
+        lost = lost_columns(interval)
+        return Shape(rows, sample, middle, scale, off, warnings, center_noise=noise, lost=lost)
     center = interval.center
     spread = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
     spread = np.clip(spread, SMALLEST, LARGEST)
@@ -138,4 +133,5 @@ def _with_given(
         spread, _, _ = with_far_values(
             sample, few, center, spread, wide=~interval.narrow, least=least
         )
-    return Shape(rows, sample, center, spread, _GIVEN, warnings)
+    lost = lost_columns(interval)
+    return Shape(rows, sample, center, spread, _GIVEN, warnings, lost=lost)

@@ -25,7 +25,7 @@ from prolate.estimators.search.windows import Windows
 from prolate.estimators.search.zoom import Zoom, zoom_clearly
 from prolate.estimators.shares import present_location, rows_changed
 
-__all__ = ["SCALES", "WITHIN", "Interval", "locate"]
+__all__ = ["SCALES", "WITHIN", "Interval", "locate", "lost_columns"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -52,8 +52,8 @@ class Interval:
         Most values are in center -+ half, about `SCALES` standard deviations.
     narrow : bool array of shape (d,)
         Whether the bulk is a single value, as far as the search could see.
-    found : bool
-        Whether any magnitude stood out of the noise at all.
+    found : bool, or bool array of shape (d,)
+        Whether it is known how large the values are.
     farthest : float64 array of shape (d,)
         How far from 0 values were seen.
     least_spread : float64 array of shape (d,)
@@ -65,25 +65,29 @@ class Interval:
     doubt : float64 array of shape (d,), optional
         Standard deviations of the centers, where counts are so coarse that these and the intervals
         are the best that is known of centers and spreads.
-    unsure : bool array of shape (d,), optional
-        Which columns may be elsewhere, if any may.
     """
 
     center: Floats
     half: Floats
     narrow: NDArray[np.bool_]
-    found: bool
+    found: bool | Bools
     farthest: Floats
     least_spread: Floats
     part: Floats | None = None
     absent: NDArray[np.bool_] | None = None
     doubt: Floats | None = None
-    unsure: NDArray[np.bool_] | None = None
 
     def at(self, center: Floats, index: Integers) -> Interval:
         """Return the intervals of some columns, around other centers."""
         half, narrow, farthest = self.half[index], self.narrow[index], self.farthest[index]
-        return Interval(center[index], half, narrow, self.found, farthest, self.least_spread[index])
+        found = np.broadcast_to(self.found, self.half.shape)[index]
+        return Interval(center[index], half, narrow, found, farthest, self.least_spread[index])
+
+
+def lost_columns(interval: Interval) -> Bools | None:
+    """Return of which columns it is not known how large their values are, if of any."""
+    lost = np.broadcast_to(~np.asarray(interval.found), interval.half.shape)
+    return lost if lost.any() else None
 
 
 def locate(
@@ -118,11 +122,12 @@ def locate(
     d = curator.dimension
     lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
     around_zero = (lower <= 0.0) & (upper >= 0.0)
-    found = bool(np.all(np.isfinite(lower) & np.isfinite(upper) & ~around_zero))
+    known = bool(np.all(np.isfinite(lower) & np.isfinite(upper) & ~around_zero))
+    found = np.full(d, known)
     farthest = np.maximum(np.abs(lower), np.abs(upper))
     constant = np.zeros(d, dtype=np.bool_)
     widest, bounds, sure = (lower, upper), (lower, upper), np.full(d, np.inf)
-    if found:
+    if known:
         part, absent = find_present(curator, rows)
     else:
         size = find_magnitudes(curator, rows, share=magnitude_share)

@@ -3,10 +3,14 @@
 First a histogram of all columns' magnitudes together, for hardly any budget: which
 magnitudes are there at all. Then one histogram per column over just these, so that a
 million columns need a dozen cells each; and for columns that are beyond, one over the rest.
+
+Where the columns together show none, each is asked about every magnitude: cells cost nothing. Then
+`likely_groups.py` tells which are likely, and of which columns one is as good as sure.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +19,7 @@ from numpy.typing import NDArray
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.present import PresentView, find_present
+from prolate.estimators.search.likely_groups import likely_groups
 from prolate.estimators.shares import pooled_share, present_location, significance
 from prolate.queries import Histogram, MagnitudeGrid, PooledHistogram
 
@@ -42,14 +47,16 @@ _SOME = 0.11  # of the rows are taken to be there: more than `_reach` leaves asi
 _RARELY = 1e-3  # probability that noise alone makes a column larger than all columns show
 _MORE = 2.0  # times the share that is worth another search of columns with missing values
 _MANY = 0.4  # of the rows, whose magnitude is surely seen
+_EVERY_CELLS = 1 << 20  # at most, where columns are asked about every group
 _OFTEN, _MOSTLY = 0.25, 0.5  # of the rows, and of the columns
 _BELOW, _BELOW_CELLS = 10, 1 << 19  # groups below those seen, and at most so many in all
 
 
 def are_mostly_zero(curator: Searcher, rows: float) -> bool:
     """Return whether most values of all columns together are 0, for hardly any budget."""
-    counts, _ = _pooled(curator, np.zeros(curator.dimension), pooled_share(curator, rows))
-    return bool(counts[0] > _MOSTLY * rows)
+    d = curator.dimension
+    counts, _ = _pooled(curator, np.zeros(d), pooled_share(curator, rows))
+    return bool(counts[0] > _MOSTLY * rows * d)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +74,10 @@ class _Common:
         Whether exact zeros, and any group, stand out of the noise.
     usual : int
         The group that most values are in.
+    sums : float64 array of shape (groups,), optional
+        The values counted in each group, if none stands out and columns are to be asked about all.
+    noise : float
+        Of these.
     """
 
     low: int
@@ -76,6 +87,8 @@ class _Common:
     zero: bool
     found: bool
     usual: int
+    sums: Floats | None = None
+    noise: float = math.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +106,9 @@ class Magnitudes:
         column; inf for others.
     zero : bool array of shape (d,)
         Whether the bulk is a single value, the center.
-    found : bool
-        Whether any magnitude stands out, in all columns together.
+    found : bool array of shape (d,)
+        Whether it is known how large a column is: a magnitude stands out in all columns together,
+        or is as good as sure in this one.
     widest : float
         As `largest`, of all columns together.
     part : float64 array of shape (d,), optional
@@ -107,7 +121,7 @@ class Magnitudes:
     farthest: Floats
     sure: Floats
     zero: Bools
-    found: bool
+    found: Bools
     widest: float
     part: Floats | None
     absent: Bools
@@ -149,9 +163,16 @@ def find_magnitudes(
         larger = present_location(curator, share, least)
         if larger > _MORE * share:
             table = PresentView(curator, rows, part)
-            found = find_magnitudes(table, rows, share=larger, center=center, least=least)
-            return replace(found, part=part, absent=absent)
+            again = find_magnitudes(table, rows, share=larger, center=center, least=least)
+            return replace(again, part=part, absent=absent)
         counts, noise = counts / part[:, np.newaxis], noise / least
+    if common.sums is not None:
+        both = (counts, noise), (common.sums, common.noise)
+        top, known = likely_groups(*both, rows=rows, prior=common.prior)
+        largest = 2.0 * np.clip(grid.edges(0), TINY, 1.0 / TINY)[top + 1]
+        sure, zero = np.full(d, np.inf), np.zeros(d, dtype=np.bool_)
+        widest = float(largest.max())
+        return Magnitudes(largest, largest, sure, zero, known, widest, part, absent)
     doubt = significance(d * grid.cells) * noise
     seen = np.where(counts > doubt, counts, 0.0)
     nothing = ~seen.any(axis=1)
@@ -176,13 +197,13 @@ def find_magnitudes(
         first = np.full(beyond.size, common.high + 1)
         rest = MagnitudeGrid(origin[beyond], first, _GROUPS - common.high - 1, _SHIFT)
         far = SomeColumns(curator, beyond)
-        again = far.measure(
+        further = far.measure(
             Histogram(rest), share=share * beyond.size / d, label="larger magnitudes"
         )
-        those = again.values.reshape(beyond.size, rest.cells)
+        those = further.values.reshape(beyond.size, rest.cells)
         # The next magnitudes are likelier than those far out.
         tests = beyond.size * 2.0 ** np.minimum(np.arange(1, rest.cells + 1), 20)
-        accident = np.sqrt(2.0 * np.log(tests / _RARELY)) * again.std
+        accident = np.sqrt(2.0 * np.log(tests / _RARELY)) * further.std
         more = np.where(those > accident, those, 0.0)
         more = np.concatenate([seen[beyond, :-1], more], axis=1)
         first = np.full(beyond.size, common.low)
@@ -190,7 +211,8 @@ def find_magnitudes(
         largest[beyond], farthest[beyond] = _reach(more, whole)
     widest = max(float(largest.max()), 2.0 * float(grid.edges(0)[common.high + 1 - common.low]))
     widest = min(widest, 1.0 / TINY)
-    return Magnitudes(largest, farthest, near, zero, common.found, widest, part, absent)
+    found = np.full(d, common.found)
+    return Magnitudes(largest, farthest, near, zero, found, widest, part, absent)
 
 
 def _surely_near(seen: Floats, grid: MagnitudeGrid, rows: float) -> Floats:
@@ -239,9 +261,12 @@ def _find_common(
 ) -> _Common:
     """Return which groups of octaves all columns together show."""
     d, share = curator.dimension, min(share, pooled_share(curator, least * rows))
-    counts, noise = _pooled(curator, origin, share)
+    sums, of_sums = _pooled(curator, origin, share)
+    counts, noise = sums / d, of_sums / d
     likely = counts > significance(_GROUPS) * noise
     zero, found = bool(likely[0]), bool(likely.any())
+    if not found and d * _GROUPS <= _EVERY_CELLS:
+        return _Common(0, _GROUPS - 2, likely, _by_itself(), zero, found, 0, sums, of_sums)
     bulk = BULK * rows
     prior = _by_itself() + np.log(np.maximum(counts / max(rows, 1.0), _SURPRISE))
     if not (zero and counts[0] > bulk):  # the others may be anywhere, and count for little
@@ -260,12 +285,12 @@ def _find_common(
 
 
 def _pooled(curator: Searcher, origin: Floats, share: float) -> tuple[Floats, float]:
-    """Return how many values each group has, over the columns, and the noise of that."""
+    """Return how many values of all columns each group has, and the noise of that."""
     d = curator.dimension
     grid = MagnitudeGrid(origin, np.zeros(d, dtype=np.int64), _GROUPS, _SHIFT)
     label = "magnitude of all columns"
     measured = curator.measure(PooledHistogram(grid), share=share, label=label)
-    return measured.values / d, measured.std / d
+    return measured.values.astype(np.float64), measured.std
 
 
 def _by_itself() -> Floats:

@@ -134,18 +134,16 @@ def locate_coarsely(curator: Searcher, rows: float) -> Interval:
     )
     lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
     center = np.where(absent, np.clip(0.0, lower, upper), found.center)
-    unsure = found.doubt >= _UNSURE
     return Interval(
         center,
         half=SCALES * found.spread,
         narrow=found.narrow | absent,
-        found=noise < _HOPELESS and not unsure.all(),
+        found=(noise < _HOPELESS) & (found.doubt < _UNSURE),
         farthest=np.abs(center) + SCALES * found.spread,
         least_spread=np.zeros(d),
         part=part,
         absent=absent if absent.any() else None,
         doubt=found.doubt * found.spread,
-        unsure=unsure if unsure.any() else None,
     )
 
 

@@ -55,8 +55,8 @@ class Shape:
         Of each column's values that are there, where some are missing.
     absent : bool array of shape (d,), optional
         Which columns have as good as no values, if any have.
-    unsure : bool array of shape (d,), optional
-        Which columns may be elsewhere, if any may.
+    lost : bool array of shape (d,), optional
+        Which columns were not found, if others were.
     rough : bool
         Whether the tails of a single column cannot be seen.
     """
@@ -74,7 +74,7 @@ class Shape:
     heavy: NDArray[np.bool_] | None = None
     part: Floats | None = None
     absent: NDArray[np.bool_] | None = None
-    unsure: NDArray[np.bool_] | None = None
+    lost: NDArray[np.bool_] | None = None
     rough: bool = False
 
     @property
@@ -86,9 +86,8 @@ class Shape:
     def unknown(self) -> NDArray[np.bool_]:
         """Columns of which nothing is known: what is said of them is infinitely unsure."""
         unknown = np.full(self.center.size, LOST in self.warnings)
-        for some in (self.absent, self.unsure):
-            if some is not None:
-                unknown |= some
+        for columns in (self.absent, self.lost):
+            unknown = unknown if columns is None else unknown | columns
         return unknown
 
     @property
@@ -117,5 +116,5 @@ class Shape:
             heavy=None,
             part=None if self.part is None else self.part[index],
             absent=None if self.absent is None else self.absent[index],
-            unsure=None if self.unsure is None else self.unsure[index],
+            lost=None if self.lost is None else self.lost[index],
         )

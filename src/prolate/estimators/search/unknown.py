@@ -20,7 +20,7 @@ from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.farthest import with_farthest
 from prolate.estimators.search.first_mean import are_mostly, first_mean
 from prolate.estimators.search.floor import with_far_values
-from prolate.estimators.search.locate import SCALES, Interval
+from prolate.estimators.search.locate import SCALES, Interval, lost_columns
 from prolate.estimators.search.rare import (
     RareValues,
     common_side,
@@ -137,6 +137,7 @@ def search_columns(
         warnings,
         constant=constant,
         heavy=heavy,
+        lost=lost_columns(interval),
     )
     if not step.any():
         return replace(shape, center_noise=center_noise)
