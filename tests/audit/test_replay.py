@@ -142,14 +142,15 @@ def test_what_is_spent_is_nearly_all_that_may_be(monkeypatch) -> None:
     """The replay is not blind: for these, rows are known that take what the proof allows.
 
     Noise decides what is asked, and one run in forty asks what they take less of: of eight,
-    one is enough (false alarm below 1e-12).
+    one is enough (false alarm below 1e-12). Quantiles of few rows first ask for magnitudes, of
+    which corners have the same.
     """
     for name, relation, pair, least in (
         ("sum, plain", "replace", "corners", 0.9999),
         ("sum, ellipse", "add-remove", "corners", 0.9999),
         ("mean", "add-remove", "corners", 0.99),
         ("variance", "add-remove", "corners", 0.99),
-        ("quantile", "replace", "corners", 0.99),
+        ("quantile", "replace", "corners", 0.97),
         ("adassp", "replace", "at an angle", 0.9),
         ("adassp", "add-remove", "at an angle", 0.98),
         ("analyze gauss", "replace", "across", 0.98),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.estimators.ranks.cells import Cells
-from prolate.estimators.search.locate import SCALES, Interval
+from prolate.estimators.search.locate import SCALES, Interval, lost_columns
 
 __all__ = ["cells_around", "mostly_lost"]
 
@@ -24,7 +24,6 @@ _OFF = (-1.25, 0.0, 1.25)  # by which centers may be off, in standard deviations
 _OCTAVES = range(-1, 6)  # by which columns may be wider than they seem
 _RARER = 3.0  # each of these than the one before
 _UPWARDS, _DOWNWARDS = 0.3, 0.1  # exponential columns for each normal one
-_UNSURE = 0.7  # spreads by which a center may be off, or it is lost
 _SEVERAL = 0.1  # of the columns
 _TINY = 1e-300
 
@@ -51,10 +50,8 @@ def cells_around(interval: Interval, bounds: tuple[Floats, Floats] | None, total
 
 def mostly_lost(interval: Interval) -> bool:
     """Return whether even the rough size of values is hidden, in more than a few columns."""
-    if interval.found or interval.doubt is None:
-        return not interval.found
-    unsure = interval.doubt > _UNSURE * interval.half / SCALES
-    return not 0.0 < float(np.mean(unsure)) <= _SEVERAL
+    lost = lost_columns(interval)
+    return lost is not None and float(np.mean(lost)) > _SEVERAL
 
 
 def _shapes(away: Floats, doubt: Floats) -> Iterator[tuple[float, Floats]]:
