@@ -9,6 +9,7 @@ import prolate
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.clipping.rough_mean import rough_mean
+from prolate.estimators.shares import Shares
 from prolate.sources import open_source
 
 ROWS = 1000
@@ -95,3 +96,30 @@ def test_of_spreads_coarse_counts_tell_too_little() -> None:
         rows = np.random.default_rng(seed).exponential(1.0, (ROWS, 1))
         made = prolate.variance(rows, budget=Budget(rho=(25.0 / ROWS) ** 2), seed=seed)
         assert any("do not use these numbers" in warning for warning in made.warnings)
+
+
+def wide(room: float, seed: int, columns: int = 128) -> tuple[float, float]:
+    """Return an error over the noise of a sum with known scales, and the part that is unknown."""
+    rng = np.random.default_rng(seed)
+    scale = 1.0 / np.arange(1.0, columns + 1.0)
+    rows = (rng.normal(size=(ROWS, columns)) + rng.normal(0.0, 10.0, columns)) * scale
+    rho = columns * (room / ROWS) ** 2
+    release = prolate.mean(rows, budget=Budget(rho=rho), seed=seed)
+    ideal = 2.0 * np.sqrt(scale).sum() * np.sqrt(scale.sum()) / np.sqrt(2.0 * rho) / ROWS
+    off = float(np.linalg.norm(release.estimate - rows.mean(axis=0)))
+    return off / ideal, float(np.mean(release.noise_std > 1e300))
+
+
+def test_many_columns_of_few_rows_are_found_each_by_itself(monkeypatch) -> None:
+    """What they have in common tells little where their scales and centers differ."""
+    found = [wide(25.0, seed) for seed in range(4)]
+    assert np.median([off for off, _ in found]) < 0.3
+    assert all(unknown < 0.1 for _, unknown in found)
+    monkeypatch.setattr(Shares, "coarse", False)
+    assert np.median([wide(25.0, seed)[0] for seed in range(4)]) > 0.6
+
+
+def test_only_the_columns_in_doubt_are_said_to_be_unknown() -> None:
+    """Not the whole table, as was said before."""
+    parts = [wide(14.0, seed)[1] for seed in range(6)]
+    assert 0.0 < np.mean(parts) < 0.6

@@ -1,0 +1,90 @@
+"""What several windows say together about a column's place and width."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from prolate.estimators.search import looks
+from prolate.estimators.search.looks import Look, match, narrower
+
+WINDOWS = ((0.0, 64.0), (5.0, 16.0), (9.0, 4.0))  # middle and half the width
+
+
+def look(middle: float, half: float, mean: np.ndarray, std: np.ndarray, noise: float) -> Look:
+    """Return the exact counts of normal columns in a window, as if they were noisy."""
+    d = mean.size
+    center, halves = np.full(d, middle), np.full(d, half)
+    edges = np.linspace(middle - half, middle + half, 13)
+    below = ndtr((edges - mean[:, np.newaxis]) / std[:, np.newaxis])
+    parts = np.diff(below, axis=1, prepend=0.0, append=1.0)
+    return Look(center, halves, parts, np.full(d, noise))
+
+
+def seen(mean: np.ndarray, std: np.ndarray, noise: float = 0.03) -> list[Look]:
+    return [look(middle, half, mean, std, noise) for middle, half in WINDOWS]
+
+
+def test_normal_columns_are_found() -> None:
+    mean, std = np.array([8.0, 9.3, 10.5, 7.5]), np.array([1.0, 0.7, 1.5, 0.5])
+    center, spread, doubt = match(seen(mean, std))
+    assert np.all(np.abs(center - mean) < 0.15)
+    assert np.all(np.abs(np.log2(spread / std)) < 0.5)
+    assert np.all(doubt < 0.5 * std)
+
+
+def test_earlier_windows_tell_where_the_last_one_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last window's counts are all noise; the others know the half of it the values are in."""
+    mean, std = np.array([12.0]), np.array([0.3])
+
+    def center() -> float:
+        every = seen(mean, std)
+        every[-1] = Look(
+            every[-1].center, every[-1].half, np.full((1, 14), 1 / 14), np.array([9.0])
+        )
+        return float(match(every)[0][0])
+
+    assert center() > 10.0
+    curves, squares = looks._curves()
+    turned = curves[:, ::-1], squares[:, ::-1]  # a planted fault: places from right to left
+    monkeypatch.setattr(looks, "_curves", lambda: turned)
+    assert center() < 10.0
+
+
+def test_the_noisier_the_more_doubtful() -> None:
+    mean, std = np.array([9.0]), np.array([1.0])
+    doubts = [float(match(seen(mean, std, noise))[2][0]) for noise in (0.03, 0.1, 0.3, 1.0)]
+    assert doubts == sorted(doubts)
+    assert doubts[-1] > 5.0 * doubts[0]
+
+
+def test_columns_are_matched_each_by_itself() -> None:
+    rng = np.random.default_rng(0)
+    mean, std = rng.uniform(6.0, 12.0, 70), rng.uniform(0.3, 2.0, 70)
+    every = seen(mean, std)
+    together = match(every)
+    for j in (0, 31, 32, 69):
+        alone = match([one.of(np.array([j])) for one in every])
+        for whole, one in zip(together, alone, strict=True):
+            assert whole[j] == pytest.approx(one[0], rel=1e-5)
+
+
+def test_two_values_are_as_wide_as_they_are_apart() -> None:
+    parts = np.zeros((1, 14))
+    parts[0, 4], parts[0, 9] = 0.5, 0.5  # cells of a window of 12: their middles are 5 cells apart
+    found = Look(np.zeros(1), np.full(1, 6.0), parts, np.full(1, 0.05))
+    center, spread, _ = match([found])
+    assert abs(center[0]) < 0.5
+    assert 1.7 < spread[0] < 3.5
+
+
+def test_windows_narrow_in_whole_steps_and_never_below_what_is_wanted() -> None:
+    half = np.array([1.0, 8.0, 3.0, 1.0])
+    wanted = np.array([0.3, 9.0, 2.9, 1e-9])
+    found = narrower(half, wanted)
+    steps = np.log2(half / found) * 2.0
+    assert steps == pytest.approx(np.rint(steps))
+    assert np.all(found >= np.minimum(wanted, half) * (1.0 - 1e-9))
+    assert np.all(found[:3] < 1.5 * np.maximum(wanted[:3], half[:3] * 2.0**-3.5))
+    assert found[3] == pytest.approx(2.0**-3.5)
