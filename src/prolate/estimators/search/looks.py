@@ -3,7 +3,8 @@
 Each histogram has equal cells in a window of its column, and one beyond it on either side. It is
 matched with normal curves of many places and widths, and with pairs of values, as flags have. In
 units of a window the curves are the same for every column, so they are worked out once, of so many
-places that those of all narrower windows are among them, as good as exactly.
+places and widths that those of the next window are among them, as good as exactly. In windows that
+are narrower still, at most one edge of these cells matters.
 
 All of it is arithmetic on noisy measurements.
 """
@@ -28,8 +29,8 @@ MISFIT = 0.03
 """Part of the rows by which a cell may differ from a normal curve's."""
 
 _CELLS = 12
-_PLACES = 49  # candidates in a window
-_FINER, _BEYOND = 48, 36  # curves from one to the next; and of as many as these beyond the window
+_WITHIN, _BEYOND = 24, 6  # candidates for places on either side, in a window and near it
+_FINER, _FARTHER = 48, 6  # curves from one to the next; and of as many as these farther away
 _FINEST = 14  # widths below half the window, each narrower than the one before by this
 _STEP = math.sqrt(2.0)
 _UPPER = (0.5, 0.25, 0.75)  # parts of the rows that have the upper of two values
@@ -38,9 +39,10 @@ _RARER = 2.5  # by its logarithm, each kind of pair than a normal curve
 _MOST_STEPS = 7  # from a window to the next
 _AT_ONCE = 32  # columns: their tables stay small
 
-_AT = np.linspace(-1.0, 1.0, _PLACES)
+_AT = np.arange(-_WITHIN - _BEYOND, _WITHIN + _BEYOND + 1) / _WITHIN
 _KINDS = np.exp([0.0] + [-_RARER] * len(_UPPER))  # how likely each is
 _WIDTHS = _STEP ** np.arange(-float(_FINEST), 0.5)  # over half the window
+_NARROWER = 6  # widths of later windows' columns, that are as good as none in this one
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,11 @@ class Look:
     def cell(self) -> Floats:
         """The width of a cell, per column."""
         return self.half * (2.0 / _CELLS)
+
+    @property
+    def variance(self) -> Floats:
+        """Of what a cell may differ from a curve, per column."""
+        return self.noise**2 + MISFIT**2
 
     @property
     def beyond(self) -> Floats:
@@ -106,7 +113,9 @@ def match(looks: list[Look]) -> tuple[Floats, Floats, Floats]:
 
 def _match(looks: list[Look]) -> tuple[Floats, Floats, Floats]:
     center, half = looks[-1].center, looks[-1].half
-    fit = sum(_fit(look, center, half) for look in looks)
+    fit = sum(
+        (_fit if _is_near(look, half) else _fit_of_edge)(look, center, half) for look in looks
+    )
     fit -= np.max(fit, axis=(1, 2, 3), keepdims=True)
     posterior = np.exp(fit) @ _KINDS  # (d, widths, places)
     # As likely in every octave, of places and widths.
@@ -118,26 +127,63 @@ def _match(looks: list[Look]) -> tuple[Floats, Floats, Floats]:
     return center + half * middle, half * np.exp(how @ np.log(_WIDTHS)), half * doubt
 
 
+def _steps(look: Look, half: Floats) -> Integers:
+    """Return by how many steps windows are narrower than a look's."""
+    return np.rint(np.log(look.half / half) / math.log(_STEP)).astype(np.intp)
+
+
+def _is_near(look: Look, half: Floats) -> bool:
+    """Return whether a look's own curves are fine enough for all of these windows."""
+    return bool(np.all(_steps(look, half) <= _MOST_STEPS))
+
+
 def _fit(look: Look, center: Floats, half: Floats) -> Floats:
     """Return how well the curves of windows inside of a look's fit it, as a logarithm.
 
     Of shape (d, widths, places, kinds).
     """
     curves, squares = _curves()
-    ratio = half / look.half
-    steps = np.rint(-np.log(ratio) / math.log(_STEP)).astype(np.intp)
-    width = np.maximum(np.arange(_WIDTHS.size) - steps[:, np.newaxis], 0)
-    moved = (center - look.center) / look.half
-    finer = (moved[:, np.newaxis] + ratio[:, np.newaxis] * _AT) * (0.5 * (_PLACES - 1) * _FINER)
+    width = np.arange(_WIDTHS.size) + _NARROWER - _steps(look, half)[:, np.newaxis]
+    moved, ratio = (center - look.center) / look.half, half / look.half
+    finer = (moved[:, np.newaxis] + ratio[:, np.newaxis] * _AT) * (_WITHIN * _FINER)
     middle = curves.shape[1] // 2
     at = np.clip(np.rint(finer), -middle, middle).astype(np.intp) + middle
-    which = width[:, :, np.newaxis], at[:, np.newaxis, :]
+    which = np.maximum(width, 0)[:, :, np.newaxis], at[:, np.newaxis, :]
     expected = curves[which]
     shape = expected.shape[:-1]
     parts = look.parts.astype(np.float32)[:, :, np.newaxis]
     fit = (expected.reshape(len(parts), -1, parts.shape[1]) @ parts).reshape(shape)
     fit -= squares[which]
-    return np.asarray(fit / (look.noise**2 + MISFIT**2)[:, np.newaxis, np.newaxis, np.newaxis])
+    return np.asarray(fit / look.variance[:, np.newaxis, np.newaxis, np.newaxis])
+
+
+def _fit_of_edge(look: Look, center: Floats, half: Floats) -> Floats:
+    """Return the same for windows that are narrow: at most one edge of cells is in a curve."""
+    at = center[:, np.newaxis] + half[:, np.newaxis] * _AT
+    at = (at - (look.center - look.half)[:, np.newaxis]) / look.cell[:, np.newaxis]
+    edge = np.clip(np.rint(at), 0.0, _CELLS)
+    width = (half / look.cell)[:, np.newaxis, np.newaxis] * _WIDTHS[:, np.newaxis]
+    below = np.stack(_below((edge - at)[:, np.newaxis, :] / width), axis=3)
+    index = edge.astype(np.intp)
+    lower = np.take_along_axis(look.parts, index, axis=1)[:, np.newaxis, :, np.newaxis]
+    upper = np.take_along_axis(look.parts, index + 1, axis=1)[:, np.newaxis, :, np.newaxis]
+    fit = below * lower + (1.0 - below) * upper - 0.5 * (below**2 + (1.0 - below) ** 2)
+    return np.asarray(fit / look.variance[:, np.newaxis, np.newaxis, np.newaxis])
+
+
+def _below(away: Floats) -> list[Floats]:
+    """Return which part of the rows is below an edge, so many deviations from the mean.
+
+    Of a normal curve, and of pairs of values.
+    """
+    from scipy.special import ndtr
+
+    found = [ndtr(away)]
+    for part in _UPPER:
+        up, down = math.sqrt((1.0 - part) / part), -math.sqrt(part / (1.0 - part))
+        upper, lower = (np.clip((away - at) / _BLUR + 0.5, 0.0, 1.0) for at in (up, down))
+        found.append(part * upper + (1.0 - part) * lower)
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -146,20 +192,14 @@ def _curves() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
 
     Of shape (widths, places, kinds, cells): a normal curve, and pairs of values.
     """
-    from scipy.special import ndtr
-
     edges = np.linspace(-1.0, 1.0, _CELLS + 1)
-    reach = ((_PLACES - 1) // 2 + _BEYOND // 2) * _FINER
-    places = np.arange(-reach, reach + 1) / (0.5 * (_PLACES - 1) * _FINER)
-    curves = np.empty((_WIDTHS.size, places.size, len(_KINDS), _CELLS + 2), dtype=np.float32)
-    for width, found in zip(_WIDTHS, curves, strict=True):
+    reach = (_WITHIN + _BEYOND + _FARTHER) * _FINER
+    places = np.arange(-reach, reach + 1) / (_WITHIN * _FINER)
+    widths = np.concatenate([_WIDTHS[0] * _STEP ** np.arange(-float(_NARROWER), 0.0), _WIDTHS])
+    curves = np.empty((widths.size, places.size, len(_KINDS), _CELLS + 2), dtype=np.float32)
+    for width, found in zip(widths, curves, strict=True):
         away = (edges - places[:, np.newaxis]) / width
-        below = [ndtr(away)]
-        for part in _UPPER:
-            up, down = math.sqrt((1.0 - part) / part), -math.sqrt(part / (1.0 - part))
-            upper, lower = (np.clip((away - at) / _BLUR + 0.5, 0.0, 1.0) for at in (up, down))
-            below.append(part * upper + (1.0 - part) * lower)
-        every = np.pad(np.stack(below, axis=1), [(0, 0), (0, 0), (1, 1)])
+        every = np.pad(np.stack(_below(away), axis=1), [(0, 0), (0, 0), (1, 1)])
         every[:, :, -1] = 1.0
         found[:] = np.diff(every, axis=2)
     return curves, 0.5 * np.sum(curves**2, axis=3)

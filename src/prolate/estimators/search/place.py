@@ -39,7 +39,7 @@ _ZOOMS = 8  # histograms, at most: years need four, a place a million deviations
 _WIDER = 12.0 / 11.0  # the first window, so that no round number is at an edge of its cells
 _SEEN = 0.75  # cells per standard deviation, that show a width
 _UNSEEN = 4.0  # times the width of a column, if it is never seen how narrow it is
-_REACH = 3.0  # deviations that are half the next window
+_REACH = 4.0  # deviations that are half the next window
 _APART, _SURELY_APART = 3.0, 4.0  # standard deviations of values apart, in the end and at once
 _LEAST_APART = 0.1  # of the rows
 _TINY = 1e-130
@@ -100,11 +100,12 @@ def place(
         seen.append(_look(view, rows, center, half, open_, part, level))
         here = [look.of(open_) for look in seen]
         center[open_], spread[open_], doubt[open_] = match(here)
-        resolved = spread[open_] > _SEEN * here[-1].cell
-        settled[open_] = resolved | (_apart(here, _SURELY_APART) > 0.0)
+        inside = np.abs(center - seen[-1].center)[open_] < half[open_]  # or it was left behind
+        resolved = inside & (spread[open_] > _SEEN * here[-1].cell)
+        settled[open_] = resolved | (_apart(here, _SURELY_APART, d) > 0.0)
         wanted = narrower(half, _REACH * np.maximum(spread, doubt))
         half = np.where(settled, half, wanted)
-    apart = _apart(seen, _APART)
+    apart = _apart(seen, _APART, d)
     settled |= apart > 0.0
     wide = np.hypot(np.maximum(spread, apart), doubt)
     wide = np.clip(np.where(settled, wide, _UNSEEN * wide), SMALLEST, LARGEST)
@@ -205,11 +206,12 @@ def _look(
     return Look(center.copy(), half, parts, noise)
 
 
-def _apart(seen: list[Look], sure: float) -> Floats:
+def _apart(seen: list[Look], sure: float, columns: int) -> Floats:
     """Return how much columns deviate, by the values that all narrow windows leave out; 0: none.
 
     These values are beyond one window, not beyond the one before. Of all that are possible the
-    likeliest is taken, if the counts beyond it are above 0 by so many standard deviations.
+    likeliest is taken, if the counts beyond it are above 0 by so many standard deviations, or more
+    where columns are many.
     """
     if len(seen) < 2:
         return np.zeros(1)
@@ -222,5 +224,7 @@ def _apart(seen: list[Look], sure: float) -> Floats:
     far = 0.5 * (half[:-1] + half[1:])
     likely = 0.5 * np.maximum(sureness, 0.0) ** 2 - np.abs(far) / _USUAL
     best = np.argmax(likely, axis=0), np.arange(beyond.shape[1])
-    found = (sureness[best] > sure) & (part[best] > _LEAST_APART)
+    # Of many columns, noise makes some look so.
+    surely = math.sqrt(sure**2 + 2.0 * math.log(columns))
+    found = (sureness[best] > surely) & (part[best] > _LEAST_APART)
     return np.where(found, np.sqrt(part[best]) * 2.0 ** far[best], 0.0)
