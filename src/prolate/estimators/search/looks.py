@@ -18,6 +18,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.estimators.search.pooling import pooled_posterior
 from prolate.queries import LinearGrid
 
 __all__ = ["MISFIT", "Look", "match", "narrower"]
@@ -37,6 +38,7 @@ _UPPER = (0.5, 0.25, 0.75)  # parts of the rows that have the upper of two value
 _BLUR = 0.7  # deviations over which either of these is spread evenly
 _RARER = 2.5  # by its logarithm, each kind of pair than a normal curve
 _MOST_STEPS = 7  # from a window to the next
+_FEW, _TINY = 16, 1e-200  # columns that show nothing in common
 _AT_ONCE = 32  # columns: their tables stay small
 
 _AT = np.arange(-_WITHIN - _BEYOND, _WITHIN + _BEYOND + 1) / _WITHIN
@@ -107,11 +109,20 @@ def match(looks: list[Look]) -> tuple[Floats, Floats, Floats]:
     d = looks[0].center.size
     pieces = [slice(k, k + _AT_ONCE) for k in range(0, d, _AT_ONCE)]
     found = [_match([look.of(piece) for look in looks]) for piece in pieces]
-    center, spread, doubt = (np.concatenate(each) for each in zip(*found, strict=True))
-    return center, spread, doubt
+    mass, first, second = (np.concatenate(each) for each in zip(*found, strict=True))
+    if d > _FEW:  # noise makes some look wide, or narrow, that are as the others are
+        likely = np.log(np.maximum(mass, _TINY))
+        pooled = pooled_posterior(likely, np.zeros(d, dtype=np.int64), width=3)
+    else:
+        pooled = mass
+    middle, square = (np.sum(pooled * each, axis=1) for each in (first, second))
+    doubt = np.sqrt(np.maximum(square - middle**2, 0.0))
+    center, half = looks[-1].center, looks[-1].half
+    return center + half * middle, half * np.exp(pooled @ np.log(_WIDTHS)), half * doubt
 
 
 def _match(looks: list[Look]) -> tuple[Floats, Floats, Floats]:
+    """Return how likely each width is, and where the column is then: the mean, and of squares."""
     center, half = looks[-1].center, looks[-1].half
     fit = sum(
         (_fit if _is_near(look, half) else _fit_of_edge)(look, center, half) for look in looks
@@ -120,11 +131,9 @@ def _match(looks: list[Look]) -> tuple[Floats, Floats, Floats]:
     posterior = np.exp(fit) @ _KINDS  # (d, widths, places)
     # As likely in every octave, of places and widths.
     posterior /= np.abs((center / half)[:, np.newaxis, np.newaxis] + _AT) + _WIDTHS[:, np.newaxis]
-    posterior /= posterior.sum(axis=(1, 2), keepdims=True)
-    where, how = posterior.sum(axis=1), posterior.sum(axis=2)
-    middle = where @ _AT
-    doubt = np.sqrt(np.maximum(where @ _AT**2 - middle**2, 0.0))
-    return center + half * middle, half * np.exp(how @ np.log(_WIDTHS)), half * doubt
+    mass = posterior.sum(axis=2)
+    each = np.maximum(mass, _TINY)
+    return mass / mass.sum(axis=1)[:, np.newaxis], posterior @ _AT / each, posterior @ _AT**2 / each
 
 
 def _steps(look: Look, half: Floats) -> Integers:
