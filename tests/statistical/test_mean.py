@@ -19,7 +19,8 @@ from prolate import Budget
 from prolate.estimators.clipping import clipped_mean, first_look
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.lengths import curves, expected
-from prolate.estimators.search import likely_zoom, locate, zoom
+from prolate.estimators.search import likely_zoom, locate, place, zoom
+from prolate.estimators.shares import Shares
 from prolate.theory import optimal_scale
 
 
@@ -88,6 +89,7 @@ def test_columns_are_not_looked_for_elsewhere_because_of_noise():
 
 def test_the_same_test_fails_where_noise_alone_sends_columns_back(monkeypatch):
     """A planted fault: what seems to be outside a window is believed at one standard deviation."""
+    monkeypatch.setattr(Shares, "coarse", False)  # windows of their own never go back
     monkeypatch.setattr(zoom, "_ACCIDENT", 2000.0)
     assert np.median(crowded_ratios()) > 2.4
 
@@ -104,8 +106,23 @@ def test_centers_far_away_are_found_where_rows_are_few():
 
 
 def test_the_same_test_fails_where_no_run_is_told_by_its_likelihood(monkeypatch):
+    monkeypatch.setattr(Shares, "coarse", False)  # nor by all of them
     monkeypatch.setattr(locate, "NOISY", np.inf)
     assert np.median(far_ratios()) > 10.0
+
+
+def unlike_ratios() -> np.ndarray:
+    """Centers a thousand of the largest spreads away, of very unequal spreads."""
+    return ratios(zipf(200, 2), 1000.0, 1300, 0.25, 4)
+
+
+def test_columns_are_found_through_many_windows(monkeypatch):
+    found = unlike_ratios()
+    print("R =", found.round(2))
+    assert np.median(found) <= 1.8
+    # A planted fault: windows are narrow whatever the doubt.
+    monkeypatch.setattr(place, "narrower", lambda half, wanted: half * 2.0**-4)
+    assert np.median(unlike_ratios()) > 2.0 * np.median(found)
 
 
 def mostly_one_value_ratios() -> np.ndarray:
@@ -121,6 +138,7 @@ def mostly_one_value_ratios() -> np.ndarray:
 
 
 def test_others_beside_one_value_are_not_lost_where_rows_are_few(monkeypatch):
+    monkeypatch.setattr(Shares, "coarse", False)  # as of other statistics
     found = mostly_one_value_ratios()
     monkeypatch.setattr(likely_zoom, "_APART", 1.0)  # a planted fault: no row is apart from others
     monkeypatch.setattr(likely_zoom, "_MAYBE_APART", 1.0)

@@ -21,6 +21,7 @@ from prolate.estimators.covariance import lengths
 from prolate.estimators.lengths import tail
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.search import alike, farthest, learn, locate, rare, unknown, zoom
+from prolate.estimators.shares import Shares
 from prolate.sources import open_source
 
 BUDGET = Budget(epsilon=1, delta=1e-6)
@@ -262,6 +263,7 @@ def test_amounts_around_one_value_are_not_lost_where_noise_hides_it() -> None:
 
 def test_they_are_lost_where_nothing_is_too_tiny(monkeypatch) -> None:
     """A planted fault: where a look did not show the value, a column is taken for a tiny one."""
+    monkeypatch.setattr(Shares, "coarse", False)
     monkeypatch.setattr(locate, "NOISY", np.inf)  # looks that go by what is likely show it
     nothing_is_tiny(monkeypatch)
     assert typical_error(amounts_around(5.0)) > 0.5
@@ -277,6 +279,7 @@ def test_bounds_above_zero_lose_them_where_nothing_is_too_tiny(monkeypatch) -> N
     """A planted fault: the search for magnitudes, which sees zeros, is left out there."""
     rows = 1.0 + np.abs(amounts_around(0.0))
     assert typical_error(rows, bounds=(1.0, 21.0)) < 0.15
+    monkeypatch.setattr(Shares, "coarse", False)
     monkeypatch.setattr(locate, "NOISY", np.inf)
     monkeypatch.setattr(zoom, "_FALLS", np.inf)  # and what was one cell stays a single value
     nothing_is_tiny(monkeypatch)

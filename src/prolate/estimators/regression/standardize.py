@@ -81,6 +81,7 @@ def standardize(
         share=_LOCATE * share,
         most_levels=_LEVELS,
         lost=_LOST,
+        each=False,  # zeros beside numbers, as flags have, would seem to be tiny numbers
     )
     if not target:
         interval = _with_zeros(view, rows, interval, share=share)

@@ -98,6 +98,7 @@ def locate(
     share: float,
     most_levels: int | None = None,
     lost: float = _LOST,
+    each: bool = True,
 ) -> Interval:
     """Find each column's center and bulk.
 
@@ -114,6 +115,8 @@ def locate(
         At most so many histograms.
     lost : float
         Probability that noise alone makes any run of cells stand out.
+    each : bool
+        As of `find_magnitudes`.
 
     Returns
     -------
@@ -130,7 +133,7 @@ def locate(
     if known:
         part, absent = find_present(curator, rows)
     else:
-        size = find_magnitudes(curator, rows, share=magnitude_share)
+        size = find_magnitudes(curator, rows, share=magnitude_share, each=each)
         part, absent = size.part, size.absent
         found, constant, sure = size.found, size.zero & around_zero, size.sure
         farthest = np.minimum(size.farthest, farthest)

@@ -3,8 +3,8 @@
 Each histogram has equal cells in a window of its column, and one beyond it on either side. It is
 matched with normal curves of many places and widths, and with pairs of values, as flags have. In
 units of a window the curves are the same for every column, so they are worked out once, of so many
-places and widths that those of the next window are among them, as good as exactly. In windows that
-are narrower still, at most one edge of these cells matters.
+places and widths that those of the next window are among them, as good as exactly. Windows that are
+narrower still are as good as points in this one: it tells no more of what is where in them.
 
 All of it is arithmetic on noisy measurements.
 """
@@ -124,9 +124,7 @@ def match(looks: list[Look]) -> tuple[Floats, Floats, Floats]:
 def _match(looks: list[Look]) -> tuple[Floats, Floats, Floats]:
     """Return how likely each width is, and where the column is then: the mean, and of squares."""
     center, half = looks[-1].center, looks[-1].half
-    fit = sum(
-        (_fit if _is_near(look, half) else _fit_of_edge)(look, center, half) for look in looks
-    )
+    fit = sum(_fit(look, center, half) for look in looks if _is_near(look, half))
     fit -= np.max(fit, axis=(1, 2, 3), keepdims=True)
     posterior = np.exp(fit) @ _KINDS  # (d, widths, places)
     # As likely in every octave, of places and widths.
@@ -142,7 +140,7 @@ def _steps(look: Look, half: Floats) -> Integers:
 
 
 def _is_near(look: Look, half: Floats) -> bool:
-    """Return whether a look's own curves are fine enough for all of these windows."""
+    """Return whether a look tells of what is in these windows, not only that all is in them."""
     return bool(np.all(_steps(look, half) <= _MOST_STEPS))
 
 
@@ -166,41 +164,14 @@ def _fit(look: Look, center: Floats, half: Floats) -> Floats:
     return np.asarray(fit / look.variance[:, np.newaxis, np.newaxis, np.newaxis])
 
 
-def _fit_of_edge(look: Look, center: Floats, half: Floats) -> Floats:
-    """Return the same for windows that are narrow: at most one edge of cells is in a curve."""
-    at = center[:, np.newaxis] + half[:, np.newaxis] * _AT
-    at = (at - (look.center - look.half)[:, np.newaxis]) / look.cell[:, np.newaxis]
-    edge = np.clip(np.rint(at), 0.0, _CELLS)
-    width = (half / look.cell)[:, np.newaxis, np.newaxis] * _WIDTHS[:, np.newaxis]
-    below = np.stack(_below((edge - at)[:, np.newaxis, :] / width), axis=3)
-    index = edge.astype(np.intp)
-    lower = np.take_along_axis(look.parts, index, axis=1)[:, np.newaxis, :, np.newaxis]
-    upper = np.take_along_axis(look.parts, index + 1, axis=1)[:, np.newaxis, :, np.newaxis]
-    fit = below * lower + (1.0 - below) * upper - 0.5 * (below**2 + (1.0 - below) ** 2)
-    return np.asarray(fit / look.variance[:, np.newaxis, np.newaxis, np.newaxis])
-
-
-def _below(away: Floats) -> list[Floats]:
-    """Return which part of the rows is below an edge, so many deviations from the mean.
-
-    Of a normal curve, and of pairs of values.
-    """
-    from scipy.special import ndtr
-
-    found = [ndtr(away)]
-    for part in _UPPER:
-        up, down = math.sqrt((1.0 - part) / part), -math.sqrt(part / (1.0 - part))
-        upper, lower = (np.clip((away - at) / _BLUR + 0.5, 0.0, 1.0) for at in (up, down))
-        found.append(part * upper + (1.0 - part) * lower)
-    return found
-
-
 @lru_cache(maxsize=1)
 def _curves() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return each curve's part of the rows in every cell, and half the sum of their squares.
 
     Of shape (widths, places, kinds, cells): a normal curve, and pairs of values.
     """
+    from scipy.special import ndtr
+
     edges = np.linspace(-1.0, 1.0, _CELLS + 1)
     reach = (_WITHIN + _BEYOND + _FARTHER) * _FINER
     places = np.arange(-reach, reach + 1) / (_WITHIN * _FINER)
@@ -208,7 +179,12 @@ def _curves() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     curves = np.empty((widths.size, places.size, len(_KINDS), _CELLS + 2), dtype=np.float32)
     for width, found in zip(widths, curves, strict=True):
         away = (edges - places[:, np.newaxis]) / width
-        every = np.pad(np.stack(_below(away), axis=1), [(0, 0), (0, 0), (1, 1)])
+        below = [ndtr(away)]
+        for part in _UPPER:
+            up, down = math.sqrt((1.0 - part) / part), -math.sqrt(part / (1.0 - part))
+            upper, lower = (np.clip((away - at) / _BLUR + 0.5, 0.0, 1.0) for at in (up, down))
+            below.append(part * upper + (1.0 - part) * lower)
+        every = np.pad(np.stack(below, axis=1), [(0, 0), (0, 0), (1, 1)])
         every[:, :, -1] = 1.0
         found[:] = np.diff(every, axis=2)
     return curves, 0.5 * np.sum(curves**2, axis=3)

@@ -134,6 +134,7 @@ def find_magnitudes(
     share: float,
     center: Floats | None = None,
     least: float = 1.0,
+    each: bool = True,
 ) -> Magnitudes:
     """Find how far from `center` (0) the values are.
 
@@ -148,10 +149,12 @@ def find_magnitudes(
     center : float64 array of shape (d,), optional
     least : float
         Part of a column's values that is there at least, where the curator says as if all were.
+    each : bool
+        Whether each column is asked about every magnitude where all together show none.
     """
     d = curator.dimension
     origin = np.zeros(d) if center is None else center
-    common = _find_common(curator, rows, origin, share, least)
+    common = _find_common(curator, rows, origin, share, least, each)
     grid = MagnitudeGrid(origin, np.full(d, common.low), common.high - common.low + 2, _SHIFT)
     query = Histogram(grid, missing=True)
     measured = curator.measure(query, share=share, label="magnitude")
@@ -163,7 +166,9 @@ def find_magnitudes(
         larger = present_location(curator, share, least)
         if larger > _MORE * share:
             table = PresentView(curator, rows, part)
-            again = find_magnitudes(table, rows, share=larger, center=center, least=least)
+            again = find_magnitudes(
+                table, rows, share=larger, center=center, least=least, each=each
+            )
             return replace(again, part=part, absent=absent)
         counts, noise = counts / part[:, np.newaxis], noise / least
     if common.sums is not None:
@@ -257,7 +262,7 @@ def _likely(counts: Floats, noise: float, rows: float, common: _Common) -> Bools
 
 
 def _find_common(
-    curator: Searcher, rows: float, origin: Floats, share: float, least: float
+    curator: Searcher, rows: float, origin: Floats, share: float, least: float, each: bool
 ) -> _Common:
     """Return which groups of octaves all columns together show."""
     d, share = curator.dimension, min(share, pooled_share(curator, least * rows))
@@ -265,7 +270,7 @@ def _find_common(
     counts, noise = sums / d, of_sums / d
     likely = counts > significance(_GROUPS) * noise
     zero, found = bool(likely[0]), bool(likely.any())
-    if not found and d * _GROUPS <= _EVERY_CELLS:
+    if each and not found and d * _GROUPS <= _EVERY_CELLS:
         return _Common(0, _GROUPS - 2, likely, _by_itself(), zero, found, 0, sums, of_sums)
     bulk = BULK * rows
     prior = _by_itself() + np.log(np.maximum(counts / max(rows, 1.0), _SURPRISE))
