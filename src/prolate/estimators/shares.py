@@ -90,7 +90,7 @@ _ROUGH = 0.1
 # Counts are coarse if, for the whole budget, they are noisy by such parts of the rows: of few
 # columns, and of many.
 _COARSE, _FEW = (1.0 / 130.0, math.inf), 16
-_COARSE_OF_MANY = (1.0 / 90.0, 1.0 / 12.0)
+_COARSE_OF_MANY = (1.0 / 90.0, 1.0 / 11.0)
 # There, for the first histogram of each column; for each of the others, and more precise ones
 # where these are cheap; and the most for all others together.
 _PLACE, _PLACES, _CHEAP_PLACES, _MOST_PLACES = (0.15, 0.25), (0.12, 0.15), (0.08, 0.05), 0.6
