@@ -59,7 +59,8 @@ def test_the_noisier_the_more_doubtful() -> None:
     assert doubts[-1] > 5.0 * doubts[0]
 
 
-def test_columns_are_matched_each_by_itself() -> None:
+def test_columns_are_matched_each_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks, "_FEW", 1000)  # or they are alike, too
     rng = np.random.default_rng(0)
     mean, std = rng.uniform(6.0, 12.0, 70), rng.uniform(0.3, 2.0, 70)
     every = seen(mean, std)
@@ -88,3 +89,16 @@ def test_windows_narrow_in_whole_steps_and_never_below_what_is_wanted() -> None:
     assert np.all(found >= np.minimum(wanted, half) * (1.0 - 1e-9))
     assert np.all(found[:3] < 1.5 * np.maximum(wanted[:3], half[:3] * 2.0**-3.5))
     assert found[3] == pytest.approx(2.0**-3.5)
+
+
+def test_noise_makes_no_column_wide_where_all_others_are_narrow() -> None:
+    """One of forty columns has counts as a wide one would, and noise that may explain it."""
+    mean, std = np.full(40, 9.0), np.full(40, 0.05)
+    every = seen(mean, std, 0.3)
+    wide = seen(np.full(1, 9.0), np.full(1, 2.0), 0.3)
+    every = [
+        Look(one.center, one.half, np.vstack([other.parts, one.parts[1:]]), one.noise)
+        for one, other in zip(every, wide, strict=True)
+    ]
+    alone = match([one.of(np.array([0])) for one in every])[1][0]
+    assert match(every)[1][0] < 0.7 * alone
