@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from prolate.estimators.search.pooling import pooled_posterior
 from prolate.queries import LinearGrid
 
-__all__ = ["MISFIT", "Look", "match", "narrower"]
+__all__ = ["MISFIT", "Look", "match", "narrower", "wider"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -37,7 +37,7 @@ _STEP = math.sqrt(2.0)
 _UPPER = (0.5, 0.25, 0.75)  # parts of the rows that have the upper of two values
 _BLUR = 0.7  # deviations over which either of these is spread evenly
 _RARER = 2.5  # by its logarithm, each kind of pair than a normal curve
-_MOST_STEPS = 7  # from a window to the next
+_MOST_STEPS, _STEPS_BACK = 7, 6  # from a window to the next; and where a column was left behind
 _FEW, _TINY = 16, 1e-200  # columns that show nothing in common
 _AT_ONCE = 32  # columns: their tables stay small
 
@@ -77,11 +77,6 @@ class Look:
         return self.half * (2.0 / _CELLS)
 
     @property
-    def variance(self) -> Floats:
-        """Of what a cell may differ from a curve, per column."""
-        return self.noise**2 + MISFIT**2
-
-    @property
     def beyond(self) -> Floats:
         """Part of the rows that are beyond the window, per column."""
         return self.parts[:, 0] + self.parts[:, -1]
@@ -89,6 +84,13 @@ class Look:
     def of(self, index: Integers | slice) -> Look:
         """Return that of some columns."""
         return Look(self.center[index], self.half[index], self.parts[index], self.noise[index])
+
+
+def wider(look: Look) -> tuple[Floats, Floats]:
+    """Return the middle and half the width of a window on the side where most values are."""
+    half = look.half * _STEP**_STEPS_BACK
+    upwards = look.parts[:, -1] > look.parts[:, 0]
+    return look.center + np.where(upwards, half, -half), half
 
 
 def narrower(half: Floats, wanted: Floats) -> Floats:
@@ -124,7 +126,7 @@ def match(looks: list[Look]) -> tuple[Floats, Floats, Floats]:
 def _match(looks: list[Look]) -> tuple[Floats, Floats, Floats]:
     """Return how likely each width is, and where the column is then: the mean, and of squares."""
     center, half = looks[-1].center, looks[-1].half
-    fit = sum(_fit(look, center, half) for look in looks if _is_near(look, half))
+    fit = sum(_fit(look, center, half) for look in looks)
     fit -= np.max(fit, axis=(1, 2, 3), keepdims=True)
     posterior = np.exp(fit) @ _KINDS  # (d, widths, places)
     # As likely in every octave, of places and widths.
@@ -134,34 +136,27 @@ def _match(looks: list[Look]) -> tuple[Floats, Floats, Floats]:
     return mass / mass.sum(axis=1)[:, np.newaxis], posterior @ _AT / each, posterior @ _AT**2 / each
 
 
-def _steps(look: Look, half: Floats) -> Integers:
-    """Return by how many steps windows are narrower than a look's."""
-    return np.rint(np.log(look.half / half) / math.log(_STEP)).astype(np.intp)
-
-
-def _is_near(look: Look, half: Floats) -> bool:
-    """Return whether a look tells of what is in these windows, not only that all is in them."""
-    return bool(np.all(_steps(look, half) <= _MOST_STEPS))
-
-
 def _fit(look: Look, center: Floats, half: Floats) -> Floats:
     """Return how well the curves of windows inside of a look's fit it, as a logarithm.
 
     Of shape (d, widths, places, kinds).
     """
     curves, squares = _curves()
-    width = np.arange(_WIDTHS.size) + _NARROWER - _steps(look, half)[:, np.newaxis]
     moved, ratio = (center - look.center) / look.half, half / look.half
+    steps = np.rint(-np.log(ratio) / math.log(_STEP)).astype(np.intp)
+    width = np.arange(_WIDTHS.size) + _NARROWER - steps[:, np.newaxis]
     finer = (moved[:, np.newaxis] + ratio[:, np.newaxis] * _AT) * (_WITHIN * _FINER)
     middle = curves.shape[1] // 2
     at = np.clip(np.rint(finer), -middle, middle).astype(np.intp) + middle
-    which = np.maximum(width, 0)[:, :, np.newaxis], at[:, np.newaxis, :]
+    which = np.clip(width, 0, len(curves) - 1)[:, :, np.newaxis], at[:, np.newaxis, :]
     expected = curves[which]
     shape = expected.shape[:-1]
     parts = look.parts.astype(np.float32)[:, :, np.newaxis]
     fit = (expected.reshape(len(parts), -1, parts.shape[1]) @ parts).reshape(shape)
     fit -= squares[which]
-    return np.asarray(fit / look.variance[:, np.newaxis, np.newaxis, np.newaxis])
+    # Of windows that are narrower still it tells that all is in them, not where.
+    weight = np.where(steps > _MOST_STEPS, 0.0, 1.0 / (look.noise**2 + MISFIT**2))
+    return np.asarray(fit * weight[:, np.newaxis, np.newaxis, np.newaxis])
 
 
 @lru_cache(maxsize=1)

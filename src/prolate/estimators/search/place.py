@@ -22,7 +22,7 @@ from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.present import find_present, present_view
 from prolate.estimators.search.locate import SCALES, Interval
-from prolate.estimators.search.looks import MISFIT, Look, match, narrower
+from prolate.estimators.search.looks import MISFIT, Look, match, narrower, wider
 from prolate.estimators.search.pooling import pooled_posterior
 from prolate.estimators.search.spread import LARGEST, SMALLEST
 from prolate.estimators.shares import place_shares, rows_changed
@@ -41,6 +41,7 @@ _SEEN = 0.75  # cells per standard deviation, that show a width
 _UNSEEN = 4.0  # times the width of a column, if it is never seen how narrow it is
 _REACH = 4.0  # deviations that are half the next window
 _APART, _SURELY_APART = 3.0, 4.0  # standard deviations of values apart, in the end and at once
+_BEHIND = 0.75  # of the rows beyond a window: it missed the column
 _LEAST_APART = 0.1  # of the rows
 _TINY = 1e-130
 # Spreads by which a center may be off, or it is not found; noise of a count, over the rows, that
@@ -103,8 +104,15 @@ def place(
         inside = np.abs(center - seen[-1].center)[open_] < half[open_]  # or it was left behind
         resolved = inside & (spread[open_] > _SEEN * here[-1].cell)
         settled[open_] = resolved | (_apart(here, _SURELY_APART, d) > 0.0)
+        behind = np.zeros(d, dtype=np.bool_)
+        behind[open_] = here[-1].beyond > _BEHIND
+        seen[-1].noise[behind] = np.inf  # it tells nothing but that these are elsewhere
+        settled &= ~behind
         wanted = narrower(half, _REACH * np.maximum(spread, doubt))
         half = np.where(settled, half, wanted)
+        if behind.any():
+            center[behind], half[behind] = wider(seen[-1].of(np.flatnonzero(behind)))
+            doubt[behind] = half[behind]
     apart = _apart(seen, _APART, d)
     settled |= apart > 0.0
     wide = np.hypot(np.maximum(spread, apart), doubt)
