@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 
 from prolate.estimators.search import looks
-from prolate.estimators.search.looks import Look, match, narrower
+from prolate.estimators.search.looks import Look, match, narrower, wider
 
 WINDOWS = ((0.0, 64.0), (5.0, 16.0), (9.0, 4.0))  # middle and half the width
 
@@ -102,3 +102,11 @@ def test_noise_makes_no_column_wide_where_all_others_are_narrow() -> None:
     ]
     alone = match([one.of(np.array([0])) for one in every])[1][0]
     assert match(every)[1][0] < 0.7 * alone
+
+
+def test_a_column_that_a_window_missed_is_in_the_wider_one() -> None:
+    mean, std = np.array([-30.0, 12.0, 5.9]), np.full(3, 0.2)
+    missed = look(0.0, 4.0, mean, std, 0.1)
+    middle, half = wider(missed)
+    assert np.all(np.abs(mean - middle) < half)
+    assert np.all(missed.beyond > 0.99)

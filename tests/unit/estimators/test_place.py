@@ -10,6 +10,7 @@ from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.regression import regression
 from prolate.estimators.regression.search import HIDDEN
+from prolate.estimators.search import place as place_module
 from prolate.estimators.search.place import Place, place
 from prolate.sources import open_source
 
@@ -100,3 +101,22 @@ def test_few_rows_far_away_never_ask_for_more_than_the_budget(rows: int, feature
             table = np.column_stack([rng.normal(-1e7, 1.0, (rows, features)), target])
             curator = Curator(open_source(table), Budget(mu=mu), neighbors="replace", seed=1)
             assert np.isfinite(regression(curator).intercept)
+
+
+def test_columns_are_found_again_that_a_window_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few of many do, but one that is lost is off by thousands of deviations."""
+    columns = np.random.default_rng(0).normal(23_000.0, 1.0, (ROWS, 150))
+
+    def lost() -> int:
+        found = 0
+        for seed in range(12):
+            budget = Budget(mu=np.sqrt(300.0) / (0.1 * ROWS * np.sqrt(0.05)))
+            curator = Curator(open_source(columns), budget, neighbors="replace", seed=seed)
+            view = SomeColumns(curator, np.arange(150))
+            here = place(view, ROWS, magnitude_share=0.05, share=0.05, most=0.6)
+            found += np.count_nonzero(here.spread > 1000.0)
+        return found
+
+    assert lost() == 0
+    monkeypatch.setattr(place_module, "_BEHIND", np.inf)  # a planted fault
+    assert lost() >= 3
