@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["sign"]
 
 _LARGEST = float(np.finfo(np.float64).max)
-_MUCH, _APART = 3.0, 5.0  # noise over sampling error that hides a mean, and others' is less
+_MUCH = 3.0  # noise over sampling error that hides a mean
+_APART = 25.0  # times more spread is a column that rules; few rows let some look ten times so
 _HIDDEN = 0.5  # noise over a variance that may as well be none
 _LEFT_OUT = (
     "Left out as an index of the rows: {}. To take it as a column, name it among the columns or "
@@ -102,10 +103,11 @@ def _drowned(statistic: str, names: Sequence[str], found: Estimate) -> tuple[str
     if size is None or found.noise_std is None or len(names) == 1:
         return ()
     noise = found.noise_std / np.maximum(size, 1e-300)
-    seen = noise[np.isfinite(noise) & (size > 0.0)]
     if statistic == "mean":
-        hidden = (noise > _MUCH) & (noise > _APART * np.min(seen, initial=np.inf))
+        most = np.max(size[np.isfinite(noise)], initial=0.0)
+        hidden = (noise > _MUCH) & (size < most / _APART)
     else:
+        seen = noise[np.isfinite(noise) & (size > 0.0)]
         hidden = (noise > _HIDDEN) & (np.min(seen, initial=np.inf) < 1.0 / _MUCH)
     drowned = [names[i] for i in np.flatnonzero(hidden).tolist()]
     if not drowned:

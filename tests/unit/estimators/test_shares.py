@@ -46,6 +46,6 @@ def test_a_comfortable_mean_has_no_warning_and_a_tight_one_has(neighbors):
     rows = np.random.default_rng(0).normal(size=(4000, 64))
     options = {"budget": prolate.Budget(rho=0.5), "neighbors": neighbors, "seed": 1}
     assert prolate.mean(rows, **options).warnings == ()
-    said = prolate.mean(rows[:300], **options).warnings  # and of which columns most
+    said = prolate.mean(rows[:300], **options).warnings
     assert said
-    assert all("few" in warning for warning in said)
+    assert all("few" in warning for warning in said)  # not that some columns rule the others

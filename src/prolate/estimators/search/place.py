@@ -46,7 +46,7 @@ _LEAST_APART = 0.1  # of the rows
 _TINY = 1e-130
 # Spreads by which a center may be off, or it is not found; noise of a count, over the rows, that
 # may look like any place.
-_UNSURE, _HOPELESS = 0.7, 0.22
+_UNSURE, _HOPELESS = 0.9, 0.22
 
 
 @dataclass(frozen=True, eq=False)
