@@ -15,8 +15,9 @@
 Steps 3 to 5 are `clipping/clipped_mean.py`. Where rows are many, steps 1 to 4 see a random sample
 of them, and step 5 is one pass over all.
 
-At most four columns that all have public bounds are summed within these (`sum.py`), if their rows
-are too few to be searched, or if they are flags, which spread as far as their bounds. So is a
+At most four columns that all have public bounds are summed within these (`sum.py`), if they are
+flags, which spread as far as their bounds, or if their rows are few and a look does not show most
+of them in a small part of the bounds (`search/within.py`). So is a
 single column that is found to be spread about as far as these. Four kinds of tables are summed
 otherwise, too. Of a single column in so few rows that its tails cannot be seen, values are cut near
 where they likely are (`clipping/rough_mean.py`). One that is clearly skewed is clipped to an
@@ -43,7 +44,7 @@ from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.clipping.rare_mean import UNSURE, rare_mean
-from prolate.estimators.clipping.rough_mean import ALLOWED, UNSEEN, rough_mean
+from prolate.estimators.clipping.rough_mean import rough_mean
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.lengths.norms import MeasuredNorms
@@ -56,6 +57,7 @@ from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.variances import with_variances
+from prolate.estimators.search.within import window_within
 from prolate.estimators.shares import count_rows, plan_shares
 from prolate.estimators.shrink import shrink
 from prolate.estimators.sum import mean_within
@@ -108,9 +110,10 @@ def mean(
         Whether to look for correlated columns, and to sum along their principal axes,
         where the rows can pay for it and an l_2 error is wanted (`rotation.py`).
     """
-    rows = count_rows(curator)
     given = clip != "auto" or center is not None or scale is not None
-    if curator.are_flags and curator.dimension <= _NARROW and not given:
+    flags = curator.are_flags and curator.dimension <= _NARROW and not given
+    rows = count_rows(curator, again=not flags)
+    if flags:
         return mean_within(curator, rows=rows, error_norm=error_norm)
     found = _mean(
         curator,
@@ -138,7 +141,9 @@ def _mean(
 ) -> Estimate:
     """Return the mean of a table of so many rows, or about so many."""
     bounded = clip == "auto" and center is None and scale is None and _are_bounded(table)
-    if bounded and table.dimension <= _NARROW and plan_shares(table, rows).small:
+    few = bounded and table.dimension <= _NARROW and plan_shares(table, rows).small
+    window = window_within(table, rows) if few else None
+    if few and window is None:
         return mean_within(table, rows=rows, error_norm=error_norm)
     curator, shape = learn_shape(
         table,
@@ -147,14 +152,13 @@ def _mean(
         scale=scale,
         relative=error_norm == RELATIVE,
         coarsely=True,
+        window=window,
     )
     if bounded and (_shows_nothing(shape) or _reaches(table, shape)):
         return mean_within(table, rows=rows, error_norm=error_norm)
-    if clip != "auto":
-        shape = replace(shape, warnings=(*shape.warnings, CLIPPED))
-    if rotate and error_norm != 2.0:
-        rotate, shape = False, replace(shape, warnings=(*shape.warnings, NOT_TURNED))
-    turned = find_rotation(curator, shape) if rotate else None
+    told = (CLIPPED,) * (clip != "auto") + (NOT_TURNED,) * (rotate and error_norm != 2.0)
+    shape = replace(shape, warnings=(*shape.warnings, *told))
+    turned = find_rotation(curator, shape) if rotate and error_norm == 2.0 else None
     if turned is not None:
         return _turned_mean(turned, shape, clip)
     if shape.rare is not None and clip == "auto":
@@ -179,10 +183,8 @@ def _rough_mean(curator: Searcher, shape: Shape) -> FoundMean:
     """Return the mean of a single column of which no tails can be seen."""
     found = rough_mean(curator, shape.rows, shape.center, shape.spread, shape.roughness)
     details = {"radius": found.cut * float(shape.spread[0])}
-    unseen = UNSEEN * found.cut * float(shape.spread[0])
-    taken = float(np.hypot(ALLOWED * found.lost, unseen))
-    value, noise, clipping = (np.array([each]) for each in (found.value, found.noise_std, taken))
-    return FoundMean(value, noise, details, clipping_std=clipping)
+    value, noise, taken = (np.array([each]) for each in (found.value, found.noise_std, found.taken))
+    return FoundMean(value, noise, details, clipping_std=taken, guessed=taken)
 
 
 def _shows_nothing(shape: Shape) -> bool:

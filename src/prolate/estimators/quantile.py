@@ -88,7 +88,7 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
         measurements.
     """
     d, wanted = curator.dimension, probabilities.size
-    rows = count_rows(curator)
+    rows = count_rows(curator, again=True)
     probability = np.repeat(probabilities, d)
     one_count = _noise_of(curator, d) / max(rows, 1.0)
     searches, few, lost = _search(curator, probability, rows)

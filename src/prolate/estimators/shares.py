@@ -43,6 +43,7 @@ __all__ = [
     "sides_share",
     "significance",
     "whole_share",
+    "within_share",
 ]
 
 # Wanted noise of a column's counts, as a fraction of the rows, and the largest share.
@@ -82,6 +83,7 @@ _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 _ENOUGH_ROWS, _ENOUGH_NOISE = 12_288, 250.0
 _CHEAP_VALUES, _MOST_VALUES = 1 << 20, 1 << 25
 ROWS_SHARE = 0.01  # for a private number of rows
+_UNCOUNTED, _ROWS_AGAIN = 0.15, 0.06  # noise of these, over them, and a share to count them again
 # Counts noisier than this are said to be noisy. Well above the noise that `_LOCATION` wants:
 # where rows are many it is just that, or 1/2 % more if `ROWS_SHARE` was spent on their number.
 _SMALL = 0.06
@@ -94,6 +96,7 @@ _COARSE_OF_MANY = (1.0 / 90.0, 1.0 / 11.0)
 # There, for the first histogram of each column; for each of the others, and more precise ones
 # where these are cheap; and the most for all others together.
 _PLACE, _PLACES, _CHEAP_PLACES, _MOST_PLACES = (0.15, 0.25), (0.12, 0.15), (0.08, 0.05), 0.6
+_WITHIN = (0.09, 0.1)  # of a histogram within public bounds that may be wide
 LOST = (
     "The rows are too few for this budget to find even the rough size of the values: do not use "
     "these numbers. Bounds would help."
@@ -247,6 +250,14 @@ def place_shares(curator: Searcher, rows: float) -> tuple[float, float, float]:
     return left * _share(one_row, *_PLACE), left * each, left * _MOST_PLACES
 
 
+def within_share(curator: Searcher, rows: float) -> tuple[float, float]:
+    """Return the share for a look at wide public bounds, and a count's noise at the whole."""
+    left = curator.remaining
+    noise = math.sqrt(rows_changed(curator.neighbors) * curator.dimension)
+    one_row = noise / (curator.mu_of(left) * max(rows, 1.0))
+    return left * _share(one_row, *_WITHIN), one_row
+
+
 def fewest_values(curator: Searcher) -> float:
     """Return how many of a column's values are enough to search them for the largest share."""
     changed = rows_changed(curator.neighbors) * curator.dimension
@@ -380,9 +391,18 @@ def radii_apart(neighbors: Neighbors, *, one_sided: bool = False) -> float:
     return math.sqrt(changed) if one_sided else changed
 
 
-def count_rows(curator: Curator) -> float:
-    """Return the number of rows: public, or measured if it is private (at least 1)."""
+def count_rows(curator: Curator, *, again: bool = False) -> float:
+    """Return the number of rows: public, or measured if it is private (at least 1).
+
+    Once more for a larger share, if it is asked for and noise is a large part of the first count.
+    """
     if curator.neighbors == "replace":
         return float(curator.public_rows())
-    measured = curator.measure(Count(curator.dimension), share=ROWS_SHARE, label="rows")
-    return max(1.0, float(measured.values[0]))
+    first = curator.measure(Count(curator.dimension), share=ROWS_SHARE, label="rows")
+    rows = float(first.values[0])
+    if again and first.std > _UNCOUNTED * rows:
+        share = _ROWS_AGAIN * curator.remaining
+        second = curator.measure(Count(curator.dimension), share=share, label="rows again")
+        weights = np.array([first.std, second.std]) ** -2.0
+        rows = float(np.average([rows, float(second.values[0])], weights=weights))
+    return max(1.0, rows)

@@ -59,7 +59,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     error_norm : float
         The p of the l_p error of the variances that is to be small.
     """
-    rows = count_rows(curator)
+    rows = count_rows(curator, again=True)
     table, shape = learn_shape(curator, rows, relative=error_norm == RELATIVE)
     if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
         return replace(_of_rare_column(table, shape, shape.rare), rows=rows)

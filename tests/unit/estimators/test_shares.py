@@ -49,3 +49,19 @@ def test_a_comfortable_mean_has_no_warning_and_a_tight_one_has(neighbors):
     said = prolate.mean(rows[:300], **options).warnings
     assert said
     assert all("few" in warning for warning in said)  # not that some columns rule the others
+
+
+def test_a_number_of_rows_that_noise_hides_is_counted_again() -> None:
+    rows = np.random.default_rng(0).normal(size=(300, 1))
+    off = []
+    for seed in range(40):
+        made = prolate.mean(
+            rows, budget=prolate.Budget(rho=0.01), neighbors="add-remove", seed=seed
+        )
+        assert [entry.label for entry in made.receipt][:2] == ["rows", "rows again"]
+        off.append(made.n - 300)
+    first = made.receipt[0].noise_std
+    assert 0.15 * first < np.std(off) < 0.6 * first
+    many = np.random.default_rng(0).normal(size=(3000, 1))
+    made = prolate.mean(many, budget=prolate.Budget(rho=0.01), neighbors="add-remove", seed=1)
+    assert "rows again" not in [entry.label for entry in made.receipt]

@@ -13,38 +13,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
-from prolate.estimators.shares import radii_apart
+from prolate.estimators.shares import radii_apart, rows_changed
 from prolate.queries import ClippedSum
 
-__all__ = ["ALLOWED", "UNSEEN", "RoughMean", "rough_mean"]
+__all__ = ["RoughMean", "rough_mean"]
 
 Floats = NDArray[np.float64]
 
-ALLOWED = 3.0
-"""Times `RoughMean.lost` that a column may lose: a skewed one's likely center is not its mean."""
-
-UNSEEN = 0.15
-"""Part of the rows that coarse counts may hide beyond the cut."""
-
 _CUTS = np.linspace(1.3, 5.0, 38)  # spreads at which values may be cut
 _SKEWED = 1.5  # times what exponential values lose, since they may be more skewed
+# A column may lose this times what is expected: a skewed one's likely center is not its mean. And
+# by rows beyond the cut, which counts hide: so many of their deviations, and a part, at most.
+_ALLOWED = 3.0
+_HIDDEN, _MOST_HIDDEN = 9.0, 0.15
 _OFF = 0.3  # spreads that a mean may be off from the likely center, at least
 
 
 @dataclass(frozen=True)
 class RoughMean:
-    """A mean, the standard deviation of its noise, and about what the cut takes if it is skewed.
+    """A mean, the standard deviation of its noise, and an allowance for what the cut takes.
 
     Attributes
     ----------
-    value, noise_std, lost : float
+    value, noise_std, taken : float
     cut : float
         Where values were cut, in spreads.
     """
 
     value: float
     noise_std: float
-    lost: float
+    taken: float
     cut: float
 
 
@@ -66,7 +64,9 @@ def rough_mean(
     """
     from scipy.special import erf
 
-    noise = radii_apart(table.neighbors) / table.mu_of(table.remaining) / rows * _CUTS
+    mu = table.mu_of(table.remaining)
+    count = math.sqrt(rows_changed(table.neighbors)) / mu
+    noise = radii_apart(table.neighbors) / mu / rows * _CUTS
     skewed = _SKEWED * np.exp(-1.0 - _CUTS)
     best = int(np.argmin(noise**2 + skewed**2))
     cut, lost = float(_CUTS[best]), float(skewed[best])
@@ -78,9 +78,10 @@ def rough_mean(
     keep = off**2 / (off**2 + std**2)
     away = keep * min(max(moved * float(measured.values[0]), -cut), cut)
     unit = float(spread[0])
+    hidden = min(_HIDDEN * count / rows, _MOST_HIDDEN)
     return RoughMean(
         value=float(center[0]) + unit * away,
         noise_std=unit * (math.sqrt(keep) * std),
-        lost=unit * (keep * lost),
+        taken=unit * math.hypot(_ALLOWED * keep * lost, hidden * cut),
         cut=cut,
     )

@@ -38,6 +38,7 @@ def learn_shape(
     scale: Floats | None = None,
     relative: bool = False,
     coarsely: bool = False,
+    window: tuple[Floats, Floats] | None = None,
 ) -> tuple[Searcher, Shape]:
     """Return what is to be summed, as if no values were missing, and what it is like.
 
@@ -55,6 +56,8 @@ def learn_shape(
     coarsely : bool
         Whether few rows are searched by all that coarse counts tell: of centers that is much, of
         spreads, and so of variances, little.
+    window : pair of float64 arrays of shape (d,), optional
+        Where most values of few rows are known to be.
     """
     sample = curator.sampled(sample_rows(curator), rows)
     few = rows * sample.fraction
@@ -62,7 +65,7 @@ def learn_shape(
     before = sample.remaining
     searched_all = center is None and scale is None
     if coarsely and searched_all and _are_coarse(sample, few, shares):
-        interval = locate_coarsely(sample, few)
+        interval = locate_coarsely(sample, few, window)
     else:
         interval = _interval(sample, few, shares, center, scale)
     if interval.doubt is not None:  # that was dear

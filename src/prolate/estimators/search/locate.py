@@ -65,6 +65,8 @@ class Interval:
     doubt : float64 array of shape (d,), optional
         Standard deviations of the centers, where counts are so coarse that these and the intervals
         are the best that is known of centers and spreads.
+    skewed : float64 array of shape (d,), optional
+        There, how likely each column has a tail on one side.
     """
 
     center: Floats
@@ -76,6 +78,7 @@ class Interval:
     part: Floats | None = None
     absent: NDArray[np.bool_] | None = None
     doubt: Floats | None = None
+    skewed: Floats | None = None
 
     def at(self, center: Floats, index: Integers) -> Interval:
         """Return the intervals of some columns, around other centers."""

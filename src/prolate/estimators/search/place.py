@@ -1,10 +1,9 @@
 """Where a column's values are and how far they spread, from as few counts as can tell.
 
 For budgets that leave only coarse counts. A first histogram finds how large the values are.
-Then histograms of equal cells are matched against normal curves of every place and width, and
-against pairs of values, as flags have, all of them together: the answer is the mean of the
-posterior, wide where the counts say little. Only columns whose width is not yet seen are asked
-again, in narrower windows.
+Then histograms of equal cells are matched against curves of every place, width and kind, all of
+them together: the answer is the mean of the posterior, wide where the counts say little. Only
+columns whose width is not yet seen are asked again, in narrower windows.
 
 A single value that most have leads into ever narrower ones. That others are apart from it shows
 in the counts beyond these windows, little in each, but in all of them (`_apart`).
@@ -40,7 +39,7 @@ _WIDER = 12.0 / 11.0  # the first window, so that no round number is at an edge 
 _SEEN = 0.75  # cells per standard deviation, that show a width
 _UNSEEN = 4.0  # times the width of a column, if it is never seen how narrow it is
 _REACH = 4.0  # deviations that are half the next window
-_APART, _SURELY_APART = 3.0, 4.0  # standard deviations of values apart, in the end and at once
+_APART, _SURELY_APART = 3.3, 4.0  # standard deviations of values apart, in the end and at once
 _BEHIND = 0.75  # of the rows beyond a window: it missed the column
 _LEAST_APART = 0.1  # of the rows
 _TINY = 1e-130
@@ -60,12 +59,15 @@ class Place:
         Standard deviation of the error in `center`, over `spread`.
     narrow : bool array of shape (d,)
         Whether all values that were seen are as good as equal.
+    skewed : float64 array of shape (d,)
+        How likely there is a tail on one side.
     """
 
     center: Floats
     spread: Floats
     doubt: Floats
     narrow: NDArray[np.bool_]
+    skewed: Floats
 
 
 def place(
@@ -75,6 +77,7 @@ def place(
     magnitude_share: float,
     share: float,
     most: float,
+    window: tuple[Floats, Floats] | None = None,
 ) -> Place:
     """Find places and widths.
 
@@ -86,10 +89,12 @@ def place(
         Shares of mu**2: of the first histogram and of each of the others, if of all columns.
     most : float
         Share of all the others together, at most.
+    window : pair of float64 arrays of shape (d,), optional
+        The ends of the first windows, if they are known.
     """
     d = view.dimension
-    center, half = _window(view, rows, magnitude_share)
-    spread, doubt = half / 2.0, half.copy()
+    center, half = _window(view, rows, magnitude_share, window)
+    spread, doubt, skewed = half / 2.0, half.copy(), np.zeros(d)
     seen: list[Look] = []
     settled = np.zeros(d, dtype=np.bool_)
     for level in range(_ZOOMS):
@@ -100,7 +105,9 @@ def place(
         most -= part
         seen.append(_look(view, rows, center, half, open_, part, level))
         here = [look.of(open_) for look in seen]
-        center[open_], spread[open_], doubt[open_] = match(here)
+        found = match(here)
+        center[open_], spread[open_] = found.center, found.spread
+        doubt[open_], skewed[open_] = found.doubt, found.skewed
         inside = np.abs(center - seen[-1].center)[open_] < half[open_]  # or it was left behind
         resolved = inside & (spread[open_] > _SEEN * here[-1].cell)
         settled[open_] = resolved | (_apart(here, _SURELY_APART, d) > 0.0)
@@ -117,10 +124,12 @@ def place(
     settled |= apart > 0.0
     wide = np.hypot(np.maximum(spread, apart), doubt)
     wide = np.clip(np.where(settled, wide, _UNSEEN * wide), SMALLEST, LARGEST)
-    return Place(center, wide, np.minimum(doubt / wide, 1.0), ~settled)
+    return Place(center, wide, np.minimum(doubt / wide, 1.0), ~settled, skewed)
 
 
-def locate_coarsely(curator: Searcher, rows: float) -> Interval:
+def locate_coarsely(
+    curator: Searcher, rows: float, window: tuple[Floats, Floats] | None = None
+) -> Interval:
     """Find each column's center and bulk, as `locate` does, by likely centers and spreads.
 
     Parameters
@@ -128,6 +137,8 @@ def locate_coarsely(curator: Searcher, rows: float) -> Interval:
     curator : Searcher
     rows : float
         Number of rows, or a private estimate of it.
+    window : pair of float64 arrays of shape (d,), optional
+        Where most values are known to be.
     """
     d = curator.dimension
     part, absent = find_present(curator, rows, roughly=False)  # a cheap count would show nothing
@@ -140,6 +151,7 @@ def locate_coarsely(curator: Searcher, rows: float) -> Interval:
         magnitude_share=magnitude_share,
         share=share,
         most=most,
+        window=window,
     )
     lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
     center = np.where(absent, np.clip(0.0, lower, upper), found.center)
@@ -153,13 +165,16 @@ def locate_coarsely(curator: Searcher, rows: float) -> Interval:
         part=part,
         absent=absent if absent.any() else None,
         doubt=found.doubt * found.spread,
+        skewed=found.skewed,
     )
 
 
-def _window(view: Searcher, rows: float, share: float) -> tuple[Floats, Floats]:
+def _window(
+    view: Searcher, rows: float, share: float, window: tuple[Floats, Floats] | None
+) -> tuple[Floats, Floats]:
     """Return the middle and half the width of where values may be."""
     d = view.dimension
-    lower, upper = view.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
+    lower, upper = window or view.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
     if not np.all(np.isfinite(lower) & np.isfinite(upper)):
         top = np.clip(_magnitudes(view, rows, share), _TINY, 1.0 / _TINY)
         lower, upper = np.clip(-top, lower, upper), np.clip(top, lower, upper)

@@ -46,6 +46,7 @@ _FARTHER = 2.0  # times its spread so far: around a center inside of that, which
 _RARE, _RARE_LEAST = 0.12, 0.012  # part of the first mean of columns of rare values
 _MOSTLY = 0.5  # of the columns
 _LARGEST = 0.5  # spread of values that are 0 or one, over one
+_SKEWED = 0.5  # probability of a tail that is not seen, so that a cut beside it takes too much
 _FLOOR = 0.1  # least spread of a nearly constant column, over what others usually have
 _ALONE = (
     "Each column showed a single value. Noise would hide other values in up to about {:.3g} % of "
@@ -158,7 +159,8 @@ def _search_one(
             sample, few, interval, shares, common=0.0, reach=0.0
         )
         spread = np.clip(spread, SMALLEST, LARGEST)
-        rough = interval.doubt is not None and shares.rough
+        likely = interval.skewed is not None and interval.skewed[0] > _SKEWED
+        rough = interval.doubt is not None and (shares.rough or likely)
         tails = not (rough or shares.crowded)  # can be seen
         gap = gap_of_one(sample, few, center, spread) if tails else 0.0
         if gap == 0.0:
