@@ -31,17 +31,20 @@ _OFF = 0.3  # spreads that a mean may be off from the likely center, at least
 
 @dataclass(frozen=True)
 class RoughMean:
-    """A mean, the standard deviation of its noise, and an allowance for what the cut takes.
+    """A mean, the standard deviation of its noise, and about what the cut takes if it is skewed.
 
     Attributes
     ----------
-    value, noise_std, taken : float
+    value, noise_std, lost : float
+    taken : float
+        An allowance for that, and for rows beyond the cut that counts hide.
     cut : float
         Where values were cut, in spreads.
     """
 
     value: float
     noise_std: float
+    lost: float
     taken: float
     cut: float
 
@@ -82,6 +85,7 @@ def rough_mean(
     return RoughMean(
         value=float(center[0]) + unit * away,
         noise_std=unit * (math.sqrt(keep) * std),
+        lost=unit * (keep * lost),
         taken=unit * math.hypot(_ALLOWED * keep * lost, hidden * cut),
         cut=cut,
     )

@@ -24,7 +24,7 @@ def mean_only(
     if fit_intercept:
         target = SomeColumns(curator, np.array([k]))
         found = rough_mean(target, rows, standard.center[k:], standard.scale[k:], standard.off)
-        mean, noise[k] = found.value, math.hypot(found.noise_std, found.taken)
+        mean, noise[k] = found.value, math.hypot(found.noise_std, found.lost)
     what, remedies = (
         ("the feature is: its slope is zero", "More rows")
         if k == 1
