@@ -18,15 +18,14 @@ _CELLS, _RUNS = 64, (4, 3, 2, 1)  # of a look, and how many of these may hold mo
 _LOOKS, _NOISY = 3, 1.0 / 22.0  # and the noise of a count, over the rows, that tells nothing
 _FULL, _BOUND = 0.5, 2.0  # of the rows in a cell: a single value; at a bound, deviations less
 _MOST, _SURELY = 0.7, 1.0  # of the rows, and so many deviations of noise more
-_HIDES = 135.0  # cells times a count's noise over the rows, of values that a sum would hide
 
 
 def window_within(curator: Searcher, rows: float) -> Window | None:
     """Return the lower and upper ends of where most values of each column are, or None.
 
-    None where a sum within the bounds tells more, or may: where values of a column spread about as
-    far as its noise, or most of them are a single one, as of flags, so that the others make the
-    mean.
+    None where a sum within the bounds tells more, or may: where values of a column spread over more
+    than a small part of these, or most of them are a single one, as of flags, so that the others
+    make the mean.
 
     Parameters
     ----------
@@ -41,7 +40,6 @@ def window_within(curator: Searcher, rows: float) -> Window | None:
     share, least_noise = within_share(curator, rows)
     if least_noise > _NOISY:
         return None
-    most = min(float(max(_RUNS)), _HIDES * least_noise)
     for level in range(_LOOKS):
         width = (upper - lower) / _CELLS
         if np.any(width <= 1e-12 * np.maximum(np.abs(lower), np.abs(upper))):
@@ -55,14 +53,14 @@ def window_within(curator: Searcher, rows: float) -> Window | None:
         parts[:, 0] += np.where(first, counts[:, 0] / rows, 0.0)
         parts[:, -1] += np.where(last, counts[:, -1] / rows, 0.0)
         start, cells = _shortest_run(parts, noise)
-        if level == 0 and np.any(cells > most):
+        if level == 0 and not np.all(np.isfinite(cells)):
             break
-        if not np.any(cells <= most):
+        if not np.any(np.isfinite(cells)):
             one = np.max(np.where(np.stack([first, last], axis=1), parts[:, [0, -1]], 0.0), axis=1)
             single = (parts.max(axis=1) > _FULL) | (one > _FULL - _BOUND * noise)
             return None if single.any() else (lower, upper)
         # As much again on either side; a column that fills its window keeps it.
-        some = np.where(cells <= most, cells, 0.0)
+        some = np.where(np.isfinite(cells), cells, 0.0)
         low = np.where(some > 0.0, lower + width * (start - some), lower)
         high = np.where(some > 0.0, lower + width * (start + 2.0 * some), upper)
         lower, upper = np.maximum(low, curator.bounds[0]), np.minimum(high, curator.bounds[1])
