@@ -14,8 +14,8 @@ __all__ = ["window_within"]
 Floats = NDArray[np.float64]
 Window = tuple[Floats, Floats]
 
-_CELLS, _RUNS = 64, (4, 3, 2, 1)  # of a look, and how many of these may hold most rows
-_LOOKS, _NOISY = 3, 1.0 / 22.0  # and the noise of a count, over the rows, that tells nothing
+_CELLS, _RUNS = (24, 64, 64), (3, 4, 4)  # of each look; and how many may hold most rows
+_NOISY = 1.0 / 22.0  # noise of a count, over the rows, that tells nothing
 _FULL, _BOUND = 0.5, 2.0  # of the rows in a cell: a single value; at a bound, deviations less
 _MOST, _SURELY = 0.7, 1.0  # of the rows, and so many deviations of noise more
 
@@ -40,11 +40,11 @@ def window_within(curator: Searcher, rows: float) -> Window | None:
     share, least_noise = within_share(curator, rows)
     if least_noise > _NOISY:
         return None
-    for level in range(_LOOKS):
-        width = (upper - lower) / _CELLS
+    for level, (each, run) in enumerate(zip(_CELLS, _RUNS, strict=True)):
+        width = (upper - lower) / each
         if np.any(width <= 1e-12 * np.maximum(np.abs(lower), np.abs(upper))):
             break
-        query = Histogram(LinearGrid(lower, width, _CELLS))
+        query = Histogram(LinearGrid(lower, width, each))
         measured = curator.measure(query, share=share, label=f"within {level + 1}")
         counts = measured.values.reshape(lower.size, -1)
         parts, noise = counts[:, 1:-1] / rows, measured.std / rows
@@ -52,7 +52,7 @@ def window_within(curator: Searcher, rows: float) -> Window | None:
         first, last = lower <= curator.bounds[0], upper >= curator.bounds[1]
         parts[:, 0] += np.where(first, counts[:, 0] / rows, 0.0)
         parts[:, -1] += np.where(last, counts[:, -1] / rows, 0.0)
-        start, cells = _shortest_run(parts, noise)
+        start, cells = _shortest_run(parts, noise, run)
         if level == 0 and not np.all(np.isfinite(cells)):
             break
         if not np.any(np.isfinite(cells)):
@@ -67,11 +67,14 @@ def window_within(curator: Searcher, rows: float) -> Window | None:
     return None
 
 
-def _shortest_run(parts: Floats, noise: float) -> tuple[Floats, Floats]:
-    """Return the first cell and the length of the shortest run of most rows; infinite if none."""
+def _shortest_run(parts: Floats, noise: float, most: int) -> tuple[Floats, Floats]:
+    """Return the first cell and the length of the shortest run of most rows; infinite if none.
+
+    Of runs of `most` cells or fewer.
+    """
     total = np.cumsum(np.pad(parts, [(0, 0), (1, 0)]), axis=1)
     start, length = np.zeros(len(parts)), np.full(len(parts), np.inf)
-    for run in _RUNS:
+    for run in range(most, 0, -1):
         sums = total[:, run:] - total[:, :-run]
         found = sums.max(axis=1) > _MOST + _SURELY * np.sqrt(run) * noise
         start = np.where(found, np.argmax(sums, axis=1), start)
