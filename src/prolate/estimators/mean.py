@@ -17,12 +17,13 @@ of them, and step 5 is one pass over all.
 
 At most four columns that all have public bounds are summed within these (`sum.py`), if they are
 flags, which spread as far as their bounds, or if their rows are few and a look does not show most
-of them in a small part of the bounds (`search/within.py`). So is a
-single column that is found to be spread about as far as these. Four kinds of tables are summed
-otherwise, too. Of a single column in so few rows that its tails cannot be seen, values are cut near
-where they likely are (`clipping/rough_mean.py`). One that is clearly skewed is clipped to an
-interval, longer on the side of its tail (`lengths/interval.py`), and so is one whose values are
-nearly all the same, as flags of unknown bounds are (`search/rare_column.py`), with no first mean.
+of them in a small part of the bounds (`search/within.py`). So is a single column that is found to
+be spread about as far as these. Four kinds of tables are summed otherwise, too. Of a single column
+in so few rows that its tails cannot be seen, values are cut near where they likely are
+(`clipping/rough_mean.py`); in somewhat more rows, too, if it is likely skewed. One that is clearly
+skewed is clipped to an interval, longer on the side of its tail (`lengths/interval.py`), and so is
+one whose values are nearly all the same, as flags of unknown bounds are (`search/rare_column.py`),
+with no first mean.
 Where most columns are nearly constant, and their other values on one side or alike, as in baskets,
 rows are far from symmetric: `clipping/rare_mean.py` takes the place of the steps from 3 on for
 these columns. And a few columns that reach much farther than the others, or one that is much larger
