@@ -375,7 +375,7 @@ def bounded_error() -> float:
 def test_a_single_column_as_wide_as_its_bounds_is_summed_within_these(monkeypatch):
     """Clipped as if it had none, its error is twice as large."""
     assert bounded_error() < 0.03
-    monkeypatch.setattr(import_module("prolate.estimators.mean"), "_reaches", lambda *_: False)
+    monkeypatch.setattr(import_module("prolate.estimators.mean"), "fill_bounds", lambda *_: False)
     assert bounded_error() > 0.035
 
 

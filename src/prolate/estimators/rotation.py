@@ -1,4 +1,4 @@
-"""Private principal axes, for correlated columns.
+"""Private principal axes, for correlated columns, and the mean from sums along these.
 
 Columns that go together are better summed along their principal axes: the noise of a sum
 of the best shape grows with the sum of the columns' spreads, and along the axes that is
@@ -9,20 +9,24 @@ than `_MOST` of the budget, nothing is measured.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurement, Searcher
+from prolate.estimators.clipping.stated import stated
 from prolate.estimators.columns import View
+from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.spread import SMALLEST
 from prolate.estimators.shares import rows_changed
 from prolate.queries import ClippedSum, Products, Query, Turned
 from prolate.queries.base import Centered
+from prolate.theory import optimal_scale
 
-__all__ = ["AxesCurator", "TurnedCurator", "find_rotation"]
+__all__ = ["AxesCurator", "TurnedCurator", "find_rotation", "turned_mean"]
 
 Floats = NDArray[np.float64]
 
@@ -50,6 +54,16 @@ class TurnedCurator(View):
     center: Floats
     matrix: Floats
     spread: Floats
+
+    @property
+    def dimension(self) -> int:
+        """Number of axes."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def bounds(self) -> None:
+        """None: public bounds are those of columns."""
+        return None
 
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
         """Measure `query` of the turned rows."""
@@ -124,3 +138,46 @@ def find_rotation(curator: Searcher, shape: Shape) -> AxesCurator | None:
     lengths = np.maximum(lengths, max(_ROUNDING * float(lengths[0]), SMALLEST))
     matrix = np.ascontiguousarray(axes)
     return AxesCurator(curator, shape.center, matrix, lengths, shape.part)
+
+
+def turned_mean(
+    curator: AxesCurator, shape: Shape, mean_of: Callable[[AxesCurator, Shape, Floats], FoundMean]
+) -> Estimate:
+    """Return the mean of columns, by that of their principal axes.
+
+    Parameters
+    ----------
+    curator : AxesCurator
+    shape : Shape
+        Of the columns.
+    mean_of : callable
+        Returns the mean along the axes, given their shape and what rows are divided by.
+    """
+    zeros = np.zeros(shape.spread.size)
+    # What was seen of columns says nothing of axes.
+    axes = replace(
+        shape,
+        sample=curator,
+        center=zeros,
+        spread=curator.spread,
+        center_noise=None,
+        first=None,
+    )
+    found = mean_of(curator, axes, optimal_scale(axes.spread, 2.0))
+    part = 1.0 if shape.part is None else shape.part
+
+    def turned(std: Floats) -> Floats:
+        return np.sqrt(curator.matrix**2 @ std**2) / part
+
+    return stated(
+        shape,
+        FoundMean(
+            shape.center + curator.matrix @ found.value,
+            turned(found.noise_std),
+            {**found.details, "rotated": True},
+            variation=turned(found.variation * curator.spread) * np.sqrt(part) / shape.spread,
+            clipping_std=None if found.clipping_std is None else turned(found.clipping_std),
+            guessed=None if found.guessed is None else turned(found.guessed),
+            hidden=found.hidden,
+        ),
+    )

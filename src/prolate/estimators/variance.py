@@ -78,7 +78,6 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         shape,
         weigh(shape),
         share=share,
-        sample=shape.sample,
         error_norm=error_norm,
         norms=lengths,
     )

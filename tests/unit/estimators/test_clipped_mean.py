@@ -24,7 +24,7 @@ def test_what_is_for_others_is_left(part) -> None:
     table, shape = learn_shape(curator, 1000.0)
     left = table.remaining
     scale = optimal_scale(shape.spread, 2.0)
-    clipped_mean(table, shape, scale, share=part * left, sample=shape.sample, error_norm=2.0)
+    clipped_mean(table, shape, scale, share=part * left, error_norm=2.0)
     assert table.remaining == pytest.approx((1.0 - part) * left)
 
 

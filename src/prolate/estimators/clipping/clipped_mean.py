@@ -54,8 +54,6 @@ def clipped_mean(
     scale: Floats,
     *,
     share: float,
-    sample: Measurer,
-    far: tuple[float, float] = (0.0, 0.0),
     error_norm: float,
     norms: MeasuredNorms | None = None,
     table: Searcher | None = None,
@@ -69,11 +67,6 @@ def clipped_mean(
     scale : float64 array of shape (d,)
         What deviations are divided by before rows are clipped.
     share : float
-    sample : Measurer
-        Of the rows that are searched: a random sample, or the curator itself.
-    far : two floats
-        How many rows are known to be far out, and how far, in units of `scale`: the noise of
-        the rows' lengths may hide them.
     error_norm : float
         The p of the l_p error that is to be small.
     norms : MeasuredNorms, optional
@@ -81,6 +74,7 @@ def clipped_mean(
     table : Searcher, optional
         The curator, if one of its columns may be summed by itself (`long_column.py`).
     """
+    sample = shape.sample
     effective, others = effective_columns(shape.spread, scale), max(curator.remaining - share, 0.0)
     for_tilt, for_variation = tilt_share(effective) * share, MOMENTS * share
 
@@ -96,10 +90,10 @@ def clipped_mean(
         known=norms,
         unit=np.max(shape.spread) * error_unit(scale, error_norm),
     )
-    hidden = far[1] if far[1] > expected.safe and far[0] > expected.clipped else 0.0
-    rows = _Rows(
-        curator, sample, shape, scale, expected, share=for_sums, others=others, hidden=hidden
-    )
+    # Rows of rare values may be so far out, and so few, that the noise of the lengths hides them.
+    many, far = (0.0, 0.0) if shape.first is None else shape.first.far(shape.rows, scale)
+    hidden = far if far > expected.safe and many > expected.clipped else 0.0
+    rows = _Rows(curator, shape, scale, expected, share=for_sums, others=others, hidden=hidden)
 
     # Step 4.
     first = rows.first_mean()
@@ -127,18 +121,12 @@ def clipped_mean(
         last = rows.share_of_last
         long = long_column(table, shape, scale, expected, tilt, radius=radius, share=last)
         if long is not None:
-            around = replace(shape, center=first.value, center_noise=first.noise)
+            around = replace(shape, center=first.value, center_noise=first.noise, first=None)
 
             def mean_of(others: Portion) -> FoundMean:
                 some = others.index
-                return clipped_mean(
-                    others,
-                    around.of(some),
-                    scale[some],
-                    share=1.0,
-                    sample=others.sampled(),
-                    error_norm=error_norm,
-                )
+                theirs = replace(around.of(some), sample=others.sampled())
+                return clipped_mean(others, theirs, scale[some], share=1.0, error_norm=error_norm)
 
             return two_means(
                 table, around, scale, expected, long, share=last + for_variation, others=mean_of
@@ -186,8 +174,7 @@ class _Rows:
 
     Attributes
     ----------
-    curator, sample : Measurer
-        Of all rows, and of those that are searched.
+    curator : Measurer
     shape : Shape
     scale : float64 array of shape (d,)
     expected : Expected
@@ -199,13 +186,17 @@ class _Rows:
     """
 
     curator: Measurer
-    sample: Measurer
     shape: Shape
     scale: Floats
     expected: Expected
     share: float
     others: float
     hidden: float
+
+    @property
+    def sample(self) -> Measurer:
+        """The rows that are searched: a random sample of them, or the curator itself."""
+        return self.shape.sample
 
     @property
     def few(self) -> float:

@@ -32,13 +32,12 @@ def fixed_clip_mean(
     *,
     share: float,
     fraction: float,
-    sample: Measurer,
 ) -> FoundMean:
     """Return the mean, for a share of mu**2.
 
     How much columns vary is asked of the sample; how many rows are clipped, of all.
     """
-    part = sample.fraction
+    sample, part = shape.sample, shape.sample.fraction
     effective = effective_columns(shape.spread, scale)
     for_radius = radius_share(curator, shape.rows, effective) * share
     norms = measure_norms(

@@ -20,19 +20,23 @@ expected of each, shrunk (`shrink.py`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer
+from prolate.curator import Measurer, Searcher
+from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.gains import Gains, telling
+from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.clip import clipped_sum
-from prolate.estimators.search.first_mean import FirstMean, measure_lengths
+from prolate.estimators.search.first_mean import FirstMean, measure_lengths, view_of
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shrink import shrink
-from prolate.theory import RELATIVE
+from prolate.theory import RELATIVE, optimal_scale
 
-__all__ = ["UNSURE", "rare_mean"]
+__all__ = ["UNSURE", "mostly_rare_mean", "with_rare_shrunk"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -49,9 +53,55 @@ _ALLOWED = 4.0  # times that, in intervals: what the gains leave is alike in man
 _NEARLY_RELATIVE = 0.1  # a p whose error nearly is the product of all errors
 _DROWNED = 3.0  # times more, where a column's mean is far below its noise
 _EVERY = slice(None)
+_LEAST_PART = 1e-4  # of the budget, for columns of rare values and for the others
 
 
-def rare_mean(
+def mostly_rare_mean(
+    curator: Searcher, shape: Shape, first: FirstMean, error_norm: float
+) -> FoundMean:
+    """Return the mean where most columns are of rare values; the others by themselves."""
+    size, apart = shape.spread, np.ones(shape.spread.size)
+    if first.side is not None:  # rows are clipped around the bulk
+        away = np.where(first.rare, shape.center - first.bulk, 0.0)
+        size = np.hypot(size, away)
+        apart = np.where(first.rare, 1.0, np.sqrt(2.0))  # a row from another, in its length
+    scale = optimal_scale(size, error_norm)
+    some, others = np.flatnonzero(first.rare), np.flatnonzero(~first.rare)
+    value, noise, clipping = np.zeros((3, size.size))
+    if others.size:
+        # With these shares of mu**2 the noise of both together is least.
+        needs = apart ** (2.0 * error_norm / (error_norm + 2.0)) * (size / scale) ** 2
+        part = float(needs[others].sum() / needs.sum())
+        share = curator.remaining * min(max(part, _LEAST_PART), 1.0 - _LEAST_PART)
+        view = SomeColumns(curator, others)
+        sample = view if shape.sample is curator else SomeColumns(shape.sample, others)
+        theirs = replace(shape.of(others), sample=sample)
+        bulk = clipped_mean(view, theirs, scale[others], share=share, error_norm=error_norm)
+        value[others], noise[others] = bulk.value, bulk.noise_std
+        clipping[others] = bulk.clipping_std
+    rare = _rare_mean(
+        view_of(curator, some),
+        shape.of(some),
+        first.of(some),
+        scale[some],
+        share=curator.remaining,
+        error_norm=error_norm,
+    )
+    value[some], noise[some], clipping[some] = rare.value, rare.noise_std, rare.clipping_std
+    return FoundMean(value, noise, rare.details, clipping_std=clipping)
+
+
+def with_rare_shrunk(first: FirstMean, found: FoundMean, error_norm: float) -> FoundMean:
+    """Return a mean, that of its columns of rare values shrunk towards their bulk."""
+    rare, median = first.rare, error_norm < 2.0
+    moved = shrink((found.value - first.bulk)[rare], found.noise_std[rare], median=median)
+    value = found.value.copy()
+    value[rare] = first.bulk[rare] + moved
+    details = {**found.details, "shrunk_columns": int(np.count_nonzero(rare))}
+    return replace(found, value=value, details=details)
+
+
+def _rare_mean(
     curator: Measurer,
     shape: Shape,
     first: FirstMean,
@@ -60,10 +110,7 @@ def rare_mean(
     share: float,
     error_norm: float,
 ) -> FoundMean:
-    """Return the mean, with its noise before shrinking, for a share of mu**2.
-
-    All columns are of rare values.
-    """
+    """Return the mean, with its noise before shrinking; all columns are of rare values."""
     bulk, side = first.bulk, first.side
     away = shape.center - bulk
     center = shape.center if side is None else bulk

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
+from prolate.estimators.estimate import FoundMean
+from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radii_apart, rows_changed
 from prolate.queries import ClippedSum
 
-__all__ = ["RoughMean", "rough_mean"]
+__all__ = ["RoughMean", "rough_column_mean", "rough_mean"]
 
 Floats = NDArray[np.float64]
 
@@ -89,3 +91,11 @@ def rough_mean(
         taken=unit * math.hypot(_ALLOWED * keep * lost, hidden * cut),
         cut=cut,
     )
+
+
+def rough_column_mean(table: Measurer, shape: Shape) -> FoundMean:
+    """Return the mean of the only column of a shape, with all that is left."""
+    found = rough_mean(table, shape.rows, shape.center, shape.spread, shape.roughness)
+    value, noise, taken = (np.array([each]) for each in (found.value, found.noise_std, found.taken))
+    details = {"radius": found.cut * float(shape.spread[0])}
+    return FoundMean(value, noise, details, clipping_std=taken, guessed=taken)

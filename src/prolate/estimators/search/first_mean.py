@@ -69,12 +69,12 @@ class FirstMean:
 
     @property
     def mostly_rare(self) -> bool:
-        """Return whether most columns are of rare values; how rare, tells what clipping takes."""
+        """Whether most columns are of rare values; how rare, tells what clipping takes."""
         return are_mostly(self.rare) and not self.of_all
 
     @property
     def of_all(self) -> bool:
-        """Return whether most columns are of rare values, on either side, few or of several sizes.
+        """Whether most columns are of rare values, on either side, few or of several sizes.
 
         Then it is a mean of the other columns, too.
         """

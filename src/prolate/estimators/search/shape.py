@@ -96,6 +96,10 @@ class Shape:
         noise = self.roughness * self.spread if self.center_noise is None else self.center_noise
         return np.minimum(noise, self.spread)
 
+    def saying(self, warning: str) -> Shape:
+        """Return it with one more warning."""
+        return replace(self, warnings=(*self.warnings, warning))
+
     def single_valued(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return what to say of those columns that showed a single value, beside others."""
         if self.constant is None or self.constant.all() or not self.constant.any():

@@ -1,4 +1,7 @@
-"""Where in wide public bounds most values are, if a sum within these would hide them."""
+"""Whether columns are best summed within their public bounds.
+
+They are if their values fill these, or are too few to show that they do not.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
+from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import within_share
 from prolate.queries import Histogram, LinearGrid
 
-__all__ = ["window_within"]
+__all__ = ["are_bounded", "fill_bounds", "window_within"]
 
 Floats = NDArray[np.float64]
 Window = tuple[Floats, Floats]
@@ -18,6 +22,12 @@ _CELLS, _RUNS = (24, 64, 64), (3, 4, 4)  # of each look; and how many may hold m
 _NOISY = 1.0 / 22.0  # noise of a count, over the rows, that tells nothing
 _FULL, _BOUND = 0.5, 2.0  # of the rows in a cell: a single value; at a bound, deviations less
 _MOST, _SURELY = 0.7, 1.0  # of the rows, and so many deviations of noise more
+_REACHES = 7.0  # spreads between bounds, of a column that is best summed within these
+
+
+def are_bounded(curator: Searcher) -> bool:
+    """Return whether every column has public bounds."""
+    return curator.bounds is not None and bool(np.all(np.isfinite(curator.bounds)))
 
 
 def window_within(curator: Searcher, rows: float) -> Window | None:
@@ -65,6 +75,22 @@ def window_within(curator: Searcher, rows: float) -> Window | None:
         high = np.where(some > 0.0, lower + width * (start + 2.0 * some), upper)
         lower, upper = np.maximum(low, curator.bounds[0]), np.minimum(high, curator.bounds[1])
     return None
+
+
+def fill_bounds(curator: Searcher, shape: Shape) -> bool:
+    """Return whether bounded columns are best summed within these, by what was found of them.
+
+    That is a single column spread about as far as its bounds, and columns of which nothing but a
+    single value was seen.
+    """
+    if curator.bounds is None:
+        return False
+    if shape.constant is not None and bool(shape.constant.all()):
+        return True
+    if shape.spread.size > 1 or shape.rare is not None:
+        return False
+    lower, upper = curator.bounds
+    return bool(upper[0] - lower[0] < _REACHES * shape.spread[0])
 
 
 def _shortest_run(parts: Floats, noise: float, most: int) -> tuple[Floats, Floats]:

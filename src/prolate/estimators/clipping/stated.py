@@ -1,0 +1,47 @@
+"""A mean that was found, with its errors and what is to be said of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from prolate.estimators.clipping.allowance import SKEWED
+from prolate.estimators.estimate import Estimate, FoundMean
+from prolate.estimators.search.shape import Shape
+
+__all__ = ["stated"]
+
+_HIDDEN = (
+    "Most values of a column are equal, and noise hides how far the other values are from that "
+    "one: do not use its numbers. More rows, a larger budget or bounds would help."
+)
+_FEW = (
+    "The rows are few for this budget: noise may hide where {:.0f} % of them lie. If these lie on "
+    "one side, as in skewed columns, the mean is off by more than its interval says. More rows, a "
+    "larger budget or bounds would help, and quantiles are more reliable."
+)
+_UNSEEN = 0.1  # of the rows, beyond which noise may hide what makes a mean
+
+
+def stated(shape: Shape, found: FoundMean) -> Estimate:
+    """Return the estimate with its errors; skewed rows vary more than their bulk."""
+    sampling_std = found.variation * shape.spread / np.sqrt(shape.present)
+    noise_std = np.where(shape.unknown, np.inf, found.noise_std)
+    guessed = 0.0 if found.guessed is None else found.guessed
+    # Where rows are few, it is said already, and that they are skewed is not known.
+    hidden = (_HIDDEN,) if found.hidden else ()
+    part = found.details.get("unseen_rows", 0.0) / max(shape.rows, 1.0)
+    unseen: tuple[str, ...] = ()
+    if not shape.warnings and not hidden:
+        if part > _UNSEEN:
+            unseen = (_FEW.format(100.0 * min(part, 1.0)),)
+        elif np.any(guessed > np.hypot(noise_std, sampling_std)):
+            unseen = (SKEWED,)
+    return Estimate(
+        value=found.value,
+        noise_std=noise_std,
+        sampling_std=sampling_std,
+        clipping_std=found.clipping_std,
+        rows=shape.rows,
+        warnings=(*shape.warnings, *hidden, *unseen),
+        details=found.details,
+    )
