@@ -25,25 +25,21 @@ __all__ = [
     "Shares",
     "count_rows",
     "farthest_share",
-    "few_share",
     "fewest_values",
-    "is_precise",
     "length_share",
     "long_share",
-    "place_shares",
+    "one_row_noise",
     "plan_shares",
     "pooled_share",
     "present_location",
     "present_share",
     "radii_apart",
     "radius_share",
-    "rare_share",
     "rows_changed",
     "sample_rows",
-    "sides_share",
+    "share_for",
     "significance",
     "whole_share",
-    "within_share",
 ]
 
 # Wanted noise of a column's counts, as a fraction of the rows, and the largest share.
@@ -67,11 +63,7 @@ _RADIUS_LEAST = 0.01  # where rows are many: the longest are rare
 _POOLED = (0.01, 0.01)  # of a histogram of all columns together
 _FARTHEST = (0.007, 0.02)  # of a histogram of rows by their farthest column
 _FARTHEST_PRECISELY = (0.0025, 0.02)  # the same, where spreads of rare values are told by it
-# The same, of features of which only a single value was seen: once, and again.
-_FARTHEST_RARE, _FARTHEST_RARE_AGAIN = (0.0018, 0.02), (0.0018, 0.04)
 _FARTHEST_OF, _FARTHEST_MOST = 0.05, 0.05  # the same, of a part that is known to be far out
-_SIDES, _SIDES_LEAST = (0.003, 0.35), 0.1  # of a histogram of both sides of one column
-_SIDES_OF_FEW = (0.04, 0.45)  # the same, of the rows apart, where they are few
 # Of a count of rows that are far longer than spreads say; the most over the root of the columns.
 _LENGTHS = (0.004, 0.02)
 _LENGTHS_OF_ONE = (0.001, 0.02)  # the same, of a single column
@@ -93,10 +85,6 @@ _ROUGH = 0.1
 # columns, and of many.
 _COARSE, _FEW = (1.0 / 130.0, math.inf), 16
 _COARSE_OF_MANY = (1.0 / 90.0, 1.0 / 11.0)
-# There, for the first histogram of each column; for each of the others, and more precise ones
-# where these are cheap; and the most for all others together.
-_PLACE, _PLACES, _CHEAP_PLACES, _MOST_PLACES = (0.15, 0.25), (0.12, 0.15), (0.08, 0.05), 0.6
-_WITHIN = (0.09, 0.1)  # of a histogram within public bounds that may be wide
 LOST = (
     "The rows are too few for this budget to find even the rough size of the values: do not use "
     "these numbers. Bounds would help."
@@ -210,12 +198,19 @@ class Shares:
         return ()
 
 
-def _one_row(curator: Measurer, rows: float, share: float = 1.0) -> float:
+def one_row_noise(curator: Measurer, rows: float, share: float = 1.0) -> float:
     """Return the noise of a count at a share of mu**2, where a row counts once, over the rows."""
     return math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(share) * max(rows, 1.0))
 
 
-def _share(noise: float, wanted: float, most: float) -> float:
+def share_for(noise: float, wanted: float, most: float) -> float:
+    """Return the share for which a noise, at the whole budget, becomes the wanted one, or `most`.
+
+    Examples
+    --------
+    >>> round(share_for(0.01, 0.05, 0.5), 3), share_for(0.1, 0.05, 0.5)
+    (0.04, 0.5)
+    """
     return min(max((noise / wanted) ** 2, _LEAST), most)
 
 
@@ -225,13 +220,13 @@ def plan_shares(curator: Searcher, rows: float, part: float = 1.0) -> Shares:
     left = curator.remaining
     one_row = math.sqrt(changed * d) / (curator.mu_of(1.0) * max(rows * part, 1.0))
 
-    location = left * _share(one_row, *_LOCATION)
+    location = left * share_for(one_row, *_LOCATION)
     rare = min(max(_RARE[0] * one_row / math.sqrt(d), _LEAST), _RARE[1])
     return Shares(
-        magnitude=left * _share(one_row, *_MAGNITUDE),
+        magnitude=left * share_for(one_row, *_MAGNITUDE),
         location=location,
-        center=left * _share(one_row, *_CENTER),
-        scale=left * _share(one_row, *_SCALE),
+        center=left * share_for(one_row, *_CENTER),
+        scale=left * share_for(one_row, *_SCALE),
         rare=left * rare,
         rare_again=left * _RARE[1] if rare < _RARE_CHEAP * _RARE[1] else 0.0,
         count_error=one_row / math.sqrt(location),
@@ -239,23 +234,6 @@ def plan_shares(curator: Searcher, rows: float, part: float = 1.0) -> Shares:
         part=part,
         columns=d,
     )
-
-
-def place_shares(curator: Searcher, rows: float) -> tuple[float, float, float]:
-    """Return the shares for `search/place.py`: of the first histogram, each other, and these."""
-    left = curator.remaining
-    noise = math.sqrt(rows_changed(curator.neighbors) * curator.dimension)
-    one_row = noise / (curator.mu_of(1.0) * max(rows, 1.0))
-    each = max(_share(one_row, *_PLACES), _share(one_row, *_CHEAP_PLACES))
-    return left * _share(one_row, *_PLACE), left * each, left * _MOST_PLACES
-
-
-def within_share(curator: Searcher, rows: float) -> tuple[float, float]:
-    """Return the share for a look at wide public bounds, and a count's noise at the whole."""
-    left = curator.remaining
-    noise = math.sqrt(rows_changed(curator.neighbors) * curator.dimension)
-    one_row = noise / (curator.mu_of(left) * max(rows, 1.0))
-    return left * _share(one_row, *_WITHIN), one_row
 
 
 def fewest_values(curator: Searcher) -> float:
@@ -287,40 +265,40 @@ def radius_share(
     clipped (`safe_cell`).
     """
     changed = rows_changed(curator.neighbors)
-    one_row = _one_row(curator, rows, curator.remaining if share is None else share)
+    one_row = one_row_noise(curator, rows, curator.remaining if share is None else share)
     wanted, most = _RADIUS
     by_clipped = 1.0 / (changed * effective * _RADIUS_ROWS**2)
-    enough = max(_share(one_row, *_RADIUS_CELL), by_clipped)
-    return max(_share(one_row, wanted, min(most, enough)), min(_RADIUS_LEAST, by_clipped))
+    enough = max(share_for(one_row, *_RADIUS_CELL), by_clipped)
+    return max(share_for(one_row, wanted, min(most, enough)), min(_RADIUS_LEAST, by_clipped))
 
 
 def pooled_share(curator: Searcher, rows: float) -> float:
     """Return the share for a histogram of all columns together."""
-    return curator.remaining * _share(_one_row(curator, rows), *_POOLED)
+    return curator.remaining * share_for(one_row_noise(curator, rows), *_POOLED)
 
 
 def present_share(curator: Searcher, rows: float, *, roughly: bool = False) -> float:
     """Return the share for counting the values of each column that are there."""
     one_row = math.sqrt(curator.dimension) / (curator.mu_of(1.0) * max(rows, 1.0))
-    return curator.remaining * _share(one_row, *(_ROUGH_COUNT if roughly else _COUNT))
+    return curator.remaining * share_for(one_row, *(_ROUGH_COUNT if roughly else _COUNT))
 
 
 def whole_share(curator: Measurer, rows: float, *, roughly: bool = False) -> float:
     """Return the share for counting the rows of which no value is missing."""
     one_row = 1.0 / (curator.mu_of(1.0) * max(rows, 1.0))
-    return curator.remaining * _share(one_row, *(_ROUGH_WHOLE if roughly else _WHOLE))
+    return curator.remaining * share_for(one_row, *(_ROUGH_WHOLE if roughly else _WHOLE))
 
 
 def length_share(curator: Searcher, rows: float) -> float:
     """Return the share for a count of rows that are far longer than the spreads say."""
     wanted, most = _LENGTHS if curator.dimension > 1 else _LENGTHS_OF_ONE
     most /= math.sqrt(curator.dimension)
-    return curator.remaining * _share(_one_row(curator, rows), wanted, most)
+    return curator.remaining * share_for(one_row_noise(curator, rows), wanted, most)
 
 
 def long_share(curator: Measurer, rows: float, noise: float) -> float:
     """Return the share for one of several counts of long rows; 0 if twice the noise is too dear."""
-    share = max((_one_row(curator, rows) / noise) ** 2, _LEAST)
+    share = max((one_row_noise(curator, rows) / noise) ** 2, _LEAST)
     return curator.remaining * min(share, _LONG) if share < 4.0 * _LONG else 0.0
 
 
@@ -331,29 +309,7 @@ def farthest_share(
     wanted, most = _FARTHEST_PRECISELY if precisely else _FARTHEST
     if of is not None:
         wanted, most = _FARTHEST_OF * of, _FARTHEST_MOST
-    return curator.remaining * _share(_one_row(curator, rows), wanted, most)
-
-
-def rare_share(curator: Searcher, rows: float, *, again: bool) -> float:
-    """Return the share for the same histogram of features of which only a single value was seen."""
-    wanted, most = _FARTHEST_RARE_AGAIN if again else _FARTHEST_RARE
-    return curator.remaining * _share(_one_row(curator, rows), wanted, most)
-
-
-def sides_share(curator: Measurer, rows: float, share: float) -> float:
-    """Return the part of a share for a histogram of both sides of one column."""
-    return max(_share(_one_row(curator, rows, share), *_SIDES), _SIDES_LEAST)
-
-
-def is_precise(curator: Measurer, rows: float, share: float) -> bool:
-    """Return whether a share can count the sides twice as precisely as `sides_share` wants."""
-    return 2.0 * _one_row(curator, rows, share) <= _SIDES[0] * math.sqrt(_SIDES[1])
-
-
-def few_share(curator: Measurer, apart: float) -> float:
-    """Return the part of what is left for both sides of a column of which few rows are apart."""
-    one_row = math.sqrt(rows_changed(curator.neighbors)) / curator.mu_of(curator.remaining)
-    return max(_share(one_row / max(apart, 1.0), *_SIDES_OF_FEW), _SIDES_LEAST)
+    return curator.remaining * share_for(one_row_noise(curator, rows), wanted, most)
 
 
 def significance(tests: int, lost: float = _LOST) -> float:

@@ -24,9 +24,9 @@ from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.beyond import Beyond
 from prolate.estimators.lengths.expected import Expected
 from prolate.estimators.lengths.interval import skewed_mean
+from prolate.estimators.lengths.sides import is_precise
 from prolate.estimators.portion import Portion
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.shares import is_precise
 
 __all__ = ["LongColumn", "long_column", "two_means"]
 

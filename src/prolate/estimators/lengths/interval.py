@@ -18,9 +18,9 @@ from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.beyond import Beyond, lost_part
 from prolate.estimators.lengths.clip import rounding_std
 from prolate.estimators.lengths.expected import Expected
-from prolate.estimators.lengths.sides import SideTail, measure_sides
+from prolate.estimators.lengths.sides import SideTail, measure_sides, sides_share
 from prolate.estimators.moments import Variation
-from prolate.estimators.shares import radii_apart, sides_share
+from prolate.estimators.shares import radii_apart
 from prolate.queries import ClippedSum
 
 __all__ = [

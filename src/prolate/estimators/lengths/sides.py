@@ -8,6 +8,7 @@ which is given back, and a doubt.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,9 +23,20 @@ from prolate.estimators.lengths.curves import (
     likely_curves,
     survival,
 )
+from prolate.estimators.shares import one_row_noise, share_for
 from prolate.queries import EdgesGrid, Histogram
 
-__all__ = ["EDGES", "USUAL", "SideTail", "counted_again", "fit_tail", "measure_sides"]
+__all__ = [
+    "EDGES",
+    "USUAL",
+    "SideTail",
+    "counted_again",
+    "few_share",
+    "fit_tail",
+    "is_precise",
+    "measure_sides",
+    "sides_share",
+]
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +50,8 @@ EDGES = np.concatenate([_NEAR, _FAR])
 USUAL = 1.25
 """Standard deviations, over mean absolute ones, of normal errors."""
 
+_SHARE, _LEAST_SHARE = (0.003, 0.35), 0.1  # wanted noise, over the rows, and largest share
+_SHARE_OF_FEW = (0.04, 0.45)  # the same, of the rows apart, where they are few
 _WRONG = 0.5  # of what is lost: no tail is quite such a curve, ...
 _GATHERED = 2.0  # ... and where in a cell values gather is unknown
 _CELLS = 2, 4  # that are taken together where values of rare rows gather
@@ -223,3 +237,20 @@ def fit_tail(
         most=np.maximum(farthest[start:], 0.0) / rows,
         doubtful=found.doubtful,
     )
+
+
+def sides_share(curator: Measurer, rows: float, share: float) -> float:
+    """Return the part of a share of mu**2 for a histogram of both sides of one column."""
+    return max(share_for(one_row_noise(curator, rows, share), *_SHARE), _LEAST_SHARE)
+
+
+def few_share(curator: Measurer, apart: float) -> float:
+    """Return the part of what is left for both sides of a column of which few rows are apart."""
+    noise = one_row_noise(curator, apart, curator.remaining)
+    return max(share_for(noise, *_SHARE_OF_FEW), _LEAST_SHARE)
+
+
+def is_precise(curator: Measurer, rows: float, share: float) -> bool:
+    """Return whether a share can count the sides twice as precisely as `sides_share` wants."""
+    wanted, most = _SHARE
+    return 2.0 * one_row_noise(curator, rows, share) <= wanted * math.sqrt(most)

@@ -25,7 +25,7 @@ from prolate.estimators.search.deviations import deviations_together
 from prolate.estimators.search.farthest import octaves_standing_out
 from prolate.estimators.search.locate import WITHIN, Interval
 from prolate.estimators.search.spread import LARGEST
-from prolate.estimators.shares import pooled_share, rare_share
+from prolate.estimators.shares import one_row_noise, pooled_share, share_for
 from prolate.queries import FarthestHistogram
 
 __all__ = ["with_rare_values"]
@@ -34,6 +34,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _LOOKS = 3
+_SHARE, _SHARE_AGAIN = (0.0018, 0.02), (0.0018, 0.04)  # wanted noise, and largest share, of a look
 _ALIKE = 8.0  # times as spread as another column of the same unit, at most
 _MORE = 1.5  # times as spread as was known: others may be, too
 _NEAREST, _OCTAVES = 2.0**-300, 600  # of a deviation that is told apart, and from there on
@@ -66,7 +67,8 @@ def with_rare_values(
         return spread, those
     own = np.zeros(spread.size)
     for look in range(_LOOKS):
-        share = rare_share(view, rows, again=look > 0)
+        wanted = _SHARE_AGAIN if look > 0 else _SHARE
+        share = view.remaining * share_for(one_row_noise(view, rows), *wanted)
         found = _farthest_rows(view, rows, interval, own, those, share=share)
         more = np.any(found > _MORE * own)
         own = np.maximum(own, found)

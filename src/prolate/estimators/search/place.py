@@ -24,7 +24,7 @@ from prolate.estimators.search.locate import SCALES, Interval
 from prolate.estimators.search.looks import MISFIT, Look, match, narrower, wider
 from prolate.estimators.search.pooling import pooled_posterior
 from prolate.estimators.search.spread import LARGEST, SMALLEST
-from prolate.estimators.shares import place_shares, rows_changed
+from prolate.estimators.shares import one_row_noise, rows_changed, share_for
 from prolate.queries import Histogram, MagnitudeGrid
 
 __all__ = ["Place", "locate_coarsely", "place"]
@@ -46,6 +46,9 @@ _TINY = 1e-130
 # Spreads by which a center may be off, or it is not found; noise of a count, over the rows, that
 # may look like any place.
 _UNSURE, _HOPELESS = 0.9, 0.22
+# Wanted noise, as a fraction of the rows, and largest share: of the first histogram, of each of the
+# others, and of these where they are cheap. And the most for all of these together.
+_FIRST, _EACH, _CHEAP, _MOST = (0.15, 0.25), (0.12, 0.15), (0.08, 0.05), 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +146,7 @@ def locate_coarsely(
     d = curator.dimension
     part, absent = find_present(curator, rows, roughly=False)  # a cheap count would show nothing
     least = 1.0 if part is None else float(part.min())
-    magnitude_share, share, most = place_shares(curator, least * rows)
+    magnitude_share, share, most = _shares(curator, least * rows)
     noise = math.sqrt(rows_changed(curator.neighbors) * d) / (curator.mu_of(share) * least * rows)
     found = place(
         SomeColumns(present_view(curator, rows, part), np.arange(d)),
@@ -167,6 +170,14 @@ def locate_coarsely(
         doubt=found.doubt * found.spread,
         skewed=found.skewed,
     )
+
+
+def _shares(curator: Searcher, rows: float) -> tuple[float, float, float]:
+    """Return the shares of the first histogram, of each other, and of these together."""
+    left = curator.remaining
+    noise = one_row_noise(curator, rows) * math.sqrt(curator.dimension)
+    each = max(share_for(noise, *_EACH), share_for(noise, *_CHEAP))
+    return left * share_for(noise, *_FIRST), left * each, left * _MOST
 
 
 def _window(

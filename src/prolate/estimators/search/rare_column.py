@@ -19,11 +19,10 @@ from prolate.curator import Measurer, Searcher
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.interval import FAR, Clipped, IntervalPlan, clipped_to_interval
 from prolate.estimators.lengths.likely_shapes import STEPS, few_values
-from prolate.estimators.lengths.sides import SideTail, counted_again, fit_tail
+from prolate.estimators.lengths.sides import SideTail, counted_again, few_share, fit_tail
 from prolate.estimators.search.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.search.locate import Interval
 from prolate.estimators.shares import (
-    few_share,
     length_share,
     radii_apart,
     rows_changed,

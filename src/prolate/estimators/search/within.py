@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.shares import within_share
+from prolate.estimators.shares import one_row_noise, share_for
 from prolate.queries import Histogram, LinearGrid
 
 __all__ = ["are_bounded", "fill_bounds", "window_within"]
@@ -18,6 +18,7 @@ __all__ = ["are_bounded", "fill_bounds", "window_within"]
 Floats = NDArray[np.float64]
 Window = tuple[Floats, Floats]
 
+_SHARE = 0.09, 0.1  # wanted noise of each look, and its largest share
 _CELLS, _RUNS = (24, 64, 64), (3, 4, 4)  # of each look; and how many may hold most rows
 _NOISY = 1.0 / 22.0  # noise of a count, over the rows, that tells nothing
 _FULL, _BOUND = 0.5, 2.0  # of the rows in a cell: a single value; at a bound, deviations less
@@ -47,9 +48,10 @@ def window_within(curator: Searcher, rows: float) -> Window | None:
     if curator.bounds is None:
         return None
     lower, upper = curator.bounds
-    share, least_noise = within_share(curator, rows)
-    if least_noise > _NOISY:
+    left, root = curator.remaining, float(np.sqrt(curator.dimension))
+    if root * one_row_noise(curator, rows, left) > _NOISY:
         return None
+    share = left * share_for(root * one_row_noise(curator, rows), *_SHARE)
     for level, (each, run) in enumerate(zip(_CELLS, _RUNS, strict=True)):
         width = (upper - lower) / each
         if np.any(width <= 1e-12 * np.maximum(np.abs(lower), np.abs(upper))):
