@@ -83,13 +83,13 @@ def test_a_skewed_column_has_a_sum_of_its_own_in_its_replays(name, relation, mon
     Else the subjects would say nothing of that. Noise may decide that it has none: one of eight
     tapes is enough.
     """
-    honest, summed = clipped_mean.two_means, []
+    honest, summed = clipped_mean.means_apart, []
 
-    def two_means(*arguments, **options):
+    def means_apart(*arguments, **options):
         summed.append(True)
         return honest(*arguments, **options)
 
-    monkeypatch.setattr(clipped_mean, "two_means", two_means)
+    monkeypatch.setattr(clipped_mean, "means_apart", means_apart)
     moved = 0.0
     for _ in range(8):
         summed.clear()

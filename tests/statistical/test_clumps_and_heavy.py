@@ -74,7 +74,7 @@ def test_it_is_clipped_with_the_others(monkeypatch) -> None:
     monkeypatch.setattr(
         unknown, "heavy_columns", lambda raised, *_, **__: np.zeros(raised.size, dtype=bool)
     )
-    monkeypatch.setattr(averaged, "long_column", lambda *_, **__: None)
+    monkeypatch.setattr(averaged, "long_columns", lambda *_, **__: None)
     assert ratio(incomes, 0.5) > 2.0
 
 

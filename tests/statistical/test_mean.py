@@ -223,6 +223,27 @@ def test_what_is_public_need_not_be_searched():
     assert center < 1.1 * alone
 
 
+def test_public_centers_in_units_of_all_sizes(monkeypatch):
+    """Intervals around 0 may be a hundred thousand times too wide: no zooming makes them so."""
+    rows = np.random.default_rng(3).normal(size=(4000, 20))
+    rows *= 10.0 ** np.random.default_rng(4).uniform(0.0, 5.0, 20)
+
+    def worst() -> float:
+        center, found = rows.mean(axis=0), []
+        for seed in range(8):
+            made = prolate.mean(
+                rows, budget=Budget(rho=0.25), error_norm="relative", seed=seed, center=center
+            )
+            found.append(np.max(made.noise_std / rows.std(axis=0)))
+        return float(max(found))
+
+    assert worst() < 0.05
+    learn = import_module("prolate.estimators.search.learn")
+    monkeypatch.setattr(learn, "NARROWEST", 4.0)  # a planted fault: scales from wide intervals
+    monkeypatch.setattr(learn, "_AGAIN", 0)
+    assert worst() > 0.1
+
+
 def test_a_fixed_part_of_the_rows_is_clipped():
     rows = np.random.default_rng(0).normal(size=(20000, 8))
     for part in (0.3, 0.02):

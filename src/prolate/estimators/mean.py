@@ -25,7 +25,7 @@ Some tables are summed otherwise:
   clipped to an interval, longer on the side of its tail (`lengths/interval.py`);
 - a few columns that reach much farther than the others, one that is much larger than all of them
   (`search/apart.py`), or one that proves, in step 4, to be the only skewed one
-  (`clipping/long_column.py`): these are a table of their own, with a part of the budget;
+  (`clipping/long_columns.py`): these are a table of their own, with a part of the budget;
 - baskets and the like, in which most columns are nearly constant, and their other values on one
   side or alike: such rows are far from symmetric (`clipping/rare_mean.py`).
 """

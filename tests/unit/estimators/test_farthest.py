@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import prolate
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.search import farthest
@@ -111,3 +112,26 @@ def test_noise_that_looks_like_rows_far_out_raises_no_spread(monkeypatch):
     spread, reach = with_farthest(curator, 20_000, np.zeros(1), np.ones(1))
     assert spread.tolist() == [1.0]
     assert reach.tolist() == [0.0]
+
+
+def test_rare_values_in_many_units_are_looked_for_as_long_as_some_are_found(monkeypatch) -> None:
+    """Large units hide small ones: three looks left most of 200 flags with a size of others'."""
+
+    def worst() -> float:
+        draw = np.random.default_rng(0)
+        flags = draw.random((8_000, 200)) < draw.uniform(0.05, 0.4, 200)
+        rows = flags * 10.0 ** draw.uniform(0.0, 5.0, 200)
+        made = prolate.mean(rows, budget=Budget(rho=1.0), error_norm="relative", seed=0)
+        return float(np.max(made.noise_std / rows.std(axis=0)))
+
+    assert worst() < 0.02
+    monkeypatch.setattr(farthest, "_MOST_LOOKS_RELATIVE", 3)  # a planted fault
+    assert worst() > 0.1
+
+
+def test_all_looks_together_cost_little() -> None:
+    rows = (rng.random((1_500, 200)) < 0.2) * 10.0 ** rng.uniform(0.0, 5.0, 200)
+    made = prolate.mean(rows, budget=Budget(rho=1.0), error_norm="relative", seed=0)
+    looks = [step.share for step in made.receipt if step.label == "farthest rare columns"]
+    assert len(looks) > 3
+    assert sum(looks) < 0.15

@@ -18,7 +18,7 @@ from prolate.curator import Measurer, Searcher
 from prolate.estimators.clipping.allowance import allowance_of_mean
 from prolate.estimators.clipping.averages import Answer, average, with_center
 from prolate.estimators.clipping.first_look import expected_lengths
-from prolate.estimators.clipping.long_column import long_column, two_means
+from prolate.estimators.clipping.long_columns import long_columns, means_apart
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.clipping.tilt import (
     if_symmetric,
@@ -31,7 +31,6 @@ from prolate.estimators.lengths.expected import Expected, Radii
 from prolate.estimators.lengths.interval import interval_mean, reaches
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.moments import MOMENTS, measure_variation
-from prolate.estimators.portion import Portion
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
 from prolate.parallel import computed_once
@@ -72,7 +71,7 @@ def clipped_mean(
     norms : MeasuredNorms, optional
         What a first look at the lengths of the rows that are searched showed.
     table : Searcher, optional
-        The curator, if one of its columns may be summed by itself (`long_column.py`).
+        The curator, if some of its columns may be summed by themselves (`long_columns.py`).
     """
     sample = shape.sample
     effective, others = effective_columns(shape.spread, scale), max(curator.remaining - share, 0.0)
@@ -119,18 +118,15 @@ def clipped_mean(
     radius = max(expected.best_radius(bias_square), hidden)
     if table is not None and scale.size > 1 and not hidden:
         last = rows.share_of_last
-        long = long_column(table, shape, scale, expected, tilt, radius=radius, share=last)
+        long = long_columns(table, shape, scale, expected, tilt, radius=radius, share=last)
         if long is not None:
+
+            def mean_of(others: Searcher, theirs: Shape, scale: Floats) -> FoundMean:
+                return clipped_mean(others, theirs, scale, share=1.0, error_norm=error_norm)
+
             around = replace(shape, center=first.value, center_noise=first.noise, first=None)
-
-            def mean_of(others: Portion) -> FoundMean:
-                some = others.index
-                theirs = replace(around.of(some), sample=others.sampled())
-                return clipped_mean(others, theirs, scale[some], share=1.0, error_norm=error_norm)
-
-            return two_means(
-                table, around, scale, expected, long, share=last + for_variation, others=mean_of
-            )
+            last += for_variation
+            return means_apart(table, around, scale, expected, long, share=last, others=mean_of)
     variation = measure_variation(
         sample,
         rows.few,

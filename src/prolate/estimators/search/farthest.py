@@ -30,6 +30,9 @@ _RUNS = (1, 2, 3, 4)  # octaves that stand out together
 _LOST, _LOST_OF_MANY = 1e-4, 1e-6
 _LOST_RELATIVE = 1.0  # the same, a loose bound, of rare values that are else guessed as dearly
 _LOOKS, _MOST_LOOKS = 3, 12  # at most: those that find nothing new, and all
+# The most for columns in units of their own, which hide those in smaller ones; and what all looks
+# but the first may cost.
+_MOST_LOOKS_RELATIVE, _MOST_SPENT = 48, 0.1
 _STILL = 0.4  # of the rows that were seen far out, at least, or they were noise
 _RAISED = 2.0  # times a spread: others may have been hidden
 _FAR = 1  # octaves beyond a spread: what is nearer is the bulk
@@ -128,7 +131,7 @@ def own_steps(
         How far rare values of all columns are, together; 0 for columns that have none.
     relative : bool
         Whether errors count relative to spreads: then a size that is seen, though not surely, is
-        better than that of all columns together.
+        better than that of all columns together, and it is looked for as long as some are found.
     """
     step, left, spread = step.copy(), step > 0.0, np.zeros(step.size)
     octaves = _octaves(center.size)
@@ -136,8 +139,11 @@ def own_steps(
     middle = _MIDDLE * unit * np.exp2(np.arange(octaves))
     outside = middle > WITHIN * half[:, np.newaxis]
     several = bool(np.count_nonzero(step) > 1)  # which nothing else tells apart
-    lost = _LOST_RELATIVE if relative else _LOST
-    for _ in range(_LOOKS):
+    least = view.remaining - _MOST_SPENT
+    for look in range(_MOST_LOOKS_RELATIVE if relative else _LOOKS):
+        if look >= _LOOKS and view.remaining < least:
+            break
+        lost = _LOST_RELATIVE if relative and look < _LOOKS else _LOST
         gain = np.where(left, 1.0 / unit, 0.0)
         label = "farthest rare columns"
         counts, std = _look(view, rows, center, gain, label, precisely=several)

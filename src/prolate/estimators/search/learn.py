@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher, Table
+from prolate.estimators.columns import SomeColumns
 from prolate.estimators.present import MISSING, find_present, most_present, present_rows
+from prolate.estimators.search.apart import heavy_columns
 from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.floor import with_far_values
 from prolate.estimators.search.locate import SCALES, Interval, locate, lost_columns
 from prolate.estimators.search.magnitudes import are_mostly_zero, find_magnitudes
 from prolate.estimators.search.place import locate_coarsely
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.search.spread import LARGEST, SMALLEST, measure_scale
+from prolate.estimators.search.spread import LARGEST, NARROWEST, SMALLEST, measure_scale
 from prolate.estimators.search.unknown import search_columns
 from prolate.estimators.shares import Shares, plan_shares, sample_rows
 
@@ -28,6 +30,7 @@ __all__ = ["learn_shape"]
 Floats = NDArray[np.float64]
 
 _GIVEN = 0.1  # how rough a center is taken to be that was given
+_AGAIN, _ALMOST = 2, 1.0  # times that scales are looked for again; octaves from the narrowest
 
 
 def learn_shape(
@@ -129,12 +132,39 @@ def _with_given(
         lost = lost_columns(interval)
         return Shape(rows, sample, middle, scale, off, warnings, center_noise=noise, lost=lost)
     center = interval.center
-    spread = measure_scale(sample, few, interval, reach=0.0, share=shares.scale)
+    spread = _scale_around(sample, few, interval, share=shares.scale)
     spread = np.clip(spread, SMALLEST, LARGEST)
+    heavy, wide = np.zeros(spread.size, dtype=np.bool_), ~interval.narrow
     if not shares.crowded:
         least = 1.0 if interval.part is None else float(interval.part.min())
-        spread, _, _ = with_far_values(
-            sample, few, center, spread, wide=~interval.narrow, least=least
+        raised, floored, reach = with_far_values(
+            sample, few, center, spread, wide=wide, least=least
         )
+        heavy = heavy_columns(raised / spread, reach / raised, wide=wide & ~floored)
+        spread = raised
     lost = lost_columns(interval)
-    return Shape(rows, sample, center, spread, _GIVEN, warnings, lost=lost)
+    return Shape(rows, sample, center, spread, _GIVEN, warnings, heavy=heavy, lost=lost)
+
+
+def _scale_around(sample: Searcher, rows: float, interval: Interval, *, share: float) -> Floats:
+    """Return the columns' spreads around public centers.
+
+    No locations are searched, so intervals may be much too wide: by how large values are beside
+    those of other columns, noise may say anything.
+    """
+    spread = np.zeros(interval.half.size)
+    left = np.arange(spread.size)
+    for _ in range(1 + _AGAIN):
+        view = sample if left.size == spread.size else SomeColumns(sample, left)
+        here, part = interval.at(interval.center, left), left.size / spread.size
+        spread[left] = measure_scale(
+            view, rows, here, reach=0.0, share=share * part, narrower=NARROWEST
+        )
+        wide = np.log2(interval.half) - np.log2(SCALES * np.maximum(spread, SMALLEST))
+        left = np.flatnonzero(~interval.narrow & (wide > NARROWEST - _ALMOST))
+        if not left.size:
+            break
+        half = interval.half.copy()
+        half[left] = SCALES * spread[left]
+        interval = replace(interval, half=half)
+    return spread

@@ -19,7 +19,7 @@ from prolate.estimators.search.pooling import pooled_pieces
 from prolate.estimators.shares import significance
 from prolate.queries import Histogram, MagnitudeGrid
 
-__all__ = ["LARGEST", "SMALLEST", "half_normal_fit", "measure_scale"]
+__all__ = ["LARGEST", "NARROWEST", "SMALLEST", "half_normal_fit", "measure_scale"]
 
 SMALLEST, LARGEST = 1e-140, 1e140
 """Scales are kept within these, so that their squares are floats."""
@@ -31,7 +31,10 @@ _HALVES = 51  # a magnitude's bit pattern >> 51 is its half octave
 _BELOW, _CELLS = 24, 64  # half octaves below an interval's half-width, and in all
 _RARE_BELOW, _RARE_CELLS = 152, 160  # the same where columns are narrow, below `reach`
 _CANDIDATES = 8  # scales tried per octave
-_NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its interval says
+_NARROWER, _WIDER = 4.0, 3.0  # octaves that a scale may be from what its interval says
+NARROWEST = 11.0
+"""The most octaves that a scale is looked for below what its interval says."""
+
 _PRIOR_WIDTH = 7  # candidates that the prior is smoothed over
 _LEAST_PRESENT = 0.3  # at least this part of a column's values is taken to be there
 _TAIL = 3.0  # cells beyond this many bulk scales count as tail
@@ -41,7 +44,13 @@ _GOES_ON = 3.0 * math.sqrt(3.0)  # standard deviations of noise in three cells t
 
 
 def measure_scale(
-    curator: Searcher, rows: float, interval: Interval, *, reach: float | Floats, share: float
+    curator: Searcher,
+    rows: float,
+    interval: Interval,
+    *,
+    reach: float | Floats,
+    share: float,
+    narrower: float = _NARROWER,
 ) -> Floats:
     """Return each column's scale (about a standard deviation).
 
@@ -56,6 +65,8 @@ def measure_scale(
         Where rare values of narrow columns are looked for: up to this far from the bulk.
     share : float
         Share of mu**2.
+    narrower : float
+        How many octaves narrower than its interval says a column may be, at most `NARROWEST`.
 
     Returns
     -------
@@ -81,8 +92,8 @@ def measure_scale(
     wide = np.flatnonzero(~interval.narrow)
     if wide.size:
         guess = interval.half[wide] / SCALES / unit[wide]
-        window = round(_CANDIDATES * (_WIDER - _NARROWER)) + 1
-        start = np.ceil(_CANDIDATES * (np.log2(guess) + _NARROWER)).astype(np.int64)
+        window = round(_CANDIDATES * (_WIDER + narrower)) + 1
+        start = np.ceil(_CANDIDATES * (np.log2(guess) - narrower)).astype(np.int64)
         start = np.clip(start, 0, scales.size - window)
 
         def tried(some: Integers) -> Integers:

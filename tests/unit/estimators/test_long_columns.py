@@ -62,11 +62,14 @@ def test_intervals_allow_for_rows_that_the_lengths_of_all_columns_show() -> None
     assert sum(held) >= 12  # 10 without
 
 
-def test_two_that_are_alike_stay_with_the_others() -> None:
+def test_three_that_are_alike_mostly_stay_with_the_others() -> None:
+    apart = 0
     for seed in range(6):
-        rows = np.column_stack([table(seed, "skewed"), table(seed + 100, "skewed")[:, 0]])
+        more = [table(seed + 100 * k, "skewed")[:, :1] for k in (1, 2)]
+        rows = np.column_stack([table(seed, "skewed"), *more])
         made = prolate.mean(rows, budget=BUDGET, seed=seed)
-        assert made.details.get("columns_apart", 0) == 0
+        apart += "columns_apart" in made.details
+    assert apart <= 2
 
 
 def test_the_whole_budget_is_spent_once() -> None:
@@ -91,3 +94,51 @@ def test_in_any_unit(p: float | str, unit: float) -> None:
     made = prolate.mean(unit * table(0, "skewed"), budget=BUDGET, error_norm=p, seed=0)
     assert np.all(np.isfinite(made.estimate))
     assert np.all((made.noise_std > 0.0) & (made.noise_std < unit))
+
+
+def user_table(seed: int, *, rows: int = 40_000, missing: float = 0.0) -> np.ndarray:
+    """Return costs, which may be missing, two normal columns, and a flag of a twentieth."""
+    rng = np.random.default_rng(seed)
+    cost = rng.lognormal(7.2, 1.0, rows)
+    cost[rng.random(rows) < missing] = np.nan
+    flag = rng.random(rows) < 0.05
+    return np.column_stack([cost, rng.normal(50.0, 17.0, (rows, 2)), flag])
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.25])
+def test_costs_beside_a_flag_are_summed_by_themselves(missing: float) -> None:
+    """A flag tilts, too, but ends at its other value: the costs lost .017 spreads unsaid."""
+    errors, held = [], []
+    for seed in range(RUNS):
+        rows = user_table(seed, missing=missing)
+        budget = Budget(epsilon=1.0, delta=1e-6)
+        made = prolate.mean(rows, budget=budget, error_norm="relative", seed=seed)
+        assert made.details["columns_apart"] == 1
+        off = (made.estimate - np.nanmean(rows, axis=0))[0]
+        errors.append(off / np.nanstd(rows[:, 0]))
+        held.append(abs(off) < 1.96 * np.hypot(made.noise_std[0], made.clipping_std[0]))
+    print("root mean square", np.sqrt(np.mean(np.square(errors))), "held", sum(held))
+    assert np.sqrt(np.mean(np.square(errors))) < 0.009
+    assert sum(held) >= RUNS - 3
+
+
+def test_two_skewed_columns_of_two_kinds_are_each_summed_alone() -> None:
+    apart = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        others = rng.normal(size=(60_000, 4))
+        rows = np.column_stack([rng.exponential(size=60_000), rng.lognormal(size=60_000), others])
+        made = prolate.mean(rows, budget=BUDGET, error_norm="relative", seed=seed)
+        apart.append(made.details.get("columns_apart", 0))
+        assert sum(entry.share for entry in made.receipt) == pytest.approx(1.0)
+        assert np.all(np.abs(made.estimate - rows.mean(axis=0)) < 0.02 * rows.std(axis=0))
+    print(apart)
+    assert max(apart) == 2
+
+
+def test_columns_that_are_all_skewed_stay_together() -> None:
+    """What clipping takes of these is foreseen; alone, each would need a longer interval."""
+    for seed in range(4):
+        rows = np.random.default_rng(seed).exponential(size=(20_000, 4))
+        made = prolate.mean(rows, budget=BUDGET, error_norm="relative", seed=seed)
+        assert made.details.get("columns_apart", 0) == 0
