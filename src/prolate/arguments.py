@@ -296,13 +296,15 @@ def _set_some(
 def _of_all(bounds: Any, columns: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return lower and upper bounds that are not a mapping.
 
-    Those of two columns that seem to be a pair for each are refused.
+    Those of two columns that may as well be a pair for each are refused.
     """
     low, high = _pair(bounds, "bounds")
     lower, upper = _numbers(low, len(columns)), _numbers(high, len(columns))
     two = len(columns) == _TWO and np.ndim(low) == np.ndim(high) == 1
-    twice = two and lower[0] < lower[1] and np.all(lower == upper)
-    if twice or (two and np.any(lower > upper)):
+    as_pairs = two and lower[0] < lower[1] and upper[0] < upper[1]
+    listed = isinstance(bounds, list) and not isinstance(low, np.ndarray)
+    listed |= isinstance(bounds, np.ndarray)
+    if two and (np.any(lower > upper) or (as_pairs and (listed or np.any(lower == upper)))):
         raise InputError(
             "bounds must be (lower, upper), each one number or one per column, with lower <= "
             f"upper; got lower {lower.tolist()} and upper {upper.tolist()}. For a pair per column, "

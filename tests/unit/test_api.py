@@ -500,11 +500,22 @@ def test_bad_help_is_refused(options, text):
 
 def test_bounds_of_two_columns_are_not_taken_for_those_of_all() -> None:
     rows, budget = np.ones((10, 2)), Budget(rho=1)
-    for bounds in ([(0, 300), (0, 300)], [(0, 300), (0, 200)]):
+    refused = [
+        [(0, 300), (0, 300)],
+        [(0, 300), (0, 200)],
+        [(0, 20), (0, 200)],  # would be nothing but 0, and anything up to 200
+        ((0, 20), (0, 200)),
+        [[0, 5], [10, 200]],
+        np.array([[0, 5], [10, 200]]),
+    ]
+    for bounds in refused:
         with pytest.raises(InputError, match="name the columns: bounds="):
             prolate.sum(rows, bounds=bounds, budget=budget)
-    made = prolate.sum(rows, bounds=([0, 1], [2, 1]), budget=Budget(mu=1e3), seed=1)
-    assert made.estimate == pytest.approx([10, 10], abs=0.1)
+    lower, upper = np.zeros(2), np.array([2.0, 3.0])
+    taken = [([0, 1], [2, 1]), [[0, 0], [2, 3]], [lower, upper], (lower, upper), ((0, 0.5), (1, 4))]
+    for bounds in taken:
+        made = prolate.sum(rows, bounds=bounds, budget=Budget(mu=1e3), seed=1)
+        assert made.estimate == pytest.approx([10, 10], abs=0.1)
 
 
 def test_columns_may_be_named_by_number_everywhere() -> None:

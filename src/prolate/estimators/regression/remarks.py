@@ -36,6 +36,6 @@ def remarks(curator: Curator, standard: Standard, moments: Moments) -> tuple[str
     if rare.any():
         found.append(
             f"Most rows seem to have nearly the same value of {names(rare)}: the slopes rest on "
-            "the few others, and may be too large by more than their intervals say."
+            "the few others, and their intervals are wide."
         )
     return tuple(found)

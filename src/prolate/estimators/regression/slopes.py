@@ -31,6 +31,9 @@ _LEAST = 0.02  # of the target's variance, that is always left unexplained
 # Part of the correction by which it may be wrong, and how much more where lengths are not
 # those of normal rows.
 _WRONG, _WRONG_UNLIKE = 0.7, 4.0
+# Mean square that clipped normal features have, and the least that is believed of rare ones;
+# standard deviations of noise that do not show these.
+_USUAL, _LEAST_KEPT, _SURELY = 0.7, 0.25, 2.0
 _MOST_APART = 1e9  # so that numbers stay finite
 
 
@@ -74,12 +77,15 @@ class _Correction:
     rows, of_slopes : float
         How many unclipped rows would have the same sampling error of the level, and of the slopes
         on features that are as spread as the clipped ones.
+    rare : bool
+        Whether features that few rows deviate in may be clipped more than others.
     """
 
     factor: Floats
     doubt: Floats
     rows: float
     of_slopes: float
+    rare: bool = False
 
 
 def weighted_slopes(
@@ -139,7 +145,7 @@ def true_slopes(
     def of(variances: Floats) -> _Correction:
         factor, unlike, unsure = correction(variances, norms, radius, longest, rows)
         wrong = (_WRONG + _WRONG_UNLIKE * unlike) * (factor - 1.0)
-        return _Correction(factor, np.hypot(wrong, unsure), rows, rows)
+        return _Correction(factor, np.hypot(wrong, unsure), rows, rows, rare=True)
 
     return _corrected(moments, of, cut=cut, ridge=ridge)
 
@@ -184,7 +190,10 @@ def _corrected(
     around = axes @ start - float(np.mean(factor)) * slopes  # times the mean, in the level
     noise_level = moments.noise_target_mean**2 + moved**2
     noise_level += moments.noise_mean**2 * float(around @ around)
-    noisy = level @ (turn @ spread @ turn.T) @ level.T
+    noise_slopes = turn @ spread @ turn.T
+    if clip.rare:
+        noise_slopes[np.diag_indices(k)] += (_rare_doubt(moments) * slopes) ** 2
+    noisy = level @ noise_slopes @ level.T
     noisy[k, k] += noise_level
     sampling = level @ ((turn * (left / clip.of_slopes / raised)) @ turn.T) @ level.T
     sampling[k, k] += left / clip.rows
@@ -196,6 +205,18 @@ def _corrected(
         mean=place,
         rest=left,
     )
+
+
+def _rare_doubt(moments: Moments) -> Floats:
+    """Return by which part slopes may be too large of features that few rows deviate in.
+
+    These rows are long by that feature, and so clipped by more than others: to a part c of it, of
+    which the clipped feature's mean square is the square, as its deviation is known to be about 1.
+    Slopes are too large by 1 / c.
+    """
+    square = np.diag(moments.features) + _SURELY * math.sqrt(2.0) * moments.noise
+    kept = np.sqrt(np.clip(square / _USUAL, _LEAST_KEPT, 1.0))
+    return np.asarray(1.0 / kept - 1.0)
 
 
 def average(found: Sequence[Slopes]) -> Slopes:
