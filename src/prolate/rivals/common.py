@@ -17,6 +17,7 @@ __all__ = ["binary_search", "need_replace", "noted_universe", "search_steps", "u
 Floats = NDArray[np.float64]
 
 _UNIVERSE = 2.0**20  # where no bounds are given
+_LEAST_UNIVERSE = 2.0**-200  # smaller values have squares, and parts of these, that are no floats
 _FINER = 4  # steps past log2(width): a resolution of 1/16 where PLAN's analysis has 1
 
 
@@ -39,7 +40,7 @@ def universe(curator: Curator, given: float | None = None) -> float:
             raise InputError(f"universe must be positive and finite; got {given:g}.")
         return given
     finite = [abs(b) for side in curator.bounds or () for b in side if math.isfinite(b)]
-    return max(finite) if any(finite) else _UNIVERSE
+    return max(*finite, _LEAST_UNIVERSE) if any(finite) else _UNIVERSE
 
 
 def noted_universe(curator: Curator, largest: float, given: float | None) -> tuple[str, ...]:

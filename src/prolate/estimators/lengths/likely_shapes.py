@@ -31,7 +31,7 @@ STEPS = 4
 _FAR = 40  # octaves to either side of a scale at which shapes are known
 _REACH = np.exp2(np.arange(-_FAR * STEPS, _FAR * STEPS + 1) / STEPS)
 _WEIBULL = ((0.5, 0.05), (0.7, 0.12), (1.0, 0.25), (1.5, 0.2), (2.2, 0.12), (4.0, 0.1), (8.0, 0.1))
-_LOG_NORMAL = ((0.25, 0.08), (0.5, 0.12), (1.0, 0.12), (1.5, 0.03), (2.0, 0.005))
+_LOG_NORMAL = ((0.25, 0.08), (0.5, 0.12), (0.8, 0.1), (1.1, 0.1), (1.4, 0.06), (1.8, 0.01))
 _PARETO = ((1.5, 0.005), (2.0, 0.01), (3.0, 0.03), (5.0, 0.04))
 # Whole numbers of a unit, of which a part is more than one, a part of these more than two, ...
 _COUNTS = ((0.1, 0.03), (0.2, 0.04), (0.35, 0.04), (0.55, 0.03), (0.75, 0.01))
@@ -189,7 +189,7 @@ def _answer(edges: Floats, models: _Models, weight: Floats, side: _Side, rows: f
         beyond=(likely * part) @ models.left,
         mean=float(lost[0]),
         square=float(square[0]),
-        guessed=(likely * part) @ models.guessed,
+        guessed=2.0 * (likely * part) @ models.guessed,
         lost_square=lost_square,
         doubt_square=doubt_square,
         most=np.ones(reach.size),
