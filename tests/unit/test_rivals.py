@@ -566,3 +566,16 @@ def test_a_ledger_books_the_exponential_mechanism_in_rho(tmp_path):
     (entry,) = book.entries()
     assert entry.composition == "zcdp"
     assert entry.mu == budget.for_zcdp().mu
+
+
+@pytest.mark.parametrize("method", ["plan", "plan-noscale", "plan-exponential", "iome"])
+@pytest.mark.parametrize("bound", [5e-324, 1e-300, 1e-60, 1e140])
+def test_what_is_paid_for_is_released_within_any_bounds(method: str, bound: float) -> None:
+    """Bounds so near each other that their squares vanish ended in errors after the charge."""
+    draw = np.random.default_rng(0)
+    for rows in (draw.random((200, 2)), np.full((200, 2), np.nan), np.full((200, 2), 1e-310)):
+        for seed in range(3):
+            made = prolate.mean(
+                rows, bounds=(0, bound), method=method, budget=Budget(mu=1), seed=seed
+            )
+            assert np.all(np.isfinite(made.estimate))

@@ -11,6 +11,7 @@ the first sum, for a tenth of the budget, says how large they are.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +23,7 @@ from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.lengths.tail import find_tail
 from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.search.longest import ALONE, longest_columns
-from prolate.estimators.shares import radius_share, rows_changed
+from prolate.estimators.shares import one_row_noise, radius_share, rows_changed
 from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
 
@@ -36,6 +37,12 @@ NORMAL = np.sqrt(2.0)
 _RADIUS = 2.0  # times the share that a mean spends on norms: the tail is worth it
 _LOOKS, _LEAST = 6.0, 0.3  # parts of what is left, for four looks and the sum; and that, at least
 _LOST = 1.4  # of what is beyond the radius: squares are all on one side
+# By how much farther few rows of one column are clipped than if they were normal, by the noise of a
+# count over the rows: noise hides tails, and where it is large, more of it would cost too much.
+_NOISE, _FARTHER = (1.0 / 1000.0, 1.0 / 250.0, 1.0 / 80.0, 1.0 / 40.0), (1.0, 1.9, 1.9, 1.0)
+# What noise hides beyond: so many times a count's noise, of which this part of the rows is no
+# matter; at most this part.
+_HIDDEN, _FEW, _MOST_HIDDEN = 8.0, 1.0 / 500.0, 0.15
 _FIRST = 0.1  # part of the share that tells sizes
 _DIFFER = 0.5  # variance of what they are to be, over those before
 
@@ -153,6 +160,10 @@ def _summed(
     share = min(max(share - (before - curator.remaining), 0.5 * share), curator.remaining)
     clipped = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share)
     tail = find_tail(norms, size / scale, clipped, rows)
+    counted = one_row_noise(curator, rows, before)
+    if size.size == 1:
+        farther = float(np.interp(math.log(counted), np.log(_NOISE), _FARTHER))
+        tail = replace(tail, radius=farther * tail.radius)
     query = ClippedSum(size, scale, tail.radius, about=mean)
     measured = curator.measure(query, share=share, label="variance")
     noise_std = query.unit * measured.noise / rows
@@ -162,10 +173,14 @@ def _summed(
     most = float(np.linalg.norm(normal))
     unseen = lost_part(beyond, tail.radius, float(np.max(noise_std / scale)), most, part=_LOST)
     seen = float(np.linalg.norm(tail.lost))
+    hidden = max(counted - _FEW, 0.0) * _HIDDEN
+    away = min(hidden, _MOST_HIDDEN) * tail.radius * scale / math.sqrt(size.size)
     return Squares(
         value=size + query.unit * measured.values / rows,
         noise_std=noise_std,
-        clipping_std=(max(1.0, unseen / seen) if seen > 0.0 else 1.0) * tail.lost * scale,
+        clipping_std=np.hypot(
+            (max(1.0, unseen / seen) if seen > 0.0 else 1.0) * tail.lost * scale, away
+        ),
         size=size,
         stretch=max(tail.stretch, stretch_beyond(beyond, tail.radius, normal)),
         radius=tail.radius,
