@@ -51,6 +51,9 @@ INCOMES[:, 1] = 0.5 * np.exp(2.0 * np.random.default_rng(7).standard_normal(3_00
 IN_CENTS = INCOMES * [1.0, 1e5, 1.0, 1.0]
 SKEWED = np.random.default_rng(11).standard_normal((5_000, 8))
 SKEWED[:, 1] = np.exp(0.7 * SKEWED[:, 1])
+SKEWED_HOLES = np.where(
+    np.random.default_rng(13).random(SKEWED.shape) < 0.2 * (np.arange(8) == 1), np.nan, SKEWED
+)
 GROUP = (
     np.random.default_rng(8).standard_normal((1_000, 4)) + 10.0 * (np.arange(1_000) < 25)[:, None]
 )
@@ -227,6 +230,7 @@ SUBJECTS: dict[str, Subject] = {
     "mean, a heavy column that rules": Subject(_mean, IN_CENTS),
     "mean, a skewed column": Subject(_mean, SKEWED),
     "mean, a skewed column, of a sample": Subject(of_a_sample(_mean), SKEWED),
+    "mean, a skewed column, missing values": Subject(_mean, SKEWED_HOLES),
     "mean, a group of rows": Subject(_mean, GROUP),
     "mean, missing values": Subject(_mean, HOLES),
     "mean, missing values, of a sample": Subject(of_a_sample(_mean), HOLES),

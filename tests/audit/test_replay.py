@@ -76,7 +76,14 @@ def test_columns_are_a_table_of_their_own_in_their_replays(name, relation, monke
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
-@pytest.mark.parametrize("name", ["mean, a skewed column", "mean, a skewed column, of a sample"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mean, a skewed column",
+        "mean, a skewed column, of a sample",
+        "mean, a skewed column, missing values",
+    ],
+)
 def test_a_skewed_column_has_a_sum_of_its_own_in_its_replays(name, relation, monkeypatch) -> None:
     """A row that goes from corner to corner goes from one end of its interval to the other.
 

@@ -160,7 +160,8 @@ def _scale_around(sample: Searcher, rows: float, interval: Interval, *, share: f
         spread[left] = measure_scale(
             view, rows, here, reach=0.0, share=share * part, narrower=NARROWEST
         )
-        wide = np.log2(interval.half) - np.log2(SCALES * np.maximum(spread, SMALLEST))
+        narrowed = np.log2(np.maximum(interval.half, SMALLEST) / SCALES)
+        wide = narrowed - np.log2(np.maximum(spread, SMALLEST))
         left = np.flatnonzero(~interval.narrow & (wide > NARROWEST - _ALMOST))
         if not left.size:
             break
