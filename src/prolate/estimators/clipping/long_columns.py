@@ -111,7 +111,9 @@ def long_columns(
         risk = beyond * float(np.linalg.norm(size[index] * tilted / np.sum(tilted)))
         better = noise**2 + risk**2 > _DEAR * (expected.noise * total) ** 2
         part = own / total
-        precise = is_precise(table, float(np.min(shape.present)), float(part.min()) * share)
+        # The more columns, the surer: they would be as well foreseen together.
+        each = float(part.min()) * share / count
+        precise = is_precise(table, float(np.min(shape.present)), each)
         if better and precise and total < least:
             best, least = LongColumns(index, part), total
     return best

@@ -51,7 +51,7 @@ USUAL = 1.25
 """Standard deviations, over mean absolute ones, of normal errors."""
 
 _SHARE, _LEAST_SHARE = (0.003, 0.35), 0.1  # wanted noise, over the rows, and largest share
-_ALMOST = 0.8  # of the noise that is wanted: more shows too little
+_ALMOST = 0.5  # times the noise of a count: twice what is wanted still shows a tail
 _SHARE_OF_FEW = (0.04, 0.45)  # the same, of the rows apart, where they are few
 _WRONG = 0.5  # of what is lost: no tail is quite such a curve, ...
 _GATHERED = 2.0  # ... and where in a cell values gather is unknown
@@ -252,6 +252,6 @@ def few_share(curator: Measurer, apart: float) -> float:
 
 
 def is_precise(curator: Measurer, rows: float, share: float) -> bool:
-    """Return whether a share can count the sides about as precisely as `sides_share` wants."""
+    """Return whether a share can count the sides half as precisely as `sides_share` wants."""
     wanted, most = _SHARE
     return _ALMOST * one_row_noise(curator, rows, share) <= wanted * math.sqrt(most)
