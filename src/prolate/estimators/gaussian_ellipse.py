@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.curator import Curator
+from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.shares import count_rows
 from prolate.queries import ClippedSum, Count
 from prolate.theory import optimal_scale
 

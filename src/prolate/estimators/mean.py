@@ -46,6 +46,7 @@ from prolate.estimators.clipping.fixed_clip import CLIPPED, fixed_clip_mean
 from prolate.estimators.clipping.rare_mean import UNSURE, mostly_rare_mean, with_rare_shrunk
 from prolate.estimators.clipping.rough_mean import rough_column_mean
 from prolate.estimators.clipping.stated import stated
+from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.portion import Portion
@@ -57,7 +58,7 @@ from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.variances import with_variances
 from prolate.estimators.search.within import are_bounded, fill_bounds, window_within
-from prolate.estimators.shares import count_rows, plan_shares
+from prolate.estimators.shares import plan_shares
 from prolate.estimators.sum import mean_within
 from prolate.theory import RELATIVE, optimal_scale
 

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurement, Searcher
 from prolate.estimators.columns import View
+from prolate.estimators.counting import count_rows
 from prolate.estimators.portion import Portion
-from prolate.estimators.shares import count_rows, fewest_values, present_share, whole_share
+from prolate.estimators.shares import fewest_values, present_share, whole_share
 from prolate.queries import (
     ClippedSum,
     Count,

@@ -15,15 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.budget import Neighbors
-from prolate.curator import Curator, Measurer, Searcher
-from prolate.queries import Count
+from prolate.curator import Measurer, Searcher
+from prolate.estimators.neighbors import rows_changed
 
 __all__ = [
     "LOST",
-    "ROWS_SHARE",
     "Shares",
-    "count_rows",
     "farthest_share",
     "fewest_values",
     "length_share",
@@ -33,9 +30,7 @@ __all__ = [
     "pooled_share",
     "present_location",
     "present_share",
-    "radii_apart",
     "radius_share",
-    "rows_changed",
     "sample_rows",
     "share_for",
     "significance",
@@ -74,8 +69,6 @@ _LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # many as are searched in no time.
 _ENOUGH_ROWS, _ENOUGH_NOISE = 12_288, 250.0
 _CHEAP_VALUES, _MOST_VALUES = 1 << 20, 1 << 25
-ROWS_SHARE = 0.01  # for a private number of rows
-_UNCOUNTED, _ROWS_AGAIN = 0.15, 0.06  # noise of these, over them, and a share to count them again
 # Counts noisier than this are said to be noisy. Well above the noise that `_LOCATION` wants:
 # where rows are many it is just that, or 1/2 % more if `ROWS_SHARE` was spent on their number.
 _SMALL = 0.06
@@ -315,50 +308,3 @@ def farthest_share(
 def significance(tests: int, lost: float = _LOST) -> float:
     """Return how many standard deviations noise exceeds once in 1 / `lost` such searches."""
     return math.sqrt(2.0 * math.log(tests / lost))
-
-
-def rows_changed(neighbors: Neighbors) -> int:
-    """Return how many rows differ between two neighbors: one goes, and under replace one comes.
-
-    If it is k, a sum of rows clipped to norm C has l2 sensitivity k C, and a histogram in
-    which each row counts once has sqrt(k).
-
-    Examples
-    --------
-    >>> rows_changed("replace"), rows_changed("add-remove")
-    (2, 1)
-    """
-    return 2 if neighbors == "replace" else 1
-
-
-def radii_apart(neighbors: Neighbors, *, one_sided: bool = False) -> float:
-    """Return how far apart sums of clipped rows of two neighbors are at most, over the radius.
-
-    Two rows that deviate to the same side in every column are never opposite each other.
-
-    Examples
-    --------
-    >>> radii_apart("replace"), radii_apart("add-remove")
-    (2.0, 1.0)
-    >>> radii_apart("replace", one_sided=True) == 2**0.5
-    True
-    """
-    changed = float(rows_changed(neighbors))
-    return math.sqrt(changed) if one_sided else changed
-
-
-def count_rows(curator: Curator, *, again: bool = False) -> float:
-    """Return the number of rows: public, or measured if it is private (at least 1).
-
-    Once more for a larger share, if it is asked for and noise is a large part of the first count.
-    """
-    if curator.neighbors == "replace":
-        return float(curator.public_rows())
-    first = curator.measure(Count(curator.dimension), share=ROWS_SHARE, label="rows")
-    rows = float(first.values[0])
-    if again and first.std > _UNCOUNTED * rows:
-        share = _ROWS_AGAIN * curator.remaining
-        second = curator.measure(Count(curator.dimension), share=share, label="rows again")
-        weights = np.array([first.std, second.std]) ** -2.0
-        rows = float(np.average([rows, float(second.values[0])], weights=weights))
-    return max(1.0, rows)

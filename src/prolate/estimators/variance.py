@@ -20,6 +20,7 @@ from prolate.curator import Curator, Searcher
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.squares import NORMAL, mean_squares
+from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.search.alike import likely_scale, raised_spread
@@ -27,7 +28,6 @@ from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import RareColumn, rare_column_variance
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.variances import with_variances
-from prolate.estimators.shares import count_rows
 from prolate.theory import RELATIVE
 
 __all__ = ["variance"]

@@ -14,8 +14,8 @@ from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators import Estimate
+from prolate.estimators.counting import ROWS_SHARE
 from prolate.estimators.gaussian_ellipse import Clipping, clipping_radius, scaling
-from prolate.estimators.shares import ROWS_SHARE
 from prolate.forecast.rehearsal import Expectation, length, power, rehearse
 from prolate.rivals import plan
 

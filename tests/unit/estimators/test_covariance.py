@@ -11,6 +11,7 @@ import prolate
 from prolate import Budget, InputError, Release, rivals
 from prolate.curator import Curator
 from prolate.estimators.clipping.squares import Squares
+from prolate.estimators.counting import count_rows
 from prolate.estimators.covariance import diagonal
 from prolate.estimators.covariance import moment as own
 from prolate.estimators.covariance.covariance import _hidden
@@ -19,7 +20,6 @@ from prolate.estimators.covariance.matrix import Matrix
 from prolate.estimators.covariance.moment import Moment, combine
 from prolate.estimators.covariance.spectrum import shrunk_spectrum
 from prolate.estimators.lengths.norms import MeasuredNorms
-from prolate.estimators.shares import count_rows
 from prolate.release.views import cells
 from prolate.sources import open_source
 

@@ -13,13 +13,13 @@ from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.clipping import first_look
 from prolate.estimators.clipping.first_look import with_first_look
+from prolate.estimators.counting import count_rows
 from prolate.estimators.lengths.norms import MeasuredNorms, finer_edges, measure_norms, safe_cell
 from prolate.estimators.lengths.tail import find_tail
 from prolate.estimators.search.floor import with_common_floor
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.longest import longest_columns
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.shares import count_rows
 from prolate.sources import open_source
 
 N = 20_000

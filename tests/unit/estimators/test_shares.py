@@ -7,7 +7,8 @@ import pytest
 
 import prolate
 from prolate.curator import Curator
-from prolate.estimators.shares import Shares, count_rows, plan_shares
+from prolate.estimators.counting import count_rows
+from prolate.estimators.shares import Shares, plan_shares
 from prolate.sources import open_source
 
 RELATIONS = ["replace", "add-remove"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.expected import Expected, kept_parts
-from prolate.estimators.shares import radii_apart
+from prolate.estimators.neighbors import radii_apart
 from prolate.theory import effective_columns
 
 __all__ = ["Tilt", "if_symmetric", "measure_tilt", "tilt_share"]

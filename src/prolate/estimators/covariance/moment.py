@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.estimators.covariance.lengths import Lengths, learn_lengths
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
+from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.rotation import TurnedCurator
-from prolate.estimators.shares import rows_changed
 from prolate.queries import Gram
 
 __all__ = [

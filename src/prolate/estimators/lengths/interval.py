@@ -20,7 +20,7 @@ from prolate.estimators.lengths.clip import rounding_std
 from prolate.estimators.lengths.expected import Expected
 from prolate.estimators.lengths.sides import SideTail, measure_sides, sides_share
 from prolate.estimators.moments import Variation
-from prolate.estimators.shares import radii_apart
+from prolate.estimators.neighbors import radii_apart
 from prolate.queries import ClippedSum
 
 __all__ = [

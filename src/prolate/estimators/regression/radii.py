@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from prolate.curator import Curator
 from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius
+from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.regression.correction import FARTHER, attenuation, mean_square
 from prolate.estimators.regression.standard import longest_square
-from prolate.estimators.shares import rows_changed
 
 __all__ = [
     "FAR_CUT",

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
+from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.standardize import standardize
 from prolate.estimators.search.place import place
 from prolate.estimators.search.spread import LARGEST
-from prolate.estimators.shares import rows_changed
 
 __all__ = ["HIDDEN", "Found", "search"]
 

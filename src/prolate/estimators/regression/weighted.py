@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurement
 from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.regression.correction import FARTHER, attenuation, weights
 from prolate.estimators.regression.line import read_moments
 from prolate.estimators.regression.radii import FAR_CUT, longest_length
 from prolate.estimators.regression.slopes import Slopes, weighted_slopes
 from prolate.estimators.regression.standard import WEIGHT, Standard, longest_square
-from prolate.estimators.shares import rows_changed
 from prolate.queries import ResidualGram
 
 __all__ = ["Weighted", "weighted_share"]

@@ -20,14 +20,10 @@ from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.interval import FAR, Clipped, IntervalPlan, clipped_to_interval
 from prolate.estimators.lengths.likely_shapes import STEPS, few_values
 from prolate.estimators.lengths.sides import SideTail, counted_again, few_share, fit_tail
+from prolate.estimators.neighbors import radii_apart, rows_changed
 from prolate.estimators.search.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.search.locate import Interval
-from prolate.estimators.shares import (
-    length_share,
-    radii_apart,
-    rows_changed,
-    significance,
-)
+from prolate.estimators.shares import length_share, significance
 from prolate.queries import ClippedSum, EdgesGrid, Histogram, NormHistogram
 
 __all__ = ["RareColumn", "gap_of_one", "rare_column", "rare_column_mean", "rare_column_variance"]
