@@ -23,6 +23,7 @@ from prolate.release import GroupedRelease, Release
 from prolate.release.key import parts
 from prolate.release.views import aligned, cells, middle_out, round_to, shown_as_matrix
 from prolate.release.words import (
+    NO_GROUPS,
     NOT_PRIVATE,
     UNEVEN,
     error_in_words,
@@ -119,7 +120,7 @@ def print_groups(
         out.print(NOT_PRIVATE, style="bold red", soft_wrap=True)
     out.print()
     if release.first is None:
-        out.print("No group is surely large enough not to be one person's.")
+        out.print(NO_GROUPS, soft_wrap=True)
     else:
         header, rows = release.cells(level, intervals=intervals)
         names = len(parts(release.by))

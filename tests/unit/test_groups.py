@@ -458,6 +458,12 @@ def test_no_group_is_large_enough() -> None:
     assert g.table() == []
     assert GroupedRelease.from_json(g.to_json()) == g
     assert "0 groups" in repr(g)
+    for shown in (
+        repr(g),
+        g.to_html().replace("&#39;", "'"),
+        g._repr_html_().replace("&#39;", "'"),
+    ):
+        assert "No group is surely large enough not to be one person's" in shown
 
 
 def test_groups_that_only_pandas_or_polars_know() -> None:

@@ -22,6 +22,12 @@ UNEVEN = (
 
 _UNEVEN = 10.0  # noise over sampling error, between columns
 
+NO_GROUPS = (
+    "No group is surely large enough not to be one person's. Fewer and larger groups would help, "
+    "such as ranges of numbers or months of dates; or name the groups, if they are public."
+)
+"""What is said where groups were to be found, and none is shown."""
+
 NOT_PRIVATE = "NOT PRIVATE: made with a seed. For tests only; do not publish."
 
 
