@@ -46,6 +46,15 @@ def said(capsys: pytest.CaptureFixture[str], line: str, *, code: int = 2) -> str
     return out + err
 
 
+def test_names_may_have_spaces_after_commas(
+    visits: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = said(capsys, "mean visits.csv -c 'age, cost' --bounds age=0:99 --mu 1", code=0)
+    assert "mean of 2 columns" in out
+    line = "count visits.csv --by 'region, patient_id' --key 'north, p7' --mu 1"
+    assert "by region, patient_id: 1 group" in said(capsys, line, code=0)
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
