@@ -657,7 +657,9 @@ def test_frames_of_every_kind_hold_the_same(make: Any) -> None:
     assert list(frame.columns) == arrow.column_names == polars.columns
     assert frame["estimate"].tolist() == arrow["estimate"].to_pylist()
     assert str(arrow.schema.field("n").type) == "double"
+    assert len(g.to_csv().splitlines()) == 1 + len(frame)
     none = GroupedRelease.from_dict({**g.to_dict(), "groups": []})
+    assert none.to_csv().startswith('"group","n","column"')
     assert none.to_arrow().num_rows == len(none.to_frame()) == none.to_polars().height == 0
     assert none.to_arrow().column_names[:3] == ["group", "n", "column"]
 

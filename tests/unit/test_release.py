@@ -321,6 +321,44 @@ def test_frame() -> None:
     assert release(sampling_std=None).to_frame()["sampling_std"].isna().all()
 
 
+def test_a_column_by_its_name() -> None:
+    r = release()
+    assert r["income"] == 0.1
+    assert np.ndim(r["visits"]) == 0
+    several = release(
+        statistic="quantile",
+        estimate=[[1, 2], [3, 4], [5, 6]],
+        noise_std=np.ones((3, 2)),
+        sampling_std=None,
+    )
+    assert np.array_equal(several["income"], [2.0, 4.0, 6.0])
+    with pytest.raises(KeyError, match="Did you mean 'income'"):
+        r["incme"]
+    with pytest.raises(KeyError, match="no column 0"):
+        r[0]  # type: ignore[index]
+    with pytest.raises(TypeError, match="not iterable"):
+        list(r)
+    assert np.asarray(r).shape == ()  # no list of numbers
+
+
+def test_a_table_of_csv(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    path, r = tmp_path / "table.csv", release(columns=["visits", 'a "b",\nc'], sampling_std=None)
+    r.to_csv(path, level=0.9)
+    pandas.testing.assert_frame_equal(pandas.read_csv(path), r.to_frame(0.9))
+    text = release().to_csv(path)
+    assert path.read_text(encoding="utf-8") == text  # a table takes the place of another
+    rows = tmp_path / "rows.csv"
+    for already in ("column,estimate\n1,2\n", ""):
+        rows.write_text(already, encoding="utf-8")
+        with pytest.raises(ReleaseError, match="no such table"):
+            r.to_csv(rows)
+        assert rows.read_text(encoding="utf-8") == already
+    for name in ("table.parquet", "table.csv.gz", "table.tsv"):
+        with pytest.raises(ReleaseError, match=r"ends in \.csv"):
+            r.to_csv(tmp_path / name)
+
+
 @pytest.mark.parametrize("module", ["pandas", "matplotlib.pyplot"])
 def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     monkeypatch.setitem(sys.modules, module, None)

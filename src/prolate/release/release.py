@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Budget, Neighbors
-from prolate.errors import ReleaseError
+from prolate.errors import ReleaseError, did_you_mean
 from prolate.release import views, words
 from prolate.release.arrays import check_arrays, frozen
 from prolate.release.intervals import normal_interval
@@ -167,6 +167,27 @@ class Release(Shown):
         if not math.isfinite(self.n) or not (self.error_norm >= 1.0 or self.error_norm == 0.0):
             raise ReleaseError("n must be finite, and error_norm at least 1 or (relative) 0.")
         check_paid(self.receipt, self.budget)
+
+    def __getitem__(self, column: str) -> float | NDArray[np.float64]:
+        """Return the estimate of a column by its name.
+
+        It is a number; of several quantiles an array of one each; and of a covariance an array
+        of those with every column.
+
+        Examples
+        --------
+        >>> r = Release(statistic="mean", estimate=[2.0, 5.5], columns=("visits", "age"),
+        ...     noise_std=[0.5, 0.1], n=100, budget=Budget(mu=1), neighbors="replace",
+        ...     method="auto")
+        >>> float(r["age"])
+        5.5
+        """
+        if column not in self.columns:
+            hint = did_you_mean(column, self.columns) if isinstance(column, str) else ""
+            raise KeyError(f"There is no column {column!r} in this release.{hint}")
+        return self.estimate[..., self.columns.index(column)][()]
+
+    __iter__ = None  # names are not counted: without this, release[0], release[1], ... would be
 
     def interval(self, level: float = 0.95) -> NDArray[np.float64]:
         """Return a normal confidence interval for each number of `estimate`.

@@ -260,6 +260,17 @@ def arrow_table(shown: Shown, level: float) -> pa.Table:
     return pa.Table.from_pylist(shown.table(level), schema=pa.schema(fields))
 
 
+def csv_text(shown: Shown, level: float) -> str:
+    """Return the records of a release as CSV."""
+    from io import BytesIO
+
+    from pyarrow import csv
+
+    sink = BytesIO()
+    csv.write_csv(arrow_table(shown, level), sink)
+    return sink.getvalue().decode()
+
+
 def _missing(shown: Shown, method: str, library: str) -> str:
     name = type(shown).__name__
     return (
