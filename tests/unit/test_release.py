@@ -321,6 +321,34 @@ def test_frame() -> None:
     assert release(sampling_std=None).to_frame()["sampling_std"].isna().all()
 
 
+@pytest.mark.parametrize(
+    ("statistic", "estimate", "ends"),
+    [
+        ("variance", [1.0, 9.0], [[0.0, 3.0], [7.0, 11.0]]),
+        ("count", [-1.0, -9.0], [[0.0, 1.0], [0.0, 0.0]]),
+        ("mean", [1.0, -9.0], [[-1.0, 3.0], [-11.0, -7.0]]),
+        ("covariance", [[1.0, 1.0], [1.0, 9.0]], [[[0, 3], [-1, 3]], [[-1, 3], [7, 11]]]),
+        ("correlation", [[1.0, 0.5], [0.5, 1.0]], [[[-1, 1], [-1, 1]], [[-1, 1], [-1, 1]]]),
+    ],
+)
+def test_intervals_hold_nothing_that_is_impossible(
+    statistic: str, estimate: Any, ends: Any
+) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    r = release(statistic=statistic, estimate=estimate, noise_std=np.ones(np.shape(estimate)),
+                sampling_std=None)  # fmt: skip
+    level = 1.0 - math.erfc(2.0 / math.sqrt(2.0))  # of two standard deviations
+    np.testing.assert_allclose(r.interval(level), ends, atol=1e-9)
+    wide = release(statistic=statistic, estimate=estimate, sampling_std=None,
+                   noise_std=np.full(np.shape(estimate), np.finfo(float).max))  # fmt: skip
+    for one in (r, wide):
+        assert one.plot() is not None
+        assert one.to_html()
+    if statistic in ("variance", "mean"):
+        drawn = r.plot(level=level).containers[0].lines[2][0].get_segments()
+        np.testing.assert_allclose([bar[:, 0] for bar in drawn], ends, atol=1e-9)
+
+
 def test_a_column_by_its_name() -> None:
     r = release()
     assert r["income"] == 0.1

@@ -194,8 +194,9 @@ class Release(Shown):
 
         It is ``estimate -+ z sqrt(noise_std**2 + sampling_std**2 + clipping_std**2)``. A term
         that is None is left out, and so is the sampling error of a sum. For a regression it is
-        ``estimate -+ z sqrt(diagonal of error_covariance)``. `interval_covers` says in words
-        what the interval covers.
+        ``estimate -+ z sqrt(diagonal of error_covariance)``. Where no population has such a
+        value, it is cut off: below 0 for variances and counts, beyond -1 and 1 for
+        correlations. `interval_covers` says in words what the interval covers.
 
         Parameters
         ----------
