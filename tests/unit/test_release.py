@@ -321,6 +321,18 @@ def test_frame() -> None:
     assert release(sampling_std=None).to_frame()["sampling_std"].isna().all()
 
 
+@pytest.mark.parametrize("statistic", ["mean", "covariance"])
+def test_noise_of_which_nothing_is_known_is_infinite(statistic: str) -> None:
+    shape = (2,) if statistic == "mean" else (2, 2)
+    largest = np.finfo(float).max
+    r = release(statistic=statistic, estimate=np.ones(shape), noise_std=np.full(shape, largest),
+                sampling_std=np.full(shape, largest))  # fmt: skip
+    for text in (repr(r), r.to_html(), r._repr_html_()):
+        assert "inf" in text
+        assert "1.8e+308" not in text
+        assert "1.79769e+308" not in text
+
+
 @pytest.mark.parametrize(
     ("statistic", "estimate", "ends"),
     [
@@ -484,6 +496,7 @@ def test_guarantee_is_one_sentence(budget: Budget, neighbors: str, parts: list[s
         (0.0, 1e-9, "0e+00"),
         (3e-5, 1e-7, "3.000e-05"),
         (1e300, 1e290, "1e+300"),
+        (-1.7e308, 3.0, "-inf"),
         (5e-324, 5e-324, "4.9e-324"),
         (1.0, 0.0, "1"),
     ],

@@ -72,8 +72,9 @@ class Release(Shown):
     columns : tuple of str, length d
         The names of the columns. For a regression, of the features, then ``"intercept"``.
     noise_std : ndarray of float64, shape of `estimate`, or None
-        Standard deviation of the privacy noise alone, in the units of `estimate`. None for
-        a regression whose method cannot state it.
+        Standard deviation of the privacy noise alone, in the units of `estimate`; the largest
+        float (shown as inf) where the estimate says nothing. None for a regression whose method
+        cannot state it.
     sampling_std : ndarray of float64, shape of `estimate`, or None
         Standard deviation of the sampling error, computed from private scales. None if it
         cannot be stated.

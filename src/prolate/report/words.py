@@ -192,7 +192,8 @@ def shape(release: Release) -> str:
     with np.errstate(over="ignore"):
         ratio = float(known.max() / known.min())
     if ratio < 1.005:
-        return f"The noise is round: the same, {known.max():.3g}, in all {known.size:,} numbers."
+        same = round_to(known.max(), known.max())
+        return f"The noise is round: the same, {same}, in all {known.size:,} numbers."
     words = (
         f"The largest noise, {round_to(known.max(), known.max())}, is {_times(ratio)} the "
         f"smallest, {round_to(known.min(), known.min())}: it is stretched to the columns."
