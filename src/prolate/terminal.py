@@ -30,6 +30,7 @@ from prolate.release.words import (
     headline,
     is_uneven,
     no_errors,
+    price_in_words,
     printable,
 )
 
@@ -160,7 +161,7 @@ def _notes(release: Release, level: float, *, intervals: bool) -> list[tuple[str
         notes.append(("intervals", f"none: {no_errors(release)}"))
     return [
         *notes,
-        ("budget", str(release.budget)),
+        ("budget", price_in_words(release)),
         ("guarantee", release.guarantee),
         *[("unit", str(unit)) for unit in [release.unit] if unit is not None],
         ("method", method),

@@ -244,6 +244,8 @@ class Release(Shown):
     @property
     def guarantee(self) -> str:
         """One sentence that says exactly what is guaranteed."""
+        if self.private and words.is_public(self):
+            return words.no_guarantee_needed(self)
         return words.guarantee(self)
 
     def table(self, level: float = 0.95) -> list[dict[str, Any]]:

@@ -115,6 +115,7 @@ def _common(release: Release | GroupedRelease, level: float) -> dict[str, Any]:
         "release": release,
         "title": words.title(release),
         "level": f"{100 * level:.6g}%",
+        "price": words.price(release),
         "guarantee": words.guarantee(release),
         "protection": words.protection(release),
         "warnings": [printable(warning) for warning in release.warnings],
