@@ -46,6 +46,13 @@ def said(capsys: pytest.CaptureFixture[str], line: str, *, code: int = 2) -> str
     return out + err
 
 
+def test_files_called_alike_are_refused(visits: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    VISITS.to_parquet("visits.parquet")
+    words = said(capsys, "count visits.csv visits.parquet --mu 1")
+    assert "visits.csv and visits.parquet are most likely the same rows twice;" in words
+    assert "matches visits.csv and visits.parquet" in said(capsys, "count 'visits.*' --mu 1")
+
+
 def test_names_may_have_spaces_after_commas(
     visits: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
