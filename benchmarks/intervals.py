@@ -154,8 +154,8 @@ def measure(
         ends = made.interval(0.95)
         below.append(truth < ends[..., 0])
         above.append(truth > ends[..., 1])
-        half = (ends[..., 1] - ends[..., 0]) / (2 * 1.959964)
-        part.append(made.noise_std**2 / np.maximum(half**2, 1e-300))
+        whole = (ends[..., 1] - made.estimate) / 1.959964
+        part.append(made.noise_std**2 / np.maximum(whole**2, 1e-300))
         warned.append(any(SAYS in warning for warning in made.warnings))
     low, high = float(np.mean(below)), float(np.mean(above))
     return 1.0 - low - high, low, high, float(np.mean(part)), float(np.mean(warned))

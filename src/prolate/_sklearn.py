@@ -11,6 +11,7 @@ import inspect
 import sys
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -40,6 +41,16 @@ _SHOWN = 5  # names in an error
 _OURS = ("prolate", "sklearn")  # packages whose lines are not the user's
 
 
+def _with_budget(estimator: Any) -> Any:
+    """Return a copy of an estimator that states its budget, where that is the default."""
+    if estimator.rho is not None or estimator.mu is not None:
+        return estimator
+    stating = copy(estimator)
+    stating.epsilon = _EPSILON if estimator.epsilon is None else estimator.epsilon
+    stating.delta = _DELTA if estimator.delta is None else estimator.delta
+    return stating
+
+
 class Plain:
     """Access to parameters by name, like scikit-learn's estimators, but without scikit-learn."""
 
@@ -64,7 +75,7 @@ class Plain:
         usual = inspect.signature(type(self).__init__).parameters
         given = [
             f"{name}={value!r}"
-            for name, value in self.get_params().items()
+            for name, value in _with_budget(self).get_params().items()
             if repr(value) != repr(usual[name].default)
         ]
         return f"{type(self).__name__}({', '.join(given)})"
@@ -100,8 +111,14 @@ else:
         class Regressor(RegressorMixin, BaseEstimator):
             """The base class of regressions: scikit-learn's own."""
 
+            def __repr__(self, *limit: int) -> str:
+                return BaseEstimator.__repr__(_with_budget(self), *limit)
+
         class Transformer(TransformerMixin, BaseEstimator):
             """The base class of transformers: scikit-learn's own."""
+
+            def __repr__(self, *limit: int) -> str:
+                return BaseEstimator.__repr__(_with_budget(self), *limit)
 
 
 def stated_budget(estimator: Any) -> Budget:
@@ -115,8 +132,8 @@ def stated_budget(estimator: Any) -> Budget:
         If it is stated in two currencies.
     """
     if estimator.rho is None and estimator.mu is None:
-        epsilon = _EPSILON if estimator.epsilon is None else estimator.epsilon
-        return Budget(epsilon=epsilon, delta=_DELTA if estimator.delta is None else estimator.delta)
+        stating = _with_budget(estimator)
+        return Budget(epsilon=stating.epsilon, delta=stating.delta)
     if estimator.epsilon is not None or estimator.delta is not None:
         raise BudgetError(
             "State the budget once: as epsilon and delta, or as rho, or as mu; got "

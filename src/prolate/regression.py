@@ -125,6 +125,8 @@ class LinearRegression(Regressor):
     ((2,), (5,), ('x0', 'x1', 'intercept'))
     >>> bool(model.score(X, y) > 0.8), model.release_.private
     (True, False)
+    >>> prolate.LinearRegression()  # says what a fit costs
+    LinearRegression(delta=1e-06, epsilon=1.0)
     """
 
     def __init__(

@@ -23,12 +23,14 @@ from prolate.release import GroupedRelease, Release
 from prolate.release.key import parts
 from prolate.release.views import aligned, cells, middle_out, round_to, shown_as_matrix
 from prolate.release.words import (
+    NO_GROUPS,
     NOT_PRIVATE,
     UNEVEN,
     error_in_words,
     headline,
     is_uneven,
     no_errors,
+    price_in_words,
     printable,
 )
 
@@ -119,7 +121,7 @@ def print_groups(
         out.print(NOT_PRIVATE, style="bold red", soft_wrap=True)
     out.print()
     if release.first is None:
-        out.print("No group is surely large enough not to be one person's.")
+        out.print(NO_GROUPS, soft_wrap=True)
     else:
         header, rows = release.cells(level, intervals=intervals)
         names = len(parts(release.by))
@@ -159,7 +161,7 @@ def _notes(release: Release, level: float, *, intervals: bool) -> list[tuple[str
         notes.append(("intervals", f"none: {no_errors(release)}"))
     return [
         *notes,
-        ("budget", str(release.budget)),
+        ("budget", price_in_words(release)),
         ("guarantee", release.guarantee),
         *[("unit", str(unit)) for unit in [release.unit] if unit is not None],
         ("method", method),

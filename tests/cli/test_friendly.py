@@ -46,6 +46,22 @@ def said(capsys: pytest.CaptureFixture[str], line: str, *, code: int = 2) -> str
     return out + err
 
 
+def test_files_called_alike_are_refused(visits: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    VISITS.to_parquet("visits.parquet")
+    words = said(capsys, "count visits.csv visits.parquet --mu 1")
+    assert "visits.csv and visits.parquet are most likely the same rows twice;" in words
+    assert "matches visits.csv and visits.parquet" in said(capsys, "count 'visits.*' --mu 1")
+
+
+def test_names_may_have_spaces_after_commas(
+    visits: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = said(capsys, "mean visits.csv -c 'age, cost' --bounds age=0:99 --mu 1", code=0)
+    assert "mean of 2 columns" in out
+    line = "count visits.csv --by 'region, patient_id' --key 'north, p7' --mu 1"
+    assert "by region, patient_id: 1 group" in said(capsys, line, code=0)
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [

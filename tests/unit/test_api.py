@@ -404,6 +404,28 @@ def test_how_many_rows_there_are_is_not_told_before_a_ledger_has_agreed(tmp_path
     assert len(ledger.entries()) == entries
 
 
+@pytest.mark.parametrize("unit", [None, "who"])
+def test_a_count_that_is_public_says_that_nothing_was_charged(unit):
+    given = {"budget": prolate.Budget(epsilon=1, delta=1e-6), "unit": unit}
+    table = pa.table({"x": [1.0, 2.0, 3.0], "who": ["a", "b", "b"]})
+    counted = prolate.count(table, **given)
+    what = "rows" if unit is None else "persons"
+    assert repr(counted).startswith(
+        f"Public count, {3 - (unit is not None)} {what}, nothing charged"
+    )
+    assert counted.guarantee.startswith(f"The number of {what} is public")
+    page = counted.to_html()
+    assert "epsilon = 1 " not in counted.guarantee + repr(counted)
+    assert "nothing was charged" in page
+    assert "Where the budget went" not in page
+    assert "differential privacy" not in page
+    noisy = prolate.count(table, neighbors="add-remove", **given)
+    assert "nothing" not in repr(noisy) + noisy.guarantee
+    seeded = prolate.count(table, seed=1, **given)
+    assert repr(seeded).startswith("NOT PRIVATE (seeded) count")
+    assert seeded.guarantee.startswith("No privacy is guaranteed")
+
+
 def test_a_ledger_that_has_decided_nothing_does_so_before_rows_are_counted(tmp_path):
     ledger = Ledger.create(tmp_path / "ledger.db", limit=Budget(rho=9))
     (tmp_path / "none.csv").write_text("x\n")

@@ -27,6 +27,12 @@ ARRAY = Schema(["x0", "x1", "x2"], "the array", by_position=True)
         (Wanted("age", ["city"], "cost"), TABLE, (("age", "cost"), ("city",))),
         (Wanted(["cost"], ["cost"]), TABLE, (("cost",), ("cost",))),
         (Wanted(["age"], target=""), TABLE, (("age", ""), ())),  # an index that is named
+        (
+            Wanted(["age", " cost"], [" city"], "visits "),
+            TABLE,
+            (("age", "cost", "visits"), ("city",)),
+        ),
+        (Wanted([" a", "a"]), Schema([" a", "a", "b"], "the table"), ((" a", "a"), ())),
     ],
 )
 def test_columns_come_in_order(wanted, schema, found) -> None:
@@ -48,6 +54,8 @@ NUMERIC = "'age', 'cost', 'visits'"
          f"not numbers. Choose the target from the numeric columns: {NUMERIC}."),
         (Wanted(["city"], (), "coast", "features"), "no column 'coast' in the table. Did you mean"),
         (Wanted(["age", "age"], (), "cost", "features"), "features asks twice for 'age';"),
+        (Wanted(["age", " age"]), "columns asks twice for 'age';"),
+        (Wanted(["age", " "]), "There is no column ' ' in the table."),
         (Wanted(["cost"], (), "cost", "features"), "The target 'cost' cannot be one of the"),
         (Wanted((), ["city"], "cost", "features"), "features=[] leaves nothing to work on;"),
         (Wanted({"age"}, argument="features"), "features must be a list of column names,"),

@@ -458,6 +458,12 @@ def test_no_group_is_large_enough() -> None:
     assert g.table() == []
     assert GroupedRelease.from_json(g.to_json()) == g
     assert "0 groups" in repr(g)
+    for shown in (
+        repr(g),
+        g.to_html().replace("&#39;", "'"),
+        g._repr_html_().replace("&#39;", "'"),
+    ):
+        assert "No group is surely large enough not to be one person's" in shown
 
 
 def test_groups_that_only_pandas_or_polars_know() -> None:
@@ -651,7 +657,9 @@ def test_frames_of_every_kind_hold_the_same(make: Any) -> None:
     assert list(frame.columns) == arrow.column_names == polars.columns
     assert frame["estimate"].tolist() == arrow["estimate"].to_pylist()
     assert str(arrow.schema.field("n").type) == "double"
+    assert len(g.to_csv().splitlines()) == 1 + len(frame)
     none = GroupedRelease.from_dict({**g.to_dict(), "groups": []})
+    assert none.to_csv().startswith('"group","n","column"')
     assert none.to_arrow().num_rows == len(none.to_frame()) == none.to_polars().height == 0
     assert none.to_arrow().column_names[:3] == ["group", "n", "column"]
 

@@ -575,7 +575,7 @@ for wrong in (lambda: model.set_params(depth=3), lambda: prolate.LinearRegressio
         cwd=Path(prolate.__file__).parents[1],
     )
     first, second, third, fourth = done.stdout.splitlines()
-    assert first == "LinearRegression(epsilon=3, seed=0) 3"
+    assert first == "LinearRegression(epsilon=3, delta=1e-06, seed=0) 3"
     assert second == "True False"
     assert third.startswith("Invalid parameter 'depth' for estimator LinearRegression.")
     assert fourth.startswith("This LinearRegression instance is not fitted yet")

@@ -321,6 +321,84 @@ def test_frame() -> None:
     assert release(sampling_std=None).to_frame()["sampling_std"].isna().all()
 
 
+@pytest.mark.parametrize("statistic", ["mean", "covariance"])
+def test_noise_of_which_nothing_is_known_is_infinite(statistic: str) -> None:
+    shape = (2,) if statistic == "mean" else (2, 2)
+    largest = np.finfo(float).max
+    r = release(statistic=statistic, estimate=np.ones(shape), noise_std=np.full(shape, largest),
+                sampling_std=np.full(shape, largest))  # fmt: skip
+    for text in (repr(r), r.to_html(), r._repr_html_()):
+        assert "inf" in text
+        assert "1.8e+308" not in text
+        assert "1.79769e+308" not in text
+
+
+@pytest.mark.parametrize(
+    ("statistic", "estimate", "ends"),
+    [
+        ("variance", [1.0, 9.0], [[0.0, 3.0], [7.0, 11.0]]),
+        ("count", [-1.0, -9.0], [[0.0, 1.0], [0.0, 0.0]]),
+        ("mean", [1.0, -9.0], [[-1.0, 3.0], [-11.0, -7.0]]),
+        ("covariance", [[1.0, 1.0], [1.0, 9.0]], [[[0, 3], [-1, 3]], [[-1, 3], [7, 11]]]),
+        ("correlation", [[1.0, 0.5], [0.5, 1.0]], [[[-1, 1], [-1, 1]], [[-1, 1], [-1, 1]]]),
+    ],
+)
+def test_intervals_hold_nothing_that_is_impossible(
+    statistic: str, estimate: Any, ends: Any
+) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    r = release(statistic=statistic, estimate=estimate, noise_std=np.ones(np.shape(estimate)),
+                sampling_std=None)  # fmt: skip
+    level = 1.0 - math.erfc(2.0 / math.sqrt(2.0))  # of two standard deviations
+    np.testing.assert_allclose(r.interval(level), ends, atol=1e-9)
+    wide = release(statistic=statistic, estimate=estimate, sampling_std=None,
+                   noise_std=np.full(np.shape(estimate), np.finfo(float).max))  # fmt: skip
+    for one in (r, wide):
+        assert one.plot() is not None
+        assert one.to_html()
+    if statistic in ("variance", "mean"):
+        drawn = r.plot(level=level).containers[0].lines[2][0].get_segments()
+        np.testing.assert_allclose([bar[:, 0] for bar in drawn], ends, atol=1e-9)
+
+
+def test_a_column_by_its_name() -> None:
+    r = release()
+    assert r["income"] == 0.1
+    assert np.ndim(r["visits"]) == 0
+    several = release(
+        statistic="quantile",
+        estimate=[[1, 2], [3, 4], [5, 6]],
+        noise_std=np.ones((3, 2)),
+        sampling_std=None,
+    )
+    assert np.array_equal(several["income"], [2.0, 4.0, 6.0])
+    with pytest.raises(KeyError, match="Did you mean 'income'"):
+        r["incme"]
+    with pytest.raises(KeyError, match="no column 0"):
+        r[0]  # type: ignore[index]
+    with pytest.raises(TypeError, match="not iterable"):
+        list(r)
+    assert np.asarray(r).shape == ()  # no list of numbers
+
+
+def test_a_table_of_csv(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    path, r = tmp_path / "table.csv", release(columns=["visits", 'a "b",\nc'], sampling_std=None)
+    r.to_csv(path, level=0.9)
+    pandas.testing.assert_frame_equal(pandas.read_csv(path), r.to_frame(0.9))
+    text = release().to_csv(path)
+    assert path.read_text(encoding="utf-8") == text  # a table takes the place of another
+    rows = tmp_path / "rows.csv"
+    for already in ("column,estimate\n1,2\n", ""):
+        rows.write_text(already, encoding="utf-8")
+        with pytest.raises(ReleaseError, match="no such table"):
+            r.to_csv(rows)
+        assert rows.read_text(encoding="utf-8") == already
+    for name in ("table.parquet", "table.csv.gz", "table.tsv"):
+        with pytest.raises(ReleaseError, match=r"ends in \.csv"):
+            r.to_csv(tmp_path / name)
+
+
 @pytest.mark.parametrize("module", ["pandas", "matplotlib.pyplot"])
 def test_missing_libraries_are_named(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     monkeypatch.setitem(sys.modules, module, None)
@@ -418,6 +496,7 @@ def test_guarantee_is_one_sentence(budget: Budget, neighbors: str, parts: list[s
         (0.0, 1e-9, "0e+00"),
         (3e-5, 1e-7, "3.000e-05"),
         (1e300, 1e290, "1e+300"),
+        (-1.7e308, 3.0, "-inf"),
         (5e-324, 5e-324, "4.9e-324"),
         (1.0, 0.0, "1"),
     ],

@@ -141,6 +141,15 @@ def test_they_work_in_pipelines() -> None:
     assert named.columns.tolist() == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("kind", [*BOTH, LinearRegression])
+def test_a_default_budget_is_said(kind: Any) -> None:
+    name = kind.__name__
+    assert repr(kind()) == f"{name}(delta=1e-06, epsilon=1.0)"
+    assert repr(kind(2.5)) == f"{name}(delta=1e-06, epsilon=2.5)"
+    assert repr(kind(mu=1)) == f"{name}(mu=1)"
+    assert kind().epsilon is None  # as it was given
+
+
 @pytest.mark.parametrize("kind", BOTH)
 def test_parameters_go_along(kind: Any) -> None:
     model = clone(kind(rho=0.1, seed=3))

@@ -140,6 +140,11 @@ def test_files_called_alike_in_a_directory_are_refused(
         find_files(str(folder))
     names = [Path(path).name for path in both]
     assert " and ".join(names) in str(caught.value)
+    pattern = f"{glob.escape(str(folder))}/**/a*"
+    with pytest.raises(InputError, match="most likely the same rows twice") as matched:
+        find_files(pattern)
+    assert " and ".join(both) in str(matched.value)
+    assert find_files(pattern + re.findall("ends in '([^']*)'", str(matched.value))[0]) == both[1:]
     kind = re.findall(r"'([^']*\*[^']*)'", str(caught.value))
     assert [find_files(pattern) for pattern in kind] == [both[1:]]
     assert find_files(both) == both
@@ -384,10 +389,10 @@ def test_names_are_no_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_names_are_utf_8_whatever_the_locale_says(tmp_path: Path) -> None:
-    for name in ("ä.csv", "ä.arrow", "ä.parquet"):
+    for name in ("ä.csv", "ü.arrow", "ö.parquet"):
         if name == "ä.csv":
             pyarrow.csv.write_csv(TABLE, tmp_path / name)
-        elif name == "ä.arrow":
+        elif name == "ü.arrow":
             write_ipc(TABLE, tmp_path / name)
         else:
             pq.write_table(TABLE, tmp_path / name)

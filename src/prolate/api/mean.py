@@ -155,11 +155,11 @@ def mean(
         are held in memory. Of a Spark data frame, whose rows stay there, it is one column, with
         `keys` and without `unit`.
     keys : sequence of str or int, optional
-        The groups, which must be public; rows of other groups are left out. With several
-        columns in `by`, give tuples, ``[("north", "f"), ...]``, or
-        ``{"region": [...], "sex": [...]}`` for all combinations. Without `keys`, a part of the
-        budget is spent on finding groups that are too large to be a single person's. This
-        needs a budget with a delta.
+        The groups, which must be public, written as in the rows (capitals count); rows of
+        other groups are left out. With several columns in `by`, give tuples,
+        ``[("north", "f"), ...]``, or ``{"region": [...], "sex": [...]}`` for all combinations.
+        Without `keys`, a part of the budget is spent on finding groups that are too large to be
+        a single person's. This needs a budget with a delta.
 
     Returns
     -------

@@ -145,7 +145,8 @@ group_options = _together(
         multiple=True,
         callback=read_labels,
         metavar="A,B,...",
-        help="The groups; of two columns, A,B is one. Without it, large ones are found (--delta).",
+        help="The groups, written as in the rows; of two columns, A,B is one. Without it, large "
+        "ones are found (--delta).",
     ),
 )
 exchangeable_option = click.option(

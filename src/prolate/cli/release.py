@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from prolate.errors import ReleaseError
 from prolate.release import GroupedRelease, Release
 from prolate.release.files import check_writable
 from prolate.release.words import NOT_PRIVATE
+from prolate.sources.paths import called_alike
 
 __all__ = ["print_whole", "release_and_print"]
 
@@ -45,7 +46,7 @@ def release_and_print(
     _check_output(output)
     if options["seed"] is not None:
         click.echo(f"prolate: {NOT_PRIVATE}", err=True)
-    data = files[0] if len(files) == 1 else list(files)
+    data = _one_or_all(files)
     if options.get("by") and options.get("keys"):
         options["keys"] = read_keys(options["by"], options["keys"])
     rows_are_public = options.get("unit") is None and options.get("by") is None
@@ -58,6 +59,16 @@ def release_and_print(
         except ReleaseError as error:
             raise _printed_instead(release, str(error)) from error
     _print(release, intervals=intervals, stored=output is not None, **shown)
+
+
+def _one_or_all(files: Sequence[str]) -> str | list[str]:
+    """Return the file, or the list of files, which may be what the shell made of a pattern."""
+    if alike := called_alike(files):
+        raise click.UsageError(
+            f"{alike[0]} and {alike[1]} are most likely the same rows twice; leave one out, or "
+            "rename it if both are to count."
+        )
+    return files[0] if len(files) == 1 else list(files)
 
 
 def _check_output(output: str | None) -> None:

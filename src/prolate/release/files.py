@@ -10,7 +10,7 @@ from pathlib import Path
 from prolate.errors import ReleaseError
 from prolate.sources.paths import format_of
 
-__all__ = ["check_writable", "replace_file", "write_whole"]
+__all__ = ["check_writable", "replace_file", "write_table", "write_whole"]
 
 _KEPT = (b"SQLite format 3\0", b"PAR1", b"ARROW1")  # how ledgers and files of rows begin
 
@@ -74,7 +74,35 @@ def _check_folder(path: str | os.PathLike[str], target: Path) -> Path:
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
     """Write `text` so that the file is there whole or not at all, for its owner only."""
-    target = check_writable(path)
+    _write(path, check_writable(path), text)
+
+
+def write_table(path: str | os.PathLike[str], text: str) -> None:
+    """Write a table of CSV as `write_whole` does; it replaces only one of the same columns."""
+    name = str(path).lower()
+    if format_of(name) is not None and not name.endswith(".csv"):
+        raise ReleaseError(
+            f"Cannot write {str(path)!r}: the table is CSV; choose a name that ends in .csv."
+        )
+    target = check_writable(path, table=True)
+    header = text.partition("\n")[0].encode()
+    if target.exists() and not _begins(target, header):
+        raise ReleaseError(
+            f"Cannot write {str(path)!r}: a file is there that is no such table; choose another "
+            "name."
+        )
+    _write(path, target, text)
+
+
+def _begins(target: Path, header: bytes) -> bool:
+    try:
+        with target.open("rb") as file:
+            return file.readline(len(header) + 1).rstrip(b"\n") == header
+    except OSError:
+        return False
+
+
+def _write(path: str | os.PathLike[str], target: Path, text: str) -> None:
     try:
         replace_file(target, text.encode())
     except OSError as error:

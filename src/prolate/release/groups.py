@@ -331,6 +331,8 @@ class GroupedRelease(Shown):
         lines = [self.headline()]
         if not self.private:
             lines.append(words.NOT_PRIVATE)
+        if self.first is None:
+            lines.append(words.NO_GROUPS)
         if rows:
             lines += views.aligned(header, views.middle_out(rows, _SHOWN_ROWS))
         lines += [f"warning: {words.printable(warning)}" for warning in self.warnings]

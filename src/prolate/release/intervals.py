@@ -23,7 +23,23 @@ def normal_interval(release: Release, level: float) -> NDArray[np.float64]:
     z = -NormalDist().inv_cdf((1.0 - confidence(level)) / 2.0)
     std = _total_std(release)
     with np.errstate(over="ignore"):
-        return np.stack([release.estimate - z * std, release.estimate + z * std], axis=-1)
+        ends = np.stack([release.estimate - z * std, release.estimate + z * std], axis=-1)
+    return np.clip(ends, *_possible(release))
+
+
+def _possible(release: Release) -> tuple[NDArray[np.float64], float]:
+    """Return the least and the largest value that each number can have in any population.
+
+    No interval covers less often for being cut there: the truth is never beyond.
+    """
+    least = np.full(release.estimate.shape, -np.inf)
+    if release.statistic == "correlation":
+        return least.clip(-1.0)[..., np.newaxis], 1.0
+    if release.statistic in ("variance", "count"):
+        least[:] = 0.0
+    elif release.statistic == "covariance":
+        np.fill_diagonal(least, 0.0)  # variances
+    return least[..., np.newaxis], np.inf
 
 
 def _total_std(release: Release) -> NDArray[np.float64]:

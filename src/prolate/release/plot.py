@@ -62,18 +62,24 @@ def plot(release: Release, ax: Axes | None, level: float) -> Axes:
     if release.is_matrix:
         return _plot_matrix(release, plt.subplots(layout="constrained")[1] if ax is None else ax)
     estimate = np.atleast_2d(release.estimate)
-    half = noise = np.zeros(estimate.shape)  # of what is not stated
+    reach, noise = np.zeros((2, *estimate.shape)), np.zeros(estimate.shape)  # if not stated
     if release.has_intervals:
-        ends = release.interval(level)
-        half = np.atleast_2d(ends[..., 1] / 2.0 - ends[..., 0] / 2.0)
+        low, high = np.moveaxis(release.interval(level), -1, 0)
+        reach = _reach(estimate, np.atleast_2d(low), np.atleast_2d(high))
     if release.noise_std is not None:
         noise = np.atleast_2d(release.noise_std)
-    estimate, half, noise = (np.clip(x, -_LARGEST, _LARGEST) for x in (estimate, half, noise))
-    return _plot_rows(release, estimate, half, noise, ax, level)
+    estimate, noise = (np.clip(x, -_LARGEST, _LARGEST) for x in (estimate, noise))
+    return _plot_rows(release, estimate, reach, noise, ax, level)
+
+
+def _reach(estimate: Any, low: Any, high: Any) -> Floats:
+    """Return how far intervals reach below and above estimates; they need not hold these."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.clip([estimate - low, high - estimate], 0.0, _LARGEST))
 
 
 def _plot_rows(
-    release: Release, estimate: Floats, half: Floats, noise: Floats, ax: Axes | None, level: float
+    release: Release, estimate: Floats, reach: Floats, noise: Floats, ax: Axes | None, level: float
 ) -> Axes:
     """Draw estimates of shape (several, d), one row of the picture for each column."""
     import matplotlib.pyplot as plt
@@ -84,14 +90,15 @@ def _plot_rows(
         ax = plt.subplots(figsize=(6.4, height), layout="constrained")[1]
     shown = release.statistic
     names = [_label(name) for name in release.columns]
-    if half.any() and not comparable((estimate - half).min(axis=0), (estimate + half).max(axis=0)):
+    low, high = (estimate - reach[0]).min(axis=0), (estimate + reach[1]).max(axis=0)
+    if reach.any() and not comparable(low, high):
         shown = "error in % of the estimate"
         with np.errstate(divide="ignore", over="ignore"):
             unit = np.where(estimate == 0.0, 1.0, np.minimum(100.0 / np.abs(estimate), _LARGEST))
-            half, noise = (np.minimum(values * unit, _LARGEST) for values in (half, noise))
+            reach, noise = (np.minimum(values * unit, _LARGEST) for values in (reach, noise))
         if several == 1:
             names = [f"{name} = {x:.5g}" for name, x in zip(names, estimate[0], strict=True)]
-        widest = float(np.max(np.minimum(half, 100.0)))
+        widest = float(np.max(np.minimum(reach, 100.0)))
         ax.set_xlim(-1.1 * widest, 1.1 * widest)  # what is wider than 100 % leaves the picture
         estimate = np.zeros(estimate.shape)
     labels: list[Any] = [None]
@@ -99,7 +106,7 @@ def _plot_rows(
         labels = [f"q = {label_of(q)}" for q in release.quantile_labels]
     for i in range(several):
         y = np.arange(d) + (i - (several - 1) / 2.0) * 0.8 / several
-        _draw(ax, estimate[i], y, half[i], noise[i], d, labels[i])
+        _draw(ax, estimate[i], y, reach[:, i], noise[i], d, labels[i])
     if d <= _NAMED:
         ax.set_yticks(range(d), names)
     else:
@@ -113,12 +120,12 @@ def _plot_rows(
 
 
 def _draw(
-    ax: Axes, at: Floats, y: Floats, half: Floats, noise: Floats, rows: int, label: str | None
+    ax: Axes, at: Floats, y: Floats, reach: Floats, noise: Floats, rows: int, label: str | None
 ) -> None:
     """Draw points, the whole intervals thin, and the noise thick."""
     few = rows <= _NAMED
     whole = ax.errorbar(
-        at, y, xerr=half, fmt="o", ms=4 if few else 2, lw=1, capsize=3 if few else 0, label=label
+        at, y, xerr=reach, fmt="o", ms=4 if few else 2, lw=1, capsize=3 if few else 0, label=label
     )
     ax.errorbar(at, y, xerr=noise, fmt="none", lw=3, ecolor=whole.lines[0].get_color())
 
@@ -147,14 +154,15 @@ def plot_groups(groups: GroupedRelease, level: float) -> NDArray[np.object_]:
     stated = any(release.has_intervals for release in releases)
     y = np.arange(float(len(releases)))
     for place, ax in zip(places, panels.flat, strict=False):
-        at, half, noise = np.zeros((3, len(releases)))
+        reach = np.zeros((2, len(releases)))
+        at, noise = np.zeros((2, len(releases)))
         for i, release in enumerate(releases):
             at[i] = release.estimate[place] if release.has_intervals == stated else np.nan
             if release.noise_std is not None and release.has_intervals:
                 low, high = release.interval(level)[place]
-                half[i], noise[i] = high / 2.0 - low / 2.0, release.noise_std[place]
-        at, half, noise = (np.clip(values, -_LARGEST, _LARGEST) for values in (at, half, noise))
-        _draw(ax, at, y, half, noise, at.size, None)
+                reach[:, i], noise[i] = _reach(at[i], low, high), release.noise_std[place]
+        at, noise = (np.clip(values, -_LARGEST, _LARGEST) for values in (at, noise))
+        _draw(ax, at, y, reach, noise, at.size, None)
         ax.set_xlabel(_label(name_of(first, place)))
     for ax in panels.flat[len(places) :]:
         ax.set_visible(False)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Budget, Neighbors
-from prolate.errors import ReleaseError
+from prolate.errors import ReleaseError, did_you_mean
 from prolate.release import views, words
 from prolate.release.arrays import check_arrays, frozen
 from prolate.release.intervals import normal_interval
@@ -72,8 +72,9 @@ class Release(Shown):
     columns : tuple of str, length d
         The names of the columns. For a regression, of the features, then ``"intercept"``.
     noise_std : ndarray of float64, shape of `estimate`, or None
-        Standard deviation of the privacy noise alone, in the units of `estimate`. None for
-        a regression whose method cannot state it.
+        Standard deviation of the privacy noise alone, in the units of `estimate`; the largest
+        float (shown as inf) where the estimate says nothing. None for a regression whose method
+        cannot state it.
     sampling_std : ndarray of float64, shape of `estimate`, or None
         Standard deviation of the sampling error, computed from private scales. None if it
         cannot be stated.
@@ -168,13 +169,35 @@ class Release(Shown):
             raise ReleaseError("n must be finite, and error_norm at least 1 or (relative) 0.")
         check_paid(self.receipt, self.budget)
 
+    def __getitem__(self, column: str) -> float | NDArray[np.float64]:
+        """Return the estimate of a column by its name.
+
+        It is a number; of several quantiles an array of one each; and of a covariance an array
+        of those with every column.
+
+        Examples
+        --------
+        >>> r = Release(statistic="mean", estimate=[2.0, 5.5], columns=("visits", "age"),
+        ...     noise_std=[0.5, 0.1], n=100, budget=Budget(mu=1), neighbors="replace",
+        ...     method="auto")
+        >>> float(r["age"])
+        5.5
+        """
+        if column not in self.columns:
+            hint = did_you_mean(column, self.columns) if isinstance(column, str) else ""
+            raise KeyError(f"There is no column {column!r} in this release.{hint}")
+        return self.estimate[..., self.columns.index(column)][()]
+
+    __iter__ = None  # names are not counted: without this, release[0], release[1], ... would be
+
     def interval(self, level: float = 0.95) -> NDArray[np.float64]:
         """Return a normal confidence interval for each number of `estimate`.
 
         It is ``estimate -+ z sqrt(noise_std**2 + sampling_std**2 + clipping_std**2)``. A term
         that is None is left out, and so is the sampling error of a sum. For a regression it is
-        ``estimate -+ z sqrt(diagonal of error_covariance)``. `interval_covers` says in words
-        what the interval covers.
+        ``estimate -+ z sqrt(diagonal of error_covariance)``. Where no population has such a
+        value, it is cut off: below 0 for variances and counts, beyond -1 and 1 for
+        correlations. `interval_covers` says in words what the interval covers.
 
         Parameters
         ----------
@@ -221,6 +244,8 @@ class Release(Shown):
     @property
     def guarantee(self) -> str:
         """One sentence that says exactly what is guaranteed."""
+        if self.private and words.is_public(self):
+            return words.no_guarantee_needed(self)
         return words.guarantee(self)
 
     def table(self, level: float = 0.95) -> list[dict[str, Any]]:

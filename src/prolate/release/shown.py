@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from prolate.budget import Budget
 from prolate.errors import BudgetError, ReleaseError
 from prolate.release import views
-from prolate.release.files import write_whole
+from prolate.release.files import write_table, write_whole
 from prolate.release.json import BUDGET_FIELDS, Reader, read_fields, read_json
 from prolate.release.unit import Unit
 
@@ -133,6 +133,38 @@ class Shown:
     def to_arrow(self, level: float = 0.95) -> pa.Table:
         """Return a pyarrow Table with a row for each record of `table`, and null for None."""
         return views.arrow_table(self, level)
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, *, level: float = 0.95) -> str:
+        """Return the records of `table` as CSV, and write them to `path` if one is given.
+
+        The file is written completely or not at all, and only its owner can read it. A file
+        that is there already is replaced only if it is such a table, never one of rows.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write.
+        level : float
+            The confidence level of the intervals, strictly between 0 and 1.
+
+        Raises
+        ------
+        ReleaseError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> from prolate import Budget, Release
+        >>> r = Release(statistic="sum", estimate=[8.0], columns=("age",), noise_std=[0.5],
+        ...     n=100, budget=Budget(mu=1), neighbors="replace", method="auto")
+        >>> print(r.to_csv(level=0.9).replace('"', "")[:61])
+        column,estimate,noise_std,sampling_std,lower,upper
+        age,8,0.5,
+        """
+        text = views.csv_text(self, level)
+        if path is not None:
+            write_table(path, text)
+        return text
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, level: float = 0.95) -> str:
         """Return a report in HTML, and write it to `path` if one is given.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS = 20
 _SHOWN_COLUMNS = 8  # of a matrix; larger ones are listed number by number
+_UNKNOWN = 1e300  # errors beyond are the largest number, which says that nothing is known
 NUMBERS = ("estimate", "noise_std", "sampling_std", "lower", "upper")  # of a record
 
 
@@ -52,7 +53,11 @@ def round_to(value: float, error: float) -> str:
     --------
     >>> round_to(2.8604258, 0.0317), round_to(1234567.8, 2100.0), round_to(3e-5, 1.2e-7)
     ('2.860', '1,234,600', '3.000e-05')
+    >>> round_to(1.7976931348623157e308, 1.7976931348623157e308)
+    'inf'
     """
+    if abs(value) > _UNKNOWN:
+        value = math.copysign(math.inf, value)
     if not (error > 0.0 and math.isfinite(error) and math.isfinite(value)):
         return f"{value:.6g}"
     decimals = 1 - math.floor(math.log10(error))
@@ -258,6 +263,17 @@ def arrow_table(shown: Shown, level: float) -> pa.Table:
     kinds = {str: pa.string(), float: pa.float64()}
     fields = [(name, kinds[kind]) for name, kind in shown._fields().items()]
     return pa.Table.from_pylist(shown.table(level), schema=pa.schema(fields))
+
+
+def csv_text(shown: Shown, level: float) -> str:
+    """Return the records of a release as CSV."""
+    from io import BytesIO
+
+    from pyarrow import csv
+
+    sink = BytesIO()
+    csv.write_csv(arrow_table(shown, level), sink)
+    return sink.getvalue().decode()
 
 
 def _missing(shown: Shown, method: str, library: str) -> str:

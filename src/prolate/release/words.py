@@ -22,12 +22,28 @@ UNEVEN = (
 
 _UNEVEN = 10.0  # noise over sampling error, between columns
 
+NO_GROUPS = (
+    "No group is surely large enough not to be one person's. Fewer and larger groups would help, "
+    "such as ranges of numbers or months of dates; or name the groups, if they are public."
+)
+"""What is said where groups were to be found, and none is shown."""
+
 NOT_PRIVATE = "NOT PRIVATE: made with a seed. For tests only; do not publish."
 
 
 def printable(name: str) -> str:
     """Return a column name with control characters escaped: names come from files."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def is_public(release: Release) -> bool:
+    """Return whether a release is the number of rows where that is public: nothing is charged."""
+    return release.statistic == "count" and not release.receipt and not release.n_is_noisy
+
+
+def price_in_words(release: Release) -> str:
+    """Return what a release may have cost."""
+    return "nothing charged" if is_public(release) else str(release.budget)
 
 
 def rows_in_words(release: Release) -> str:
@@ -85,10 +101,11 @@ def is_uneven(release: Release) -> bool:
 def headline(release: Release) -> str:
     """Return the first line: what, of how much, at what budget, for which neighbors."""
     private = "Private" if release.private else "NOT PRIVATE (seeded)"
+    private = "Public" if release.private and is_public(release) else private
     unit = "" if release.unit is None else f", unit: {printable(str(release.unit))}"
     return (
         f"{private} {subject(release)}, {rows_in_words(release)}, "
-        f"{release.budget}, neighbors: {release.neighbors}{unit}"
+        f"{price_in_words(release)}, neighbors: {release.neighbors}{unit}"
     )
 
 
@@ -109,7 +126,8 @@ def interval_covers(release: Release) -> str:
             "one at a time (privacy noise and sampling error together)"
         )
     if release.statistic == "count":
-        return f"the number of {release.columns[0]} (privacy noise only)"
+        errors = "exact, because it is public" if is_public(release) else "privacy noise only"
+        return f"the number of {release.columns[0]} ({errors})"
     one = "number" if release.is_matrix else "column"
     if release.omits_sampling:
         return (
@@ -199,6 +217,14 @@ def guarantee(release: Release | GroupedRelease) -> str:
         f"{' and '.join(names)}, for {event}: whatever the other {protected(release)} are, that "
         f"is as hard to notice in this release as a shift by mu = {rounded_up(release.budget.mu)} "
         "in one standard normal number."
+    )
+
+
+def no_guarantee_needed(release: Release) -> str:
+    """Return the sentence that takes the place of `guarantee` where `is_public`."""
+    return (
+        f"The number of {protected(release)} is public, because neighboring data sets have as "
+        "many, so nothing was measured and nothing was charged."
     )
 
 

@@ -10,7 +10,7 @@ from prolate.release import GroupedRelease, Release
 from prolate.release.key import in_words
 from prolate.release.plot import correlations
 from prolate.release.views import confidence, each, name_of
-from prolate.release.words import headline, printable, rows_in_words
+from prolate.release.words import NO_GROUPS, headline, printable, rows_in_words
 from prolate.report import repeat, words
 from prolate.report.drawing import Profile, draw_profile, shade, shrunk
 from prolate.report.rows import group_tables, make_table
@@ -115,9 +115,11 @@ def _common(release: Release | GroupedRelease, level: float) -> dict[str, Any]:
         "release": release,
         "title": words.title(release),
         "level": f"{100 * level:.6g}%",
+        "price": words.price(release),
         "guarantee": words.guarantee(release),
         "protection": words.protection(release),
         "warnings": [printable(warning) for warning in release.warnings],
+        "no_groups": NO_GROUPS,
     }
 
 

@@ -15,6 +15,7 @@ from prolate.release.views import each, round_to
 from prolate.release.words import (
     UNEVEN,
     error_in_words,
+    is_public,
     is_uneven,
     keys_delta_of,
     printable,
@@ -28,6 +29,7 @@ __all__ = [
     "facts",
     "group_facts",
     "guarantee",
+    "price",
     "protection",
     "sureness",
     "title",
@@ -42,8 +44,18 @@ _BEYOND_WORDS = 1e6  # a ratio that is told no further
 def title(release: Release | GroupedRelease) -> str:
     """Return the title of the page."""
     private = "Private " if release.private else "NOT PRIVATE: "
+    private = "Public " if release.private and _is_public(release) else private
     what = release.subject if isinstance(release, GroupedRelease) else subject(release)
     return private + what
+
+
+def _is_public(release: Release | GroupedRelease) -> bool:
+    return isinstance(release, Release) and is_public(release)
+
+
+def price(release: Release | GroupedRelease) -> str:
+    """Return what the release may have cost."""
+    return "nothing was charged" if _is_public(release) else f"budget {release.budget}"
 
 
 def unit(release: Release | GroupedRelease) -> str:
@@ -67,7 +79,7 @@ def guarantee(release: Release | GroupedRelease) -> str:
             "it can remove the noise. They are for tests only and must not be published as "
             "private."
         )
-    if keys_delta_of(release) is not None:
+    if keys_delta_of(release) is not None or _is_public(release):
         return release.guarantee
     budget, one = release.budget, unit(release)
     if budget.composition == "gdp":
@@ -104,6 +116,8 @@ def protection(release: Release | GroupedRelease) -> list[tuple[str, str]]:
     """Return the numbers of the guarantee: names and values."""
     if not release.private:
         return [("guarantee", "none: a seed was given")]
+    if _is_public(release):
+        return []
     budget = release.budget
     found = [("budget as stated", ", ".join(f"{k} = {v:g}" for k, v in budget.stated.items()))]
     keys_delta = keys_delta_of(release)
@@ -192,7 +206,8 @@ def shape(release: Release) -> str:
     with np.errstate(over="ignore"):
         ratio = float(known.max() / known.min())
     if ratio < 1.005:
-        return f"The noise is round: the same, {known.max():.3g}, in all {known.size:,} numbers."
+        same = round_to(known.max(), known.max())
+        return f"The noise is round: the same, {same}, in all {known.size:,} numbers."
     words = (
         f"The largest noise, {round_to(known.max(), known.max())}, is {_times(ratio)} the "
         f"smallest, {round_to(known.min(), known.min())}: it is stretched to the columns."
@@ -246,6 +261,8 @@ class Charge:
 
 def charges(release: Release) -> list[Charge]:
     """Return where the budget went: every measurement, and what was left unspent."""
+    if is_public(release):
+        return []
     whole = release.budget.mu**2
     found = [
         Charge(

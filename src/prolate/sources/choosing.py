@@ -84,7 +84,10 @@ class Schema:
             )
 
     def find(self, wanted: Iterable[object], must_be: str) -> tuple[str, ...]:
-        """Return the names of columns; `must_be` says what they are asked for by."""
+        """Return the names of columns; `must_be` says what they are asked for by.
+
+        Spaces around a name that is not there, as those of ``-c "age, cost"``, are not part of it.
+        """
         known = frozenset(self.names)
         return tuple(self._name(each, known, must_be) for each in wanted)
 
@@ -104,6 +107,8 @@ class Schema:
                 )
             return self.names[position]
         name = str(wanted)
+        if name not in known and name.strip() in known and name.strip():
+            return name.strip()
         if name not in known:
             folder = (
                 f" The names of folders say what {name!r} is; pass the folder that holds them all, "

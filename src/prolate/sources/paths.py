@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import dropwhile
@@ -18,6 +18,7 @@ __all__ = [
     "FileStamp",
     "Paths",
     "as_paths",
+    "called_alike",
     "find_parts",
     "format_of",
     "name_for_arrow",
@@ -204,6 +205,12 @@ def _expand(path: str | bytes) -> list[str]:
         matches = sorted(name for name in _matches(path) if _may_have_rows(Path(name)))
         if not matches:
             raise InputError(f"No file matches {path!r}.")
+        if alike := called_alike(matches):
+            raise InputError(
+                f"The pattern {path!r} matches {alike[0]} and {alike[1]}, most likely the same "
+                f"rows twice. Choose one kind, by a pattern that ends in {_ending(alike[1])!r}, or "
+                "list the files if all are to count."
+            )
         return matches
     remote = " Prolate reads local files only." if "://" in path else ""
     raise InputError(f"There is no file {path!r}.{remote}")
@@ -278,19 +285,33 @@ def _entries(path: str) -> list[Path]:
 
 def _data_files(entries: Sequence[Path]) -> list[str]:
     """Return the data files of a folder; those called alike most likely hold the same rows."""
-    found: dict[str, Path] = {}
-    for entry in entries:
-        if format_of(entry.name) is None or not _may_have_rows(entry):
-            continue
-        other = found.setdefault(_bare(entry), entry)
-        if other is not entry:
-            kind = str(Path(glob.escape(str(entry.parent)), f"*{_ending(entry)}"))
-            raise InputError(
-                f"The directory {str(entry.parent)!r} has {other.name} and {entry.name}, most "
-                f"likely the same rows twice. Choose one kind by a glob, such as {kind!r}, or list "
-                "the files if all are to count."
-            )
-    return list(map(str, found.values()))
+    found = [entry for entry in entries if format_of(entry.name) and _may_have_rows(entry)]
+    if alike := called_alike(found):
+        one, other = alike
+        kind = str(Path(glob.escape(str(one.parent)), f"*{_ending(other)}"))
+        raise InputError(
+            f"The directory {str(one.parent)!r} has {one.name} and {other.name}, most "
+            f"likely the same rows twice. Choose one kind by a glob, such as {kind!r}, or list "
+            "the files if all are to count."
+        )
+    return list(map(str, found))
+
+
+def called_alike(files: Iterable[str | Path]) -> tuple[Path, Path] | None:
+    """Return the first two data files of a folder that differ only in how they end, if any do.
+
+    Examples
+    --------
+    >>> [path.name for path in called_alike(["a.csv", "b.csv", "b/a.csv", "a.csv.gz"])]
+    ['a.csv', 'a.csv.gz']
+    """
+    found: dict[Path, Path] = {}
+    for entry in map(Path, files):
+        if format_of(entry.name) is not None:
+            other = found.setdefault(entry.with_name(_bare(entry)), entry)
+            if other != entry:
+                return other, entry
+    return None
 
 
 def _ending(entry: Path) -> str:

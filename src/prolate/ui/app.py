@@ -23,7 +23,7 @@ from prolate.ui import words
 from prolate.ui.desk import Desk, Run
 from prolate.ui.expected import expect
 from prolate.ui.plan import STATISTICS, Plan
-from prolate.ui.results import Made, render, to_csv, to_text
+from prolate.ui.results import Made, render, to_text
 from prolate.ui.schema import Schema
 
 __all__ = ["make_app"]
@@ -110,13 +110,12 @@ class _Face:
         # Who asks for the head alone has no numbers.
         run.fetched |= request.method == "GET" and kind not in ("py", "sh")
         place = None if self._ledger is None else str(self._ledger.path)
-        text: str | bytes
         if kind in ("py", "sh"):
             text = run.plan.python(place) if kind == "py" else run.plan.command(place)
         elif kind == "json":
             text = made.to_json()
         else:
-            text = made.to_html() if kind == "html" else to_csv(made)
+            text = made.to_html() if kind == "html" else made.to_csv()
         name = f"{run.plan.statistic}-{run.number}.{kind}"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(text, media_type=_MEDIA[kind], headers=headers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from functools import cache
 from importlib import resources
 
@@ -10,7 +9,7 @@ import jinja2
 
 from prolate.release import GroupedRelease, Release, words
 
-__all__ = ["Made", "headline", "render", "to_csv", "to_text"]
+__all__ = ["Made", "headline", "render", "to_text"]
 
 Made = Release | GroupedRelease
 
@@ -18,15 +17,6 @@ Made = Release | GroupedRelease
 def headline(made: Made) -> str:
     """Return what was released, in a line."""
     return made.headline() if isinstance(made, GroupedRelease) else words.headline(made)
-
-
-def to_csv(made: Made) -> bytes:
-    """Return the release's table."""
-    from pyarrow import csv
-
-    sink = io.BytesIO()
-    csv.write_csv(made.to_arrow(), sink)
-    return sink.getvalue()
 
 
 def render(template: str, **values: object) -> str:

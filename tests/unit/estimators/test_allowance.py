@@ -83,7 +83,7 @@ def test_what_normal_rows_lose(spread: np.ndarray) -> None:
 def test_a_variance_that_cannot_be_is_not_said_to_be_known() -> None:
     rows = np.random.default_rng(0).normal(size=(4000, 2)) * [1e80, 1.0]
     release = prolate.variance(rows, budget=Budget(rho=1), seed=1)
-    assert np.all(np.isinf(release.interval()[0]))
+    assert release.interval()[0].tolist() == [0.0, np.inf]
     assert any("rescale" in warning for warning in release.warnings)
     fine = prolate.variance(rows * [1e-20, 1.0], budget=Budget(rho=1), seed=1)
     assert fine.noise_std[0] < 0.1 * fine.estimate[0]
