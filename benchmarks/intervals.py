@@ -9,7 +9,7 @@ that are not constant. Of a single column, skewed rows are hardest, and of many 
 one that is skewed; of many rows, means are taken in one pass; and baskets have their own
 mean. "miss" is how often the truth lay below and above the interval; "noise" is the part of
 the interval's variance that is the noise's; "warned" is how often the release said that its
-intervals may be too narrow. Standard error of a figure of 250 runs and four columns: 0.7.
+intervals may be too narrow, or are wide by a guess. Standard error of a figure of 250 runs and four columns: 0.7.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ REAL = ("kin40k", "parkinsons", "keggdirected", "elevators")
 SETTINGS = ((2_000, 1.0), (20_000, 0.3), (20_000, 1.0), (20_000, 5.0))  # rows, epsilon
 MANY = (300_000, 1.0)  # for means
 DELTA = 1e-6
-SAYS = "too narrow"  # in a warning of intervals
+SAYS = "too narrow", "twice as wide"  # in a warning of intervals
 PROBABILITIES = (0.1, 0.5, 0.9)
 TRUTH_ROWS = 4_000_000  # of a distribution whose quantiles have no closed form here
 
@@ -155,8 +155,8 @@ def measure(
         below.append(truth < ends[..., 0])
         above.append(truth > ends[..., 1])
         whole = (ends[..., 1] - made.estimate) / 1.959964
-        part.append(made.noise_std**2 / np.maximum(whole**2, 1e-300))
-        warned.append(any(SAYS in warning for warning in made.warnings))
+        part.append((made.noise_std / np.maximum(whole, made.noise_std)) ** 2)
+        warned.append(any(says in warning for warning in made.warnings for says in SAYS))
     low, high = float(np.mean(below)), float(np.mean(above))
     return 1.0 - low - high, low, high, float(np.mean(part)), float(np.mean(warned))
 

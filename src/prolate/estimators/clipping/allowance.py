@@ -22,11 +22,11 @@ __all__ = ["SKEWED", "Allowance", "allowance_of_mean"]
 Floats = NDArray[np.float64]
 
 SKEWED = (
-    "The rows may be skewed, and are too few for this budget to show what clipping removes from "
-    "their mean. Its intervals are widened by a guess, and may still be too narrow. More rows "
-    "or a larger budget would help, and quantiles are more reliable."
+    "The rows may be skewed, and noise hides how far: a guess of what clipping removes from the "
+    "mean makes intervals of some columns more than twice as wide. More rows or a larger budget "
+    "would help, and quantiles are more reliable."
 )
-"""The warning where intervals rest on what was not seen."""
+"""The warning where intervals are as wide as that by what was not seen."""
 
 _ALLOWED = 1.5  # times both: tails are heavier than they seem more often than lighter
 _KNOWN = 2.0  # times the bias that was extrapolated, in columns that show it themselves

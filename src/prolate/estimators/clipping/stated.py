@@ -20,6 +20,7 @@ _FEW = (
     "larger budget or bounds would help, and quantiles are more reliable."
 )
 _UNSEEN = 0.1  # of the rows, beyond which noise may hide what makes a mean
+_TWICE = 2.0  # times noise and sampling, from which on a guess decides how wide intervals are
 
 
 def stated(shape: Shape, found: FoundMean) -> Estimate:
@@ -34,7 +35,7 @@ def stated(shape: Shape, found: FoundMean) -> Estimate:
     if not shape.warnings and not hidden:
         if part > _UNSEEN:
             unseen = (_FEW.format(100.0 * min(part, 1.0)),)
-        elif np.any(guessed > np.hypot(noise_std, sampling_std)):
+        elif np.any(guessed > _TWICE * np.hypot(noise_std, sampling_std)):
             unseen = (SKEWED,)
     return Estimate(
         value=found.value,
