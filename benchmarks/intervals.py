@@ -9,7 +9,8 @@ that are not constant. Of a single column, skewed rows are hardest, and of many 
 one that is skewed; of many rows, means are taken in one pass; and baskets have their own
 mean. "miss" is how often the truth lay below and above the interval; "noise" is the part of
 the interval's variance that is the noise's; "warned" is how often the release said that its
-intervals may be too narrow, or are wide by a guess. Standard error of a figure of 250 runs and four columns: 0.7.
+intervals may be too narrow, or are wide by a guess. Standard error of a figure of 250 runs and
+four columns: 0.7.
 """
 
 from __future__ import annotations
