@@ -9,6 +9,7 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 
@@ -18,6 +19,7 @@ from prolate.noise import PARTS, NumberedBits, SeededBits
 from prolate.queries import Count
 from prolate.sources import Source, Thinning, kept, open_source
 from prolate.sources.kept import Choices, Leading
+from prolate.sources.paired import read_target
 
 
 def rows_of(source: Source) -> np.ndarray:
@@ -353,3 +355,20 @@ def test_a_sample_of_a_sample(monkeypatch) -> None:
     once = rows[first(0, 300)]
     sample = open_source(rows).thinned(first).thinned(then)
     assert np.array_equal(np.concatenate(list(sample.blocks())), once[then(0, len(once))])
+
+
+@pytest.mark.parametrize(
+    "absent", [None, pd.NA, pd.NaT, np.ma.masked, float("nan"), 10**400], ids=repr
+)
+def test_no_missing_entry_of_objects_decides_an_error(absent: object) -> None:
+    """An array of pandas' nullable columns is one of objects; a missing value raised an error."""
+    rows = np.arange(30.0).reshape(15, 2).astype(object)
+    whole = read_target(rows[:, 0])
+    rows[3, 0] = absent
+    found = read_target(rows[:, 0])
+    np.testing.assert_array_equal(found[:3], whole[:3])
+    assert np.isnan(found[3])
+    if absent is not np.ma.masked:  # NumPy itself warns of it in a list
+        assert open_source(rows.tolist()).n_rows == 15
+    masked = np.ma.array(np.ones(5, object), mask=[0, 0, 1, 0, 0])
+    assert np.isnan(read_target(masked)).ravel().tolist() == [False, False, True, False, False]

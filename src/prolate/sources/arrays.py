@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from prolate.sources.kept import Thinning
 
 __all__ = [
-    "NUMBERS",
     "ArraySource",
     "as_array",
     "check_numbers",
+    "no_numbers",
     "plain",
     "refuse_lists",
-    "to_float",
+    "to_floats",
 ]
 
-NUMBERS = (Real, Decimal, np.bool_, type(None))
-"""Python's numbers, and None for a missing one."""
+_NUMBERS = (Real, Decimal, np.bool_, type(None), type(np.ma.masked))
+_MISSING = {"NAType", "NaTType"}  # of pandas, which need not be loaded
 
 _LARGER = 8  # times a block: a sample's blocks, and those from which one is copied
 
@@ -163,10 +163,29 @@ def _check_shape(array: NDArray[np.generic]) -> None:
     )
 
 
-def to_float(value: Any) -> float:
-    """Return a number as a double: NaN, if it is None or cannot be one, which no error may tell."""
+def no_numbers(entries: Iterable[object]) -> type | None:
+    """Return the first type among Python's objects that is none of a number, or None.
+
+    What stands for a missing number is one: it may not decide whether there is an error.
+    """
+    for kind in {type(entry) for entry in entries}:
+        missing = kind.__name__ in _MISSING and kind.__module__.startswith("pandas.")
+        if not (issubclass(kind, _NUMBERS) or missing):
+            return kind
+    return None
+
+
+def to_floats(objects: NDArray[Any]) -> NDArray[np.float64]:
+    """Return Python's numbers as doubles: NaN, if missing or none, which no error may tell."""
+    found = np.fromiter(map(_to_float, objects.flat), np.float64, objects.size)
+    return found.reshape(objects.shape)
+
+
+def _to_float(value: Any) -> float:
+    if value is None or value is np.ma.masked:  # of which NumPy warns
+        return float("nan")
     try:
-        return float("nan") if value is None else float(value)
+        return float(value)
     except Exception:  # noqa: BLE001 - too large, or a number whose own methods raise, and quote it
         return float("nan")
 
@@ -196,9 +215,9 @@ def _of_lists(data: Sequence[Any]) -> NDArray[np.generic]:
         array = np.array(data, dtype=object)
     if array.dtype != object:
         return array.astype(np.float64) if array.dtype == np.bool_ else array
-    if not all(isinstance(value, NUMBERS) for value in array.flat):
+    if no_numbers(array.flat) is not None:
         raise TypeError
-    return np.fromiter(map(to_float, array.flat), np.float64, array.size).reshape(array.shape)
+    return to_floats(array)
 
 
 def as_array(data: object) -> NDArray[np.generic]:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.sources.arrays import (
-    NUMBERS,
     ArraySource,
     as_array,
     check_numbers,
+    no_numbers,
     refuse_lists,
-    to_float,
+    to_floats,
 )
 from prolate.sources.choosing import Wanted
 from prolate.sources.opening import open_source, open_wanted
@@ -264,12 +264,10 @@ def _array(data: object, what: str) -> NDArray[np.generic]:
     if array.dtype.kind != "O":
         untyped = array.dtype == np.bool_ and isinstance(data, list | tuple)  # see `as_array`
         return array.astype(np.float64) if untyped else array
-    bad = next(
-        (kind for kind in {type(v) for v in array.flat} if not issubclass(kind, NUMBERS)), None
-    )
+    bad = no_numbers(array.flat)
     if bad is not None:
         raise EntryError(
             "Every entry of an array argument must be a number, not a string or another thing "
             f"that is no number; {what} holds an entry of type {bad.__name__}."
         )
-    return np.fromiter(map(to_float, array.flat), np.float64, array.size).reshape(array.shape)
+    return to_floats(array)
