@@ -45,7 +45,9 @@ def _possible(release: Release) -> tuple[NDArray[np.float64], float]:
 def _total_std(release: Release) -> NDArray[np.float64]:
     """Return the standard deviation of all the errors that are stated, together."""
     if release.error_covariance is not None:
-        return np.asarray(np.sqrt(np.diagonal(release.error_covariance)))
+        square = np.diagonal(release.error_covariance)
+        known = square < np.finfo(np.float64).max  # which stands for infinity
+        return np.asarray(np.where(known, np.sqrt(square), np.finfo(np.float64).max))
     if release.noise_std is None or not release.has_intervals:
         remedy = "See its warnings." if release.method == "auto" else "Use method='auto'."
         raise ReleaseError(f"This regression has no intervals: {no_errors(release)}. {remedy}")

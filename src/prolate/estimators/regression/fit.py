@@ -49,7 +49,7 @@ from prolate.estimators.regression.radii import (
     longest_length,
 )
 from prolate.estimators.regression.remarks import remarks
-from prolate.estimators.regression.search import Found, search
+from prolate.estimators.regression.search import HIDDEN, Found, search
 from prolate.estimators.regression.slopes import Slopes, average, true_slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.weighted import Weighted, weighted_share
@@ -94,6 +94,9 @@ def regression(
         line = mean_only(curator, rows, found.standard, fit_intercept=fit_intercept)
     else:
         line = _fit(curator, rows, found, found.norms, alpha, fit_intercept, counted=rows != every)
+    if HIDDEN in found.warnings:
+        nothing = np.full(curator.dimension, np.inf)
+        line = replace(line, noise_std=nothing, covariance=np.diag(nothing))
     return replace(line, rows=every, warnings=(*found.warnings, *line.warnings))
 
 

@@ -20,7 +20,7 @@ def mean_only(
 ) -> LinearFit:
     """Return the private mean of the target, with all that is left."""
     k = curator.dimension - 1
-    mean, noise = 0.0, np.zeros(k + 1)
+    mean, noise = 0.0, np.append(np.full(k, np.inf), 0.0)
     if fit_intercept:
         target = SomeColumns(curator, np.array([k]))
         found = rough_mean(target, rows, standard.center[k:], standard.scale[k:], standard.off)

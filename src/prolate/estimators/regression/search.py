@@ -29,8 +29,8 @@ Bools = NDArray[np.bool_]
 
 HIDDEN = (
     "Only a single value was seen of the target: noise hides any others, and how far they are. "
-    "Predictions and intervals leave them out; do not use them unless the target is known to be as "
-    "good as constant. More rows, a larger budget or bounds would help."
+    "Predictions leave them out, and intervals are infinite; do not use them unless the target is "
+    "known to be as good as constant. More rows, a larger budget or bounds would help."
 )
 # Shares of the searches: enough for counts as fine as the first number (a fraction of the
 # rows), if that costs no more than the second; else as fine as the third, at most the fourth.

@@ -27,6 +27,7 @@ __all__ = ["Slopes", "average", "true_slopes", "weighted_slopes"]
 Floats = NDArray[np.float64]
 
 _EXPLAINED = 2.0  # of the target's variance, that an axis which noise hides may stand for
+_SMALLER = 0.1  # of what noise hides, that rows vary by along an axis, at least
 _LEAST = 0.02  # of the target's variance, that is always left unexplained
 # Part of the correction by which it may be wrong, and how much more where lengths are not
 # those of normal rows.
@@ -54,6 +55,9 @@ class Slopes:
         Of the features.
     rest : float
         Variance of what the slopes leave of the target.
+    hidden : float64 array of shape (k + 1, k + 1)
+        Covariance of what axes may hold that noise hides, beyond `noise`: the same of all that are
+        averaged.
     """
 
     value: Floats
@@ -62,6 +66,7 @@ class Slopes:
     features: Floats
     mean: Floats
     rest: float
+    hidden: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +182,15 @@ def _corrected(
     spread /= np.outer(raised, raised) * kept**2
     # Along axes that noise hides, or may hide, the slope is as likely as those of the others.
     surely = np.maximum(values - math.sqrt(2.0) * moments.noise, 0.0)
-    hidden = 1.0 - surely / raised
     prior = _EXPLAINED * variance / max(float(np.sum(raised)), 1e-300)
-    spread += np.diag(prior * hidden**2 + clip.doubt**2 * whole / k)
+    alike = prior * (1.0 - surely / raised) ** 2
+    spread += np.diag(alike + clip.doubt**2 * whole / k)
+    # Or such an axis explains as much as the others, however little rows vary along it. And noise
+    # that chooses the axes is that of a matrix, whose eigenvalues spread with the root of k.
+    surely = np.maximum(values - math.sqrt(max(k, 2)) * moments.noise, 0.0)
+    least = np.maximum(surely, _SMALLER * raised)
+    alone = _EXPLAINED * variance / (k * np.maximum(least, 1e-300)) * (1.0 - surely / raised) ** 4
+    hidden = np.maximum(alone - alike, 0.0)
     slopes = turn @ (start + theta / kept)
 
     # Where rows lie, if they are symmetric; else clipping moves their mean.
@@ -204,6 +215,7 @@ def _corrected(
         features=(axes * (raised * factor**2)) @ axes.T,
         mean=place,
         rest=left,
+        hidden=level @ ((turn * hidden) @ turn.T) @ level.T,
     )
 
 
@@ -225,8 +237,9 @@ def average(found: Sequence[Slopes]) -> Slopes:
     Where they differ by more than their noise, as clipping may do more than is known, it is raised
     to what they differ by: Birge's ratio.
     """
+    hidden = min((one.hidden for one in found), key=np.trace)
     if len(found) == 1:
-        return found[0]
+        return replace(found[0], noise=found[0].noise + hidden)
     precisions = [np.linalg.pinv(one.noise, hermitian=True) for one in found]
     noise = np.linalg.pinv(np.sum(precisions, axis=0), hermitian=True)
     value = noise @ np.sum(
@@ -235,7 +248,8 @@ def average(found: Sequence[Slopes]) -> Slopes:
     apart = [one.value - value for one in found]
     squares = sum(float(a @ p @ a) for a, p in zip(apart, precisions, strict=True))
     ratio = squares / (value.size * (len(found) - 1))
-    return replace(found[-1], value=value, noise=noise * min(max(1.0, ratio), _MOST_APART))
+    noise = noise * min(max(1.0, ratio), _MOST_APART) + hidden
+    return replace(found[-1], value=value, noise=noise)
 
 
 def _kept(variance: float, cut: float) -> float:
