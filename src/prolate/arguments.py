@@ -303,7 +303,7 @@ def _of_all(bounds: Any, columns: Sequence[str]) -> tuple[NDArray[np.float64], N
     two = len(columns) == _TWO and np.ndim(low) == np.ndim(high) == 1
     as_pairs = two and lower[0] < lower[1] and upper[0] < upper[1]
     listed = isinstance(bounds, list) and not isinstance(low, np.ndarray)
-    listed |= isinstance(bounds, np.ndarray)
+    listed |= isinstance(bounds, np.ndarray) or isinstance(low, tuple)
     if two and (np.any(lower > upper) or (as_pairs and (listed or np.any(lower == upper)))):
         raise InputError(
             "bounds must be (lower, upper), each one number or one per column, with lower <= "

@@ -527,6 +527,7 @@ def test_bounds_of_two_columns_are_not_taken_for_those_of_all() -> None:
         [(0, 300), (0, 200)],
         [(0, 20), (0, 200)],  # would be nothing but 0, and anything up to 200
         ((0, 20), (0, 200)),
+        ((0, 0.5), (1, 4)),  # as other libraries write them
         [[0, 5], [10, 200]],
         np.array([[0, 5], [10, 200]]),
     ]
@@ -534,7 +535,7 @@ def test_bounds_of_two_columns_are_not_taken_for_those_of_all() -> None:
         with pytest.raises(InputError, match="name the columns: bounds="):
             prolate.sum(rows, bounds=bounds, budget=budget)
     lower, upper = np.zeros(2), np.array([2.0, 3.0])
-    taken = [([0, 1], [2, 1]), [[0, 0], [2, 3]], [lower, upper], (lower, upper), ((0, 0.5), (1, 4))]
+    taken = [([0, 1], [2, 1]), [[0, 0], [2, 3]], [lower, upper], (lower, upper), ([0, 0.5], [1, 4])]
     for bounds in taken:
         made = prolate.sum(rows, bounds=bounds, budget=Budget(mu=1e3), seed=1)
         assert made.estimate == pytest.approx([10, 10], abs=0.1)
