@@ -261,3 +261,20 @@ def test_slopes_that_noise_hides_are_not_taken_for_nothing(kind, monkeypatch) ->
     assert held() >= 0.8
     monkeypatch.setattr(own_slopes, "_SMALLER", 1e9)  # a planted fault
     assert held() <= 0.65
+
+
+def test_predictions_of_a_rare_target_are_right_on_average(monkeypatch) -> None:
+    """They were half of it: the target is cut as if its rare values were far out by error."""
+
+    def ratio() -> float:
+        found = []
+        for seed in range(6):
+            rng = np.random.default_rng([seed, 8])
+            x = rng.normal(size=(40_000, 1))
+            line = fit(x, (rng.random(40_000) < 0.05).astype(float), 0.24, seed)
+            found.append(line.clipped.predict(x).mean() / 0.05)
+        return float(np.mean(found))
+
+    assert ratio() == pytest.approx(1.0, abs=0.15)
+    monkeypatch.setattr(own_fit, "_through_mean", lambda line, *_: line)  # a planted fault
+    assert ratio() < 0.6

@@ -66,6 +66,7 @@ _LEVEL = 0.03  # ... part of what is left, for the intercept
 _MOST_EXPLAINED = 0.95
 _START = 0.3  # part of the weighted rows' share that tells a line of a sample
 _SURELY = 0.7  # standard deviations by which another radius must predict better
+_CLEARLY_OFF = 4.0  # times its noise, the square of what predictions are off by on average
 # Deviations of the target by which its mean may be moved by features that seem to be one value.
 _UNSEEN = 0.25
 _COUNTED = 4.0  # standard deviations by which a noisy count may be too large
@@ -136,12 +137,13 @@ def _fit(
     answers, found, cut = _with_weighted(
         curator, rows, place, norms, asked, alpha, again=again, share=share, aside=level
     )
-    best = _best(answers)
-    skewed = False
+    answer = _best(answers)
+    best, skewed = answer.clipped, False
     if level > 0.0:
         found, skewed = with_level(
             curator, place.sample, rows, standard, found, cut=cut, counted=counted
         )
+        best = _through_mean(best, answer.moments, found, float(standard.scale[-1]))
     if standard.fit_intercept and not fit_intercept:
         origin, found = through_origin(standard, found)
         best = line_from_origin(standard, _in_units(origin.units[:k, :k], found.value[:k]))
@@ -212,14 +214,28 @@ def _with_weighted(
     return answers, average(several), min(cuts)
 
 
-def _best(answers: list[_Answer]) -> ClippedLine:
-    """Return the line that predicts best: the first, unless another one surely does."""
+def _best(answers: list[_Answer]) -> _Answer:
+    """Return the answer whose line predicts best: the first, unless another one surely does."""
     best = answers[0]
     for other in answers[1:]:
         doubt = math.hypot(best.line.doubt, other.line.doubt)
         if other.line.gain - best.line.gain > _SURELY * doubt:
             best = other
-    return best.clipped
+    return best
+
+
+def _through_mean(line: ClippedLine, moments: Moments, slopes: Slopes, unit: float) -> ClippedLine:
+    """Return a line that is moved as far as its predictions are surely off on average.
+
+    It goes through the mean of a target that was cut; `slopes` tell that of the whole one, as far
+    as the features' means are known, which clipping moves where they are skewed.
+    """
+    at = np.append(slopes.mean, 1.0)
+    each = at * slopes.value
+    off = float(np.sum(each)) - moments.target_mean
+    doubt = float(at @ slopes.noise @ at + each[:-1] @ each[:-1]) + moments.noise_target_mean**2
+    part = max(1.0 - _CLEARLY_OFF * doubt / off**2, 0.0) if off != 0.0 else 0.0
+    return replace(line, value=line.value + part * off * unit)
 
 
 def _slopes(answers: list[_Answer]) -> list[Slopes]:
