@@ -454,7 +454,8 @@ def test_squares_tell_the_variance_of_a_column_that_products_lost() -> None:
     matrix = Matrix(table, np.diag(value), flat, flat, np.full(d, 1e-8), 0.0)
     noise = np.full(d, 0.01)
     ones = np.ones(d)
-    squares = Squares(ones, noise, 0.0 * noise, size=ones, stretch=1.0, radius=1.0, clipped=0.0)
+    known = {"size": ones, "stretch": 1.0, "radius": 1.0, "clipped": 0.0, "reach": ones}
+    squares = Squares(ones, noise, 0.0 * noise, **known)
     found = diagonal._rescaled(matrix, squares, 0.0)
     np.testing.assert_allclose(np.diag(found.value), 1.0, rtol=0.05)
 

@@ -95,7 +95,7 @@ def regression(
         line = mean_only(curator, rows, found.standard, fit_intercept=fit_intercept)
     else:
         line = _fit(curator, rows, found, found.norms, alpha, fit_intercept, counted=rows != every)
-    if HIDDEN in found.warnings:
+    if HIDDEN in found.warnings and line.covariance is not None:
         nothing = np.full(curator.dimension, np.inf)
         line = replace(line, noise_std=nothing, covariance=np.diag(nothing))
     return replace(line, rows=every, warnings=(*found.warnings, *line.warnings))
