@@ -17,6 +17,7 @@ from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.estimators.regression import fit as own_fit
 from prolate.estimators.regression import regression
 from prolate.estimators.regression.correction import weights
 from prolate.estimators.regression.line import Moments, fit_line, read_moments
@@ -643,3 +644,19 @@ def test_slopes_through_the_origin_of_features_that_are_far_from_it() -> None:
             assert error < 0.05
             held.append(abs(line.coef[0] - 2.0) < 2.5 * error)
         assert sum(held) >= 9
+
+
+@pytest.mark.parametrize("level", [1e200, np.inf, np.nan, 0.0])
+def test_predictions_are_not_moved_by_what_is_no_number(level: float) -> None:
+    """The square of 1e200 would be an error, after the charge."""
+    line = ClippedLine(np.zeros(2), np.ones(2), 3.0, 3.0, np.zeros(2), 5.0)
+    features, noise = np.eye(2), 1e-4 * np.eye(3)
+    moments = Moments(features, np.zeros(2), 1.0, np.zeros(2), 0.0, 3.0, *[0.01] * 5)
+
+    def moved(level: float) -> float:
+        value = np.array([0.0, 0.0, level])
+        slopes = Slopes(value, noise, noise, features, np.zeros(2), 1.0, noise)
+        return own_fit._through_mean(line, moments, slopes, 2.0).value
+
+    assert moved(level) == 5.0
+    assert moved(1.0) == pytest.approx(7.0, abs=0.01)

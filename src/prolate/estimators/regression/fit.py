@@ -234,8 +234,10 @@ def _through_mean(line: ClippedLine, moments: Moments, slopes: Slopes, unit: flo
     each = at * slopes.value
     off = float(np.sum(each)) - moments.target_mean
     doubt = float(at @ slopes.noise @ at + each[:-1] @ each[:-1]) + moments.noise_target_mean**2
-    part = max(1.0 - _CLEARLY_OFF * doubt / off**2, 0.0) if off != 0.0 else 0.0
-    return replace(line, value=line.value + part * off * unit)
+    square, hidden = off * off, _CLEARLY_OFF * doubt
+    if not hidden < square < math.inf:
+        return line
+    return replace(line, value=line.value + (1.0 - hidden / square) * off * unit)
 
 
 def _slopes(answers: list[_Answer]) -> list[Slopes]:
