@@ -84,10 +84,12 @@ def test_csv_files_have_no_types(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("function", [prolate.mean, prolate.variance, prolate.covariance])
 def test_releases_are_those_within_bounds(function: Any) -> None:
+    """But for second moments: flags are their own squares."""
     given = {"budget": BUDGET, "seed": 1}
     rows = np.tile(FLAGS, 3)  # of four flags and fewer, a mean is a sum
     implied = function(rows, **given)
-    assert same(implied, function(rows * 1.0, bounds=(0, 1), **given))
+    assert same(implied, function(rows, bounds=(0, 1), **given))
+    assert same(implied, function(rows * 1.0, bounds=(0, 1), **given)) == (function is prolate.mean)
     assert not same(implied, function(rows * 1.0, **given))
     assert implied.details["bounds"] == [0.0, 1.0]
     # Nothing is cut that its type keeps within the bounds.

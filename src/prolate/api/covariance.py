@@ -46,6 +46,9 @@ def covariance(
 ) -> Release | GroupedRelease:
     """Release the private covariance matrix of the columns (divided by n): no bounds needed.
 
+    Booleans, and columns with public `bounds` that are not much wider than their values, are
+    measured without a clip, if all columns are such: rare values count in full.
+
     Parameters
     ----------
     correlation : bool

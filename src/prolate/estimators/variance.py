@@ -7,6 +7,8 @@ are by a first sum of all columns' squares (`search/variances.py`).
 
 Squares are long on one side only, so what clipping takes is lost. The radius is no smaller
 than normal rows, or the tail that is seen, allow (`tail.py`).
+
+Of flags, which are their own squares, the mean p says all: p (1 - p).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.squares import NORMAL, mean_squares
 from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
+from prolate.estimators.mean import mean
 from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.search.alike import likely_scale, raised_spread
 from prolate.estimators.search.learn import learn_shape
@@ -59,6 +62,8 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     error_norm : float
         The p of the l_p error of the variances that is to be small.
     """
+    if curator.are_flags:
+        return _of_flags(mean(curator, error_norm=error_norm))
     rows = count_rows(curator, again=True)
     table, shape = learn_shape(curator, rows, relative=error_norm == RELATIVE)
     if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
@@ -73,7 +78,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         shape, weigh, share=_MEAN_SHARE * table.remaining, relative=error_norm == RELATIVE
     )
     share = _MEAN_SHARE * table.remaining  # the look may have been a dear one
-    mean = clipped_mean(
+    middle = clipped_mean(
         table,
         shape,
         weigh(shape),
@@ -86,14 +91,14 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     size = np.clip(likely, *SQUARABLE) ** 2
     found = mean_squares(
         table,
-        mean.value,
+        middle.value,
         size,
         rows=shape.rows,
         share=table.remaining,
         error_norm=error_norm,
         sample=shape.sample,
     )
-    value, noise_std = found.value - mean.noise_std**2, found.noise_std
+    value, noise_std = found.value - middle.noise_std**2, found.noise_std
     sampling_std = NORMAL * found.size * found.stretch / np.sqrt(shape.present)
     error = np.hypot(noise_std, sampling_std)
     unsure = found.stretch > _HEAVY or np.any(found.clipping_std > _UNSURE * error)
@@ -117,8 +122,28 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
             "clipped_fraction": found.clipped,
             "sampling": "as for normal data, times what their squares' tails are longer",
             "stretch": found.stretch,
-            "mean": mean.value.tolist(),
+            "mean": middle.value.tolist(),
         },
+    )
+
+
+def _of_flags(found: Estimate) -> Estimate:
+    """Return the variances of columns that are 0 or 1, from their means: p (1 - p)."""
+    part = np.clip(found.value, 0.0, 1.0)
+    noise = np.zeros_like(part) if found.noise_std is None else found.noise_std
+    tilt = np.abs(1.0 - 2.0 * part)
+
+    def tilted(error: Floats | None) -> Floats | None:
+        return None if error is None else tilt * error
+
+    known = np.where(np.isfinite(noise), noise, 0.0)
+    return replace(
+        found,
+        value=np.clip(part * (1.0 - part) + known**2, 0.0, 0.25),
+        noise_std=np.hypot(tilt * noise, np.sqrt(2.0) * noise**2),
+        sampling_std=tilted(found.sampling_std),
+        clipping_std=tilted(found.clipping_std),
+        details={**found.details, "mean": found.value.tolist()},
     )
 
 

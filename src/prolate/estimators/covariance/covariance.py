@@ -16,6 +16,9 @@ Where the noise of d**2 products drowns all correlations at the first sight, ste
 give way to: the variances alone, with a part of the budget; all products, with the rest; and
 eigenvalues that are drawn together as far as they are noise. The covariance of a single column is
 its variance (`variance.py`).
+
+Where every column has public bounds, and these are not much wider than its values, as of flags,
+nothing is searched nor clipped (`within.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from prolate.curator import Curator
 from prolate.errors import listed
 from prolate.estimators.covariance.diagonal import squares_share, with_squares
 from prolate.estimators.covariance.lengths import Lengths
-from prolate.estimators.covariance.matrix import matrix_of, spectrum_of
+from prolate.estimators.covariance.matrix import matrix_of
 from prolate.estimators.covariance.moment import (
     Moment,
     Standardized,
@@ -38,9 +41,10 @@ from prolate.estimators.covariance.moment import (
     gram_noise,
     measure_lengths,
     measure_moment,
-    with_variances,
 )
+from prolate.estimators.covariance.rough import rough_rounds, whitening
 from prolate.estimators.covariance.spectrum import Spectrum
+from prolate.estimators.covariance.within import Within
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.present import whole_rows
@@ -63,13 +67,13 @@ _HEAVY = (
 )
 _HIDDEN = 0.2  # noise of a column's correlations, in the median of the other columns
 _UNSURE = 2.5  # allowance for clipping, over the other errors together
+# Noise of variances within public bounds, where values are rare, or some rows far out, that is less
+# than what a clip would take.
+_RARE, _FAR_ROWS = 0.8, 0.15
 _DROWNED = 0.5  # spread of the identity's eigenvalues by noise that leaves only variances
 _ROUGH = 0.2  # the same, wanted of a rough round, ...
 _LEAST, _MOST = 0.01, 0.08  # ... and its share of what the searches leave
 _ROUNDS, _CHEAP = 5, 0.07  # so many at most, or more for this part of what the searches leave
-_GIVE_UP = 1.0  # spread of the last round's eigenvalues at which no more are made
-_KNOWN = 1.5  # eigenvalues are known if they are so many times as large as noise may be, ...
-_WELL_KNOWN, _SURE = 4.0, 8.0  # ... or well known; noise is at least four standard deviations
 _WORTH = 1.5  # noise in Frobenius norm, over the least, at which step 3 is made
 _FEWEST = 5.0  # effective axes: of fewer, lengths differ, and the clip takes too much
 _FROBENIUS = 0.2  # its share
@@ -90,9 +94,14 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     """
     if curator.dimension == 1 and not correlation:
         return _as_matrix(variance(curator))
-    curator, rows, every, _ = whole_rows(curator)
+    curator, rows, every, unsure = whole_rows(curator)
+    within = Within.of(curator, rows, unsure)
+    if within is not None and within.pays():
+        return _of_bounded(within, every, correlation=correlation)
     _, shape = learn_shape(curator, rows, relative=True)
     spread = np.clip(shape.spread, *SQUARABLE)
+    if within is not None and within.pays(shape, most=_RARE if shape.has_rare else 0.0):
+        return _of_bounded(within, every, correlation=correlation)
     table = Standardized(curator, rows, shape.center, spread, variances=not correlation)
     d, left = shape.spread.size, curator.remaining
     edge = 2.0 * np.sqrt(d) * d * gram_noise(curator, table.rows, left)
@@ -101,8 +110,14 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
         rounds, warnings = 0, (*shape.warnings, _few(edge))
     else:
         part = min(max((edge / _ROUGH) ** 2, _LEAST), _MOST)
-        known, rough, rounds = _rough(table, part * left, max(_ROUNDS, int(_CHEAP / part)))
-        found, lengths = _fine(table, known, rough)
+        known, rough, rounds = rough_rounds(table, part * left, max(_ROUNDS, int(_CHEAP / part)))
+        before = _wide(table, known, rough)
+        place = *whitening(known), before.mean
+        lengths = measure_lengths(table, *place, share=curator.remaining)
+        if within is not None and lengths.far and within.pays(shape, most=_FAR_ROWS):
+            return _of_bounded(within, every, correlation=correlation)
+        last = _last(table, *place, lengths)
+        found = combine(before, last, bias=_BIAS * (1.0 - before.factor))
         warnings = shape.warnings
     warnings = (*warnings, *shape.single_valued(curator.columns))
     if np.any(shape.spread > SQUARABLE[1]):
@@ -118,10 +133,10 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
         np.diag(errors.clipping > _UNSURE * np.hypot(errors.noise, errors.sampling))
     ):
         warnings = (*warnings, _HEAVY)
-    unknown = shape.unknown
+    unknown = shape.unknown | shape.unknown[:, np.newaxis]
     return Estimate(
-        value=errors.value,
-        noise_std=np.where(unknown | unknown[:, np.newaxis], np.inf, errors.noise),
+        value=np.where(unknown & ~np.eye(d, dtype=np.bool_), 0.0, errors.value),
+        noise_std=np.where(unknown, np.inf, errors.noise),
         sampling_std=errors.sampling,
         clipping_std=errors.clipping,
         rows=every,
@@ -131,7 +146,26 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
             "radius": found.radius,
             "moment_factor": found.factor,
             "sampling": "as for normal data, times what their products' tails are longer",
-            "stretch": matrix.stretch[0],
+            "stretch": float(np.max(matrix.stretch)),
+        },
+    )
+
+
+def _of_bounded(within: Within, every: float, *, correlation: bool) -> Estimate:
+    """Return the covariance that is measured within public bounds."""
+    matrix = within.matrix()
+    correlations = matrix.correlations()
+    errors = correlations if correlation else matrix.covariances()
+    return Estimate(
+        value=errors.value,
+        noise_std=errors.noise,
+        sampling_std=errors.sampling,
+        rows=every,
+        warnings=_hidden(within.curator.columns, correlations.noise),
+        details={
+            "clip": "none: within the bounds",
+            "sampling": "as for normal data, times what their products' tails are longer",
+            "stretch": float(np.max(matrix.stretch)),
         },
     )
 
@@ -171,70 +205,25 @@ def _few(edge: float) -> str:
     )
 
 
-def _rough(table: Standardized, share: float, most: int) -> tuple[Spectrum, Moment, int]:
-    """Return what at most so many rounds of `share` each made known, the last, and how many."""
-    d = table.spread.size
-    axes, variances, mean = np.eye(d), np.ones(d), np.zeros(d)
-    least = np.full(d, -np.inf)
-    rounds = 0
-    while True:
-        rounds += 1
-        rough = measure_moment(
-            table, axes, variances, mean, share=share, label="rough covariance", rough=True
-        )
-        rough = with_variances(rough, variances, least=least)
-        known = spectrum_of(rough)
-        edge = 2.0 * float(np.sqrt(d * rough.variance[0, 0]))
-        if rounds == most or edge > _GIVE_UP or np.all(known.values > _KNOWN * known.edge):
-            return known, rough, rounds
-        axes, variances = _whitening(known)
-        least = _least(known, edge)
-        mean = rough.mean
-
-
-def _whitening(known: Spectrum) -> tuple[Floats, Floats]:
-    """Return axes of one spread, as far as that is known, and the variances along them."""
-    size = np.hypot(known.values, known.edge)
-    return known.vectors / np.sqrt(size), np.maximum(known.values, 0.25 * known.edge) / size
-
-
-def _least(known: Spectrum, edge: float) -> Floats:
-    """Return variances along these axes that a round of this noise surely finds, if well known.
-
-    If it does not, then rows that are clipped harder than before had them.
-    """
-    size = np.hypot(known.values, known.edge)
-    unsure = max(1.0, np.sqrt(_SURE / size.size)) * np.hypot(known.edge / size, edge)
-    return np.where(known.values > _WELL_KNOWN * known.edge, known.values / size - unsure, -np.inf)
-
-
-def _fine(table: Standardized, known: Spectrum, rough: Moment) -> tuple[Moment, Lengths]:
-    """Return the covariance measured with what is left of the budget."""
-    curator = table.curator
-    axes, variances = _whitening(known)
-    before, mean = rough, rough.mean
+def _wide(table: Standardized, known: Spectrum, rough: Moment) -> Moment:
+    """Return a moment that is best in Frobenius norm, or the rough one where it would not help."""
     half = _half_whitening(table, known)
-    if half is not None:
-        share = _FROBENIUS * curator.remaining
-        before = measure_moment(
-            table, *half, mean, share=share, label="covariance, wide", wide=True
-        )
-        mean = before.mean
-    last, lengths = _last(table, axes, variances, mean)
-    return combine(before, last, bias=_BIAS * (1.0 - before.factor)), lengths
+    if half is None:
+        return rough
+    share = _FROBENIUS * table.curator.remaining
+    return measure_moment(
+        table, *half, rough.mean, share=share, label="covariance, wide", wide=True
+    )
 
 
 def _last(
-    table: Standardized, axes: Floats, variances: Floats, mean: Floats
-) -> tuple[Moment, Lengths]:
-    """Return the last moment, how long its rows are, and leave what variances apart need."""
-    curator = table.curator
-    lengths = measure_lengths(table, axes, variances, mean, share=curator.remaining)
-    share = (1.0 - squares_share(table, lengths)) * curator.remaining
-    last = measure_moment(
+    table: Standardized, axes: Floats, variances: Floats, mean: Floats, lengths: Lengths
+) -> Moment:
+    """Return the last moment, and leave what variances apart need."""
+    share = (1.0 - squares_share(table, lengths)) * table.curator.remaining
+    return measure_moment(
         table, axes, variances, mean, share=share, label="covariance", lengths=lengths
     )
-    return last, lengths
 
 
 def _half_whitening(table: Standardized, known: Spectrum) -> tuple[Floats, Floats] | None:
@@ -273,7 +262,9 @@ def _drowned(table: Standardized, *, share: float) -> tuple[Standardized, Moment
     noise = float(query.unit[0] * measured.std / table.rows / square[0])
     ratio = np.maximum(ratio, min(noise, 1.0))
     table = replace(table, spread=spread * np.sqrt(ratio))
-    every, lengths = _last(table, np.eye(d), np.ones(d), np.zeros(d))
+    place = np.eye(d), np.ones(d), np.zeros(d)
+    lengths = measure_lengths(table, *place, share=curator.remaining)
+    every = _last(table, *place, lengths)
     value, variance = every.matrix, every.variance / every.axes[0, 0] ** 4
     # The variances are 1 in these units, up to their noise: they are better known from before.
     before, here = (noise / ratio) ** 2, 2.0 * np.diag(variance)

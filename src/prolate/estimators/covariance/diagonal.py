@@ -71,7 +71,9 @@ def with_squares(matrix: Matrix, mean: Floats, lengths: Lengths) -> Matrix:
     # What lengths vary by, beyond single columns, is by their products.
     d = variance.size
     products = (lengths.fourth * d**2 - 2.0 * d * stretch**2 - d) / max(d * (d - 1.0), 1.0)
-    return replace(matrix, stretch=(stretch, min(math.sqrt(max(products, 1.0)), _MOST_STRETCH)))
+    stretches = np.full((d, d), min(math.sqrt(max(products, 1.0)), _MOST_STRETCH))
+    np.fill_diagonal(stretches, stretch)
+    return replace(matrix, stretch=stretches)
 
 
 def _without_noise(moved: Floats, noise: Floats) -> Floats:
@@ -111,7 +113,7 @@ def _rescaled(matrix: Matrix, squares: Squares, outside: float) -> Matrix:
         matrix,
         value=matrix.value * both,
         noise=spread,
-        k=matrix.k * both,
+        k=None if matrix.k is None else matrix.k * both,
         clipping=clipping,
         lost=min(float(np.sum(lost)) / max(float(np.sum(variance)), 1e-300), 1.0),
     )

@@ -38,56 +38,63 @@ class Matrix:
         Positive semidefinite.
     noise : float64 array of shape (d, d)
         Its standard deviations.
-    k : float64 array of shape (d, d)
-        The noise of entries (i, j) and (k, l) goes together by K_ik K_jl + K_il K_jk.
+    k : float64 array of shape (d, d), or None
+        The noise of entries (i, j) and (k, l) goes together by K_ik K_jl + K_il K_jk. None if the
+        noise of every entry is its own.
     clipping : float64 array of shape (d,)
         Standard deviations for what clipping may have taken off the variances.
     lost : float
         Part of the variances that may be so.
-    stretch : tuple of two float
-        Of the sampling errors of variances, and of covariances, over those of normal rows.
+    stretch : float or float64 array of shape (d, d)
+        Of the sampling errors, over those of normal rows.
     """
 
     table: Standardized
     value: Floats
     noise: Floats
-    k: Floats
+    k: Floats | None
     clipping: Floats
     lost: float
-    stretch: tuple[float, float] = (1.0, 1.0)
+    stretch: float | Floats = 1.0
 
     def covariances(self) -> Entries:
         """Return covariances in the data's unit."""
         value, variance = self.value, np.diag(self.value)
         size = np.sqrt(np.outer(variance, variance))
         diagonal = np.diag_indices(variance.size)
-        sampling = np.hypot(size, value) / np.sqrt(self.table.rows)
-        stretch = np.full_like(value, self.stretch[1])
-        stretch[diagonal] = self.stretch[0]
+        sampling = self.stretch * np.hypot(size, value) / np.sqrt(self.table.rows)
         relative = self.clipping / np.where(variance > 0.0, variance, 1.0)
         both = 0.5 * (relative[:, np.newaxis] + relative)
         clipping = np.hypot(both * value, _CHANCE * self.lost * size)
         clipping[diagonal] = self.clipping
         unit = np.outer(self.table.spread, self.table.spread)
-        return Entries(unit * value, unit * self.noise, unit * stretch * sampling, unit * clipping)
+        return Entries(unit * value, unit * self.noise, unit * sampling, unit * clipping)
 
     def correlations(self) -> Entries:
-        """Return correlations; their noise is to first order."""
+        """Return correlations; their noise is to first order.
+
+        Those of a column whose variance may be noise are unknown: 0.
+        """
         variance = np.diag(self.value)
-        seen = variance > 0.0
+        seen = variance > np.diag(self.noise)
         scale = 1.0 / np.sqrt(np.where(seen, variance, 1.0))
         both = np.outer(seen, seen)
         r = np.where(both, np.clip(self.value * np.outer(scale, scale), -1.0, 1.0), 0.0)
         np.fill_diagonal(r, 1.0)
-        k = self.k * np.outer(scale, scale)
-        own = np.diag(k)[:, np.newaxis]
-        square = own * own.T + k**2 + r**2 * (0.5 * (own**2 + own.T**2) + k**2)
-        square -= 2.0 * r * k * (own + own.T)
+        if self.k is None:
+            noises = (self.noise * np.outer(scale, scale)) ** 2
+            own = np.diag(noises)[:, np.newaxis]
+            square = noises + 0.25 * r**2 * (own + own.T)
+        else:
+            k = self.k * np.outer(scale, scale)
+            own = np.diag(k)[:, np.newaxis]
+            square = own * own.T + k**2 + r**2 * (0.5 * (own**2 + own.T**2) + k**2)
+            square -= 2.0 * r * k * (own + own.T)
         noise = np.where(both, np.minimum(np.sqrt(np.maximum(square, 0.0)), 1.0), 1.0)
         clipping = np.full_like(r, _CHANCE * self.lost)
         np.fill_diagonal(noise, 0.0)
         np.fill_diagonal(clipping, 0.0)
-        sampling = self.stretch[1] * (1.0 - r**2) / np.sqrt(self.table.rows)
+        sampling = self.stretch * (1.0 - r**2) / np.sqrt(self.table.rows)
         return Entries(r, noise, sampling, clipping)
 
 

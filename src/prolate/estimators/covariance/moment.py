@@ -12,7 +12,7 @@ norm M = S**(-1/2) is best, and costs d**2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,6 @@ __all__ = [
     "gram_noise",
     "measure_lengths",
     "measure_moment",
-    "with_variances",
 ]
 
 Floats = NDArray[np.float64]
@@ -41,7 +40,6 @@ _DISTRUST = 0.4  # of what is clipped: rows are not elliptical
 _WRONG = 0.5  # of it, that intervals allow for
 _UNLIKE = 0.5  # more where the lengths are not those of normal rows
 _LATER, _SPREAD = 3.0, 0.1  # squared radii of rough moments; eigenvalues that noise may spread so
-_SMALLEST = 1e-3  # variance that noise may leave of one
 _NORMS_NOISE = 0.001  # wanted noise of a count of the histogram of norms, over the rows
 _LEAST_NORMS, _MOST_NORMS = 0.002, 0.2  # its part of the share, ...
 _FEW_COLUMNS = 2.3  # ... at most this over d**1.5, or ...
@@ -224,13 +222,6 @@ def measure_moment(
         # may be otherwise.
         lost=max(known.unlike, _WRONG) * (1.0 - clip.factor),
     )
-
-
-def with_variances(moment: Moment, variances: Floats, *, least: Floats) -> Moment:
-    """Return the moment with these variances along its axes, where it has less than the least."""
-    own = np.diag(moment.value)
-    part = np.where(own < least, np.maximum(own, _SMALLEST) / variances, 1.0)
-    return replace(moment, axes=moment.axes * np.sqrt(part))
 
 
 def combine(first: Moment, second: Moment, *, bias: float) -> Moment:

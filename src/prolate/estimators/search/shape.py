@@ -91,6 +91,12 @@ class Shape:
         return unknown
 
     @property
+    def has_rare(self) -> bool:
+        """Whether nearly all values of some columns are the same, so that the others count."""
+        constant = self.constant is not None and bool(self.constant.any())
+        return constant or (self.first is not None and bool(self.first.rare.any()))
+
+    @property
     def center_off(self) -> Floats:
         """Standard deviation of the centers, at most the spreads."""
         noise = self.roughness * self.spread if self.center_noise is None else self.center_noise
