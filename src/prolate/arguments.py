@@ -205,17 +205,17 @@ def read_vector(
 def read_quantiles(q: object) -> tuple[NDArray[np.float64], bool]:
     """Return the probabilities as an array, and whether a single one was given."""
     try:
-        array = np.asarray(q, dtype=np.float64)
+        given = np.asarray(q, dtype=object)  # in which True and "0.5" are not numbers
     except (TypeError, ValueError, OverflowError):
-        array = np.array([np.nan])
-    single = array.ndim == 0
-    array = np.atleast_1d(array)
-    if array.ndim != 1 or array.size == 0 or not np.all((array >= 0.0) & (array <= 1.0)):
+        given = np.array(None)
+    numbers = given.ndim <= 1 and not np.ma.is_masked(q)
+    if not numbers or not given.size or not all(0.0 <= as_number(p) <= 1.0 for p in given.flat):
         raise InputError(
-            f"q must be a number between 0 and 1, or several, such as [0.25, 0.5] for the lower "
-            f"quartile and the median; got {shown(q)}."
+            "q must be a number between 0 and 1, such as 0.5 for the median (not 50), or a list of "
+            "such numbers, such as [0.25, 0.5, 0.75] for the quartiles; "
+            f"got {shown(q) if given.size else 'an empty list'}."
         )
-    return array, single
+    return np.atleast_1d(given.astype(np.float64)), given.ndim == 0
 
 
 def read_bounds(
