@@ -534,6 +534,22 @@ def test_other_features_than_fitted_are_refused() -> None:
         LinearRegression().intervals()
 
 
+def test_scores_of_rows_that_do_not_fit_together_are_refused() -> None:
+    model = fit(X, Y)
+    for rows, target in ((X, Y[:-1]), (X[:10], Y), (X[:0], Y)):  # were errors of NumPy's
+        with pytest.raises(InputError, match="different numbers of rows"):
+            model.score(rows, target)
+    for weight in (Y[:3], 2.0, "even", np.ones((4000, 1))):
+        with pytest.raises(InputError, match="one number for each row"):
+            model.score(X, Y, weight)
+    for rows, target, none in ((X, Y, np.zeros(4000)), (X[:0], Y[:0], None), (X, Y, Y * np.nan)):
+        with pytest.raises(InputError, match="not all 0"):
+            model.score(rows, target, none)
+    with pytest.raises(InputError, match="got NoneType"):
+        model.score(X, None)
+    assert model.score(X, Y, np.full(4000, 2.0)) == pytest.approx(model.score(X, Y))
+
+
 def test_rows_of_pairs_are_never_copied_as_a_whole() -> None:
     rows = np.broadcast_to(np.arange(50.0), (300_000, 50))  # 120 MB, were it not one row
     source = open_pair(rows, np.broadcast_to(1.0, 300_000))

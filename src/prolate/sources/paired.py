@@ -28,6 +28,7 @@ from prolate.sources.paths import as_paths
 from prolate.sources.source import Block, Source
 
 __all__ = [
+    "DIFFERENT_ROWS",
     "PairedSource",
     "is_table",
     "open_features",
@@ -35,6 +36,8 @@ __all__ = [
     "open_table",
     "read_target",
 ]
+
+DIFFERENT_ROWS = "X and y have different numbers of rows; every row of X needs its y."
 
 _BLOCK_BYTES = 16 << 20
 _JOINED_BYTES = 1 << 20  # of an array: what is joined stays in the cache until it is read
@@ -169,7 +172,7 @@ def open_pair(X: object, y: object, labels: Sequence[str | int] = ()) -> Source:
     features = open_features(X, labels=labels)
     target = read_target(y)
     if features.n_rows != target.shape[0]:
-        raise InputError("X and y have different numbers of rows; every row of X needs its y.")
+        raise InputError(DIFFERENT_ROWS)
     name = getattr(y, "name", None)
     name = name if isinstance(name, str) and name else "y"
     while name in features.columns:
@@ -226,7 +229,7 @@ def read_target(y: object) -> NDArray[np.generic]:
         _check_width(len(source.columns))
         with np.errstate(all="ignore"):  # of a NaN that signals, in single precision
             return np.concatenate([np.zeros((0, 1)), *source.blocks()])
-    one = isinstance(y, str | bytes | int | float | dict | set | frozenset)
+    one = isinstance(y, str | bytes | int | float | dict | set | frozenset | None)
     if one or as_paths(y):
         raise InputError(
             "y must be one number for each row, or the name of a column of X, as text; got "
