@@ -52,6 +52,12 @@ def _with_budget(estimator: Any) -> Any:
     return stating
 
 
+def _warnings(estimator: Any) -> str:
+    """Return the warnings of what was fitted as lines, as the text of a release has them."""
+    warnings = estimator.release_.warnings if hasattr(estimator, "release_") else ()
+    return "".join(f"\nwarning: {printable(warning)}" for warning in warnings)
+
+
 class Plain:
     """Access to parameters by name, like scikit-learn's estimators, but without scikit-learn."""
 
@@ -79,7 +85,7 @@ class Plain:
             for name, value in _with_budget(self).get_params().items()
             if repr(value) != repr(usual[name].default)
         ]
-        return f"{type(self).__name__}({', '.join(given)})"
+        return f"{type(self).__name__}({', '.join(given)}){_warnings(self)}"
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags; only scikit-learn asks for them."""
@@ -113,13 +119,13 @@ else:
             """The base class of regressions: scikit-learn's own."""
 
             def __repr__(self, *limit: int) -> str:
-                return BaseEstimator.__repr__(_with_budget(self), *limit)
+                return BaseEstimator.__repr__(_with_budget(self), *limit) + _warnings(self)
 
         class Transformer(TransformerMixin, BaseEstimator):
             """The base class of transformers: scikit-learn's own."""
 
             def __repr__(self, *limit: int) -> str:
-                return BaseEstimator.__repr__(_with_budget(self), *limit)
+                return BaseEstimator.__repr__(_with_budget(self), *limit) + _warnings(self)
 
 
 def stated_budget(estimator: Any) -> Budget:

@@ -102,7 +102,8 @@ class LinearRegression(Regressor):
     feature_names_in_ : array of str, shape (k,)
         Names of the features, if they have names.
     release_ : Release
-        The coefficients and, last, the intercept, with their noise, cost and receipt.
+        The coefficients and, last, the intercept, with their noise, cost, receipt and
+        `warnings`: what to know before using them. Printing the fitted model shows these, too.
 
     Notes
     -----

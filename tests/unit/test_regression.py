@@ -582,6 +582,7 @@ for wrong in (lambda: model.set_params(depth=3), lambda: prolate.LinearRegressio
         wrong()
     except prolate.InputError as error:
         print(error)
+print(model.set_params(epsilon=0.1).fit(X[:60], X[:60, 0]))
 """
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", script],
@@ -590,8 +591,9 @@ for wrong in (lambda: model.set_params(depth=3), lambda: prolate.LinearRegressio
         check=True,
         cwd=Path(prolate.__file__).parents[1],
     )
-    first, second, third, fourth = done.stdout.splitlines()
+    first, second, third, fourth, *printed = done.stdout.splitlines()
     assert first == "LinearRegression(epsilon=3, delta=1e-06, seed=0) 3"
     assert second == "True False"
     assert third.startswith("Invalid parameter 'depth' for estimator LinearRegression.")
     assert fourth.startswith("This LinearRegression instance is not fitted yet")
+    assert [line[:9] for line in printed] == ["LinearReg", *["warning: "] * 2]
