@@ -104,7 +104,7 @@ def release_groups(
         the keys are public: which groups there are, and how large, is private.
     """
     thread_count()  # what it cannot read is said before anything is charged
-    _check_present(source, keys or ())
+    _check_possible(source, keys or ())
     names = source.columns[:-1] or ("rows",)
     limits = job.limits(bounds, source, names)
     delta, aside = None, 0.0
@@ -170,15 +170,12 @@ def _count_if_large(
     return count if passes(count, terms, delta) else None
 
 
-def _check_present(source: Source, keys: Sequence[Key]) -> None:
-    """Raise `InputError` where a key is what a CSV file has for a missing label."""
+def _check_possible(source: Source, keys: Sequence[Key]) -> None:
+    """Raise `InputError` where no row can have a key, as the file or the column's type says."""
     for key in keys:
-        lost = source.labels[-1].lost(key)
-        if lost is not None:
-            raise InputError(
-                f"In a CSV file {lost!r} is a missing value, so no group can have that key; give "
-                "the group another name, or store the rows as Parquet."
-            )
+        why = source.labels[-1].refusal(key)
+        if why is not None:
+            raise InputError(why)
 
 
 def _quiet(label: str, rows_done: int, rows_total: int | None) -> None:

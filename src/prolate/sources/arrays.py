@@ -73,7 +73,7 @@ class ArraySource(Source):
         chosen = (*values, *marks)
         super().__init__(chosen, array.shape[0], block_bytes)
         self._array = array
-        self.labels = tuple(Labels() for _ in marks)
+        self.labels = tuple(Labels(flags=array.dtype == np.bool_) for _ in marks)
         if array.dtype == np.bool_:
             self.flags = frozenset(values)
         self._index = None if chosen == names else np.array([int(name[1:]) for name in chosen])

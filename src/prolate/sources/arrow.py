@@ -91,8 +91,9 @@ class ArrowSource(BatchSource):
         values, marks = choose(wanted, Schema(schema.names, f"the {kind}", unusable, nested))
         chosen = (*values, *marks)
         super().__init__(chosen, None, block_bytes)
-        self.labels = tuple(Labels() for _ in marks)
-        self.flags = flag_columns(schema).intersection(values)
+        flags = flag_columns(schema)
+        self.labels = tuple(Labels(flags=name in flags) for name in marks)
+        self.flags = flags.intersection(values)
         self.left_out = index_beside(wanted.columns, schema.names, chosen)
         self._kept: list[pa.RecordBatch] = []
         self._dense: list[Block] = []

@@ -253,6 +253,7 @@ class FileSource(BatchSource):
                 {text for file in self._files if name not in file.keys for text in file.missing},
                 decimal_commas=any(file.decimal_commas for file in self._files),
                 whole=all(name in file.keys and name not in file.unusable for file in self._files),
+                flags=all(name in file.flags for file in self._files),
             )
             for name in marks
         )

@@ -63,7 +63,7 @@ class PandasSource(Source):
         super().__init__(chosen, len(frame), block_bytes)
         self.left_out = index_beside(wanted.columns, names, chosen)
         where = {name: j for j, name in enumerate(names)}
-        self.labels = tuple(Labels() for _ in marks)
+        self.labels = tuple(Labels(flags=_is_flag(dtypes[where[name]])) for name in marks)
         self.flags = frozenset(name for name in values if _is_flag(dtypes[where[name]]))
         positions = [where[name] for name in chosen]
         self._array = None if marks or len(set(dtypes)) != 1 else _array(frame)

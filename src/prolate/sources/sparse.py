@@ -70,7 +70,7 @@ class SparseSource(Source):
             schema = Schema(names, "the sparse array", by_position=True)
             values, marks = choose(wanted, schema)
             chosen = (*values, *marks)
-            self.labels = tuple(Labels() for _ in marks)
+            self.labels = tuple(Labels(flags=matrix.dtype == np.bool_) for _ in marks)
         super().__init__(chosen, int(matrix.shape[0]), block_bytes)
         rows = _checked(matrix)
         if chosen != names:
