@@ -61,6 +61,7 @@ def as_number(value: object) -> float:
     """Return a number of any library as a float, and NaN for what is none, such as "2" or True."""
     try:
         other = isinstance(value, str | bytes | bool | np.bool_) or np.ndim(value)  # type: ignore[arg-type]
+        other = other or value is np.ma.masked  # 0 to NumPy
         return math.nan if other else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return math.nan
@@ -186,10 +187,7 @@ def read_vector(
         if missing is not None:
             raise InputError(f"{name} has no number for column {missing!r}; give one for each.")
         values = [values[column] for column in columns]
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} must be numbers; got {shown(values)}.") from None
+    array = _floats(values, name)
     if array.ndim > 1 or (array.ndim == 1 and array.size != len(columns)):
         raise InputError(
             f"{name} must be one number for all columns or one per column ({len(columns)}); "
@@ -321,11 +319,18 @@ def _pair(pair: Any, what: str) -> tuple[Any, Any]:
     return low, high
 
 
-def _numbers(values: Any, count: int) -> NDArray[np.float64]:
+def _floats(values: Any, name: str) -> NDArray[np.float64]:
+    """Return public numbers as an array; what is masked is none, but 0 to NumPy."""
     try:
-        array = np.asarray(values, dtype=np.float64)
+        if np.ma.is_masked(values):
+            raise TypeError
+        return np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"bounds must be numbers; got {shown(values)}.") from None
+        raise InputError(f"{name} must be numbers; got {shown(values)}.") from None
+
+
+def _numbers(values: Any, count: int) -> NDArray[np.float64]:
+    array = _floats(values, "bounds")
     if array.ndim > 1 or (array.ndim == 1 and array.size != count):
         raise InputError(
             f"bounds must be one number for all columns or one per column ({count}); "

@@ -28,6 +28,7 @@ __all__ = [
     "plain",
     "refuse_lists",
     "to_floats",
+    "without_masks",
 ]
 
 _NUMBERS = (Real, Decimal, np.bool_, type(None), type(np.ma.masked))
@@ -190,6 +191,28 @@ def _to_float(value: Any) -> float:
         return float("nan")
 
 
+def without_masks(rows: Sequence[Any]) -> list[Any]:
+    """Return nested lists with NaN for what is masked.
+
+    NumPy warns of each such value, so that warnings would tell how many there are; and of an array
+    in a list it forgets the mask.
+
+    Examples
+    --------
+    >>> without_masks([[1, np.ma.masked], [2, 3]])
+    [[1, nan], [2, 3]]
+    """
+    return [_without_mask(row) for row in rows]
+
+
+def _without_mask(row: Any) -> Any:
+    if isinstance(row, np.ma.MaskedArray):  # np.ma.masked is one, too
+        return plain(row) if row.dtype.kind in "biuf" else row
+    if isinstance(row, list | tuple) and any(value is np.ma.masked for value in row):
+        return [np.nan if value is np.ma.masked else value for value in row]
+    return row
+
+
 def refuse_lists(labels: Sequence[str | int]) -> None:
     """Raise `InputError` where columns of lists, or of Python's objects, are to be labels.
 
@@ -209,6 +232,7 @@ def _of_lists(data: Sequence[Any]) -> NDArray[np.generic]:
 
     So are booleans: they have bounds by their type, and whether all of a list are is private.
     """
+    data = without_masks(data)
     try:
         array = np.asarray(data)
     except Exception:  # noqa: BLE001 - too large, or a number's own methods raise; or rows differ

@@ -21,6 +21,7 @@ from prolate.sources.arrays import (
     no_numbers,
     refuse_lists,
     to_floats,
+    without_masks,
 )
 from prolate.sources.choosing import Wanted
 from prolate.sources.opening import open_source, open_wanted
@@ -261,7 +262,7 @@ def _array(data: object, what: str) -> NDArray[np.generic]:
         array = data
     else:
         try:
-            array = np.asarray(data)
+            array = np.asarray(without_masks(data) if isinstance(data, list | tuple) else data)
         except Exception:  # noqa: BLE001 - whatever another library raises may quote values
             array = as_array(data)  # raises, and says why
     if array.dtype.kind != "O":
