@@ -107,6 +107,10 @@ class LinearRegression(Regressor):
 
     Notes
     -----
+    Every fit spends the budget: `cross_val_score` with five folds spends it five times. Divide
+    mu by the square root of the number of fits, or give a `ledger`, which each fit charges. The
+    scores of private rows are not private.
+
     `coef_` and `intercept_` describe the regression on unclipped rows. `predict` differs from
     it if the measurements show that this predicts better: it clips features as the fit did
     (each at a few standard deviations, and the whole row to a maximal norm), and uses slopes
