@@ -320,9 +320,9 @@ def _pair(pair: Any, what: str) -> tuple[Any, Any]:
 
 
 def _floats(values: Any, name: str) -> NDArray[np.float64]:
-    """Return public numbers as an array; what is masked is none, but 0 to NumPy."""
+    """Return public numbers as an array; None is none, but NaN to NumPy, and what is masked 0."""
     try:
-        if np.ma.is_masked(values):
+        if values is None or np.ma.is_masked(values):
             raise TypeError
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

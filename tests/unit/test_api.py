@@ -243,6 +243,7 @@ BAD_ARGUMENTS = {
     "bounds column": ({"bounds": {"x7": (0, 1)}}, InputError, "x7"),
     "bounds pair": ({"bounds": 5}, InputError, "pair"),
     "bounds text": ({"bounds": ("a", "b")}, InputError, "numbers"),
+    "bounds none": ({"bounds": (0, None)}, InputError, "bounds must be numbers; got None"),
     "bounds masked": ({"bounds": (np.ma.masked, 1)}, InputError, "numbers"),
     "bounds wanted": ({"method": "gaussian"}, InputError, "bounds"),
 }

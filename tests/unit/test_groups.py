@@ -261,6 +261,16 @@ def test_numbers_are_no_keys_of_booleans(kind: str, tmp_path: Path) -> None:
     assert [round(one.n) for one in found.groups.values()] == [500, 500]
 
 
+def test_a_group_that_is_not_there_is_said_to_be_none() -> None:
+    g = prolate.count(TABLE, by="ward", keys=["north", "south"], budget=B)
+    for key, says in (("nort", "no group 'nort' .* Did you mean 'north'"), (7, "no group 7 in")):
+        with pytest.raises(KeyError, match=says):
+            g[key]
+    pairs = prolate.count(TABLE, by=["ward", "who"], keys=[("north", "p1")], budget=B)
+    with pytest.raises(KeyError, match=r"no group \('north', 'p2'\) in"):
+        pairs["north", "p2"]
+
+
 def test_keys_of_each_column_stand_for_all_pairs(tmp_path: Path) -> None:
     PAIRS.to_csv(tmp_path / "t.csv", index=False)
     keys = {"sex": ["m"], "ward": ["north", "nobody", 7]}  # in whatever order

@@ -176,10 +176,16 @@ def is_numeric(kind: pa.DataType) -> bool:
 def unusable_columns(schema: pa.Schema) -> dict[str, str]:
     """Return the columns of a schema that are not numeric, each with its type."""
     return {
-        field.name: f"of type {type_of_pandas(field) or str(field.type)[:60]}"
+        field.name: f"of type {type_of_pandas(field) or _name_of(field.type)}"
         for field in schema
         if type_of_pandas(field) or not is_numeric(field.type)
     }
+
+
+def _name_of(kind: pa.DataType) -> str:
+    """Return what an Arrow type is called; text is text however it is stored."""
+    name = str(kind)[:60]
+    return "string" if name in ("large_string", "string_view") else name
 
 
 def flag_columns(schema: pa.Schema) -> frozenset[str]:
