@@ -162,7 +162,7 @@ class WithJoinedLabels(Source):
         super().__init__(columns, source.n_rows, 1)
         self.rows_per_block = source.rows_per_block
         self._source, self._width = source, width
-        self.flags = source.flags
+        self.flags, self.whole = source.flags, source.whole
         self._together = JoinedLabels(source.labels[-width:])
         self.labels = (*source.labels[:-width], self._together)
 

@@ -220,7 +220,7 @@ class _Split:
     def __init__(self, source: Source, names: tuple[str, ...], report: Progress = _quiet) -> None:
         self._labels = source.labels[-1]
         self._names, self._rows_per_block = names, source.rows_per_block
-        self._flags, self._averaged = source.flags, source.averaged
+        self._kinds = source.flags, source.whole, source.averaged
         self._parts: dict[int, list[Block]] = {}
         read = 0
         report("rows of all groups", read, source.n_rows)
@@ -252,7 +252,7 @@ class _Split:
     def group(self, number: int) -> Source:
         """Return the rows of one group; they are forgotten here."""
         held = _Held(self._parts.pop(number, []), self._names, self._rows_per_block)
-        held.flags, held.averaged = self._flags, self._averaged
+        held.flags, held.whole, held.averaged = self._kinds
         return held
 
 

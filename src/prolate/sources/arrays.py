@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prolate.sources.kept import Thinning
 
 __all__ = [
+    "WHOLE",
     "ArraySource",
     "as_array",
     "check_numbers",
@@ -33,6 +34,9 @@ __all__ = [
 
 _NUMBERS = (Real, Decimal, np.bool_, type(None), type(np.ma.masked))
 _MISSING = {"NAType", "NaTType"}  # of pandas, which need not be loaded
+
+WHOLE = "biu"
+"""The kinds of NumPy's types of whole numbers."""
 
 _LARGER = 8  # times a block: a sample's blocks, and those from which one is copied
 
@@ -77,6 +81,8 @@ class ArraySource(Source):
         self.labels = tuple(Labels(flags=array.dtype == np.bool_) for _ in marks)
         if array.dtype == np.bool_:
             self.flags = frozenset(values)
+        if array.dtype.kind in WHOLE:
+            self.whole = frozenset(values)
         self._index = None if chosen == names else np.array([int(name[1:]) for name in chosen])
 
     def blocks(self) -> Iterator[Block]:
@@ -228,9 +234,10 @@ def refuse_lists(labels: Sequence[str | int]) -> None:
 
 
 def _of_lists(data: Sequence[Any]) -> NDArray[np.generic]:
-    """Return nested lists as an array: of doubles, where NumPy knows no type for all numbers.
+    """Return nested lists as an array of doubles.
 
-    So are booleans: they have bounds by their type, and whether all of a list are is private.
+    By their type, booleans have bounds, and whole numbers are known to be some; whether all of a
+    list are is private.
     """
     data = without_masks(data)
     try:
@@ -238,7 +245,7 @@ def _of_lists(data: Sequence[Any]) -> NDArray[np.generic]:
     except Exception:  # noqa: BLE001 - too large, or a number's own methods raise; or rows differ
         array = np.array(data, dtype=object)
     if array.dtype != object:
-        return array.astype(np.float64) if array.dtype == np.bool_ else array
+        return array.astype(np.float64) if array.dtype.kind in WHOLE else array
     if no_numbers(array.flat) is not None:
         raise TypeError
     return to_floats(array)

@@ -35,6 +35,7 @@ __all__ = [
     "is_numeric",
     "nested_columns",
     "unusable_columns",
+    "whole_columns",
 ]
 
 
@@ -93,7 +94,9 @@ class ArrowSource(BatchSource):
         super().__init__(chosen, None, block_bytes)
         flags = flag_columns(schema)
         self.labels = tuple(Labels(flags=name in flags) for name in marks)
-        self.flags = flags.intersection(values)
+        self.flags, self.whole = (
+            names.intersection(values) for names in (flags, whole_columns(schema))
+        )
         self.left_out = index_beside(wanted.columns, schema.names, chosen)
         self._kept: list[pa.RecordBatch] = []
         self._dense: list[Block] = []
@@ -191,6 +194,16 @@ def _name_of(kind: pa.DataType) -> str:
 def flag_columns(schema: pa.Schema) -> frozenset[str]:
     """Return the columns of a schema that are booleans."""
     return frozenset(field.name for field in schema if is_flag(field.type))
+
+
+def whole_columns(schema: pa.Schema) -> frozenset[str]:
+    """Return the columns of a schema that are of whole numbers, as booleans are."""
+    from pyarrow import types
+
+    kinds = {field.name: _type_of_values(field.type) for field in schema}
+    return frozenset(
+        name for name, kind in kinds.items() if types.is_integer(kind) or types.is_boolean(kind)
+    )
 
 
 def is_flag(kind: pa.DataType) -> bool:

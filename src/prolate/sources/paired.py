@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.sources.arrays import (
+    WHOLE,
     ArraySource,
     as_array,
     check_numbers,
@@ -266,7 +267,7 @@ def _array(data: object, what: str) -> NDArray[np.generic]:
         except Exception:  # noqa: BLE001 - whatever another library raises may quote values
             array = as_array(data)  # raises, and says why
     if array.dtype.kind != "O":
-        untyped = array.dtype == np.bool_ and isinstance(data, list | tuple)  # see `as_array`
+        untyped = array.dtype.kind in WHOLE and isinstance(data, list | tuple)  # see `as_array`
         return array.astype(np.float64) if untyped else array
     bad = no_numbers(array.flat)
     if bad is not None:
