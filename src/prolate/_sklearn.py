@@ -27,6 +27,7 @@ __all__ = [
     "Transformer",
     "check_count",
     "check_names",
+    "check_weight",
     "feature_names",
     "need_fit",
     "r2",
@@ -49,6 +50,12 @@ def _with_budget(estimator: Any) -> Any:
     stating.epsilon = _EPSILON if estimator.epsilon is None else estimator.epsilon
     stating.delta = _DELTA if estimator.delta is None else estimator.delta
     return stating
+
+
+def _warnings(estimator: Any) -> str:
+    """Return the warnings of what was fitted as lines, as the text of a release has them."""
+    warnings = estimator.release_.warnings if hasattr(estimator, "release_") else ()
+    return "".join(f"\nwarning: {printable(warning)}" for warning in warnings)
 
 
 class Plain:
@@ -78,7 +85,7 @@ class Plain:
             for name, value in _with_budget(self).get_params().items()
             if repr(value) != repr(usual[name].default)
         ]
-        return f"{type(self).__name__}({', '.join(given)})"
+        return f"{type(self).__name__}({', '.join(given)}){_warnings(self)}"
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags; only scikit-learn asks for them."""
@@ -112,13 +119,13 @@ else:
             """The base class of regressions: scikit-learn's own."""
 
             def __repr__(self, *limit: int) -> str:
-                return BaseEstimator.__repr__(_with_budget(self), *limit)
+                return BaseEstimator.__repr__(_with_budget(self), *limit) + _warnings(self)
 
         class Transformer(TransformerMixin, BaseEstimator):
             """The base class of transformers: scikit-learn's own."""
 
             def __repr__(self, *limit: int) -> str:
-                return BaseEstimator.__repr__(_with_budget(self), *limit)
+                return BaseEstimator.__repr__(_with_budget(self), *limit) + _warnings(self)
 
 
 def stated_budget(estimator: Any) -> Budget:
@@ -253,6 +260,21 @@ def check_count(estimator: object, count: int, expected: int) -> None:
         )
 
 
+def check_weight(weight: object, rows: int) -> NDArray[np.float64]:
+    """Return one weight for each row, equal by default; raise unless some row has one."""
+    try:
+        array = np.ones(rows) if weight is None else np.asarray(weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        array = np.zeros(())
+    if array.shape != (rows,):
+        raise InputError("sample_weight must be one number for each row of X.")
+    if not (np.all(array >= 0.0) and 0.0 < array.sum() < np.inf):
+        raise InputError(
+            "A score needs rows whose weights are finite numbers, 0 or larger, and not all 0."
+        )
+    return array
+
+
 def _bullets(names: Sequence[str]) -> list[str]:
     return [f"- {printable(name)}" for name in names[:_SHOWN]] + ["- ..."] * (len(names) > _SHOWN)
 
@@ -260,18 +282,17 @@ def _bullets(names: Sequence[str]) -> list[str]:
 def r2(
     target: NDArray[np.float64],
     predicted: NDArray[np.float64],
-    weight: NDArray[np.float64] | None = None,
+    weight: NDArray[np.float64],
 ) -> float:
     """Return the coefficient of determination; 0 or 1 if the target is constant.
 
     Examples
     --------
-    >>> round(r2(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0])), 6)
+    >>> round(r2(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]), np.ones(3)), 6)
     0.5
     """
-    w = np.ones_like(target) if weight is None else weight
-    left = float(np.sum(w * (target - predicted) ** 2))
-    whole = float(np.sum(w * (target - np.average(target, weights=w)) ** 2))
+    left = float(np.sum(weight * (target - predicted) ** 2))
+    whole = float(np.sum(weight * (target - np.average(target, weights=weight)) ** 2))
     if whole == 0.0:
         return 1.0 if left == 0.0 else 0.0
     return 1.0 - left / whole

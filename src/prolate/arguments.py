@@ -61,6 +61,7 @@ def as_number(value: object) -> float:
     """Return a number of any library as a float, and NaN for what is none, such as "2" or True."""
     try:
         other = isinstance(value, str | bytes | bool | np.bool_) or np.ndim(value)  # type: ignore[arg-type]
+        other = other or value is np.ma.masked  # 0 to NumPy
         return math.nan if other else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return math.nan
@@ -186,10 +187,7 @@ def read_vector(
         if missing is not None:
             raise InputError(f"{name} has no number for column {missing!r}; give one for each.")
         values = [values[column] for column in columns]
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} must be numbers; got {shown(values)}.") from None
+    array = _floats(values, name)
     if array.ndim > 1 or (array.ndim == 1 and array.size != len(columns)):
         raise InputError(
             f"{name} must be one number for all columns or one per column ({len(columns)}); "
@@ -205,17 +203,17 @@ def read_vector(
 def read_quantiles(q: object) -> tuple[NDArray[np.float64], bool]:
     """Return the probabilities as an array, and whether a single one was given."""
     try:
-        array = np.asarray(q, dtype=np.float64)
+        given = np.asarray(q, dtype=object)  # in which True and "0.5" are not numbers
     except (TypeError, ValueError, OverflowError):
-        array = np.array([np.nan])
-    single = array.ndim == 0
-    array = np.atleast_1d(array)
-    if array.ndim != 1 or array.size == 0 or not np.all((array >= 0.0) & (array <= 1.0)):
+        given = np.array(None)
+    numbers = given.ndim <= 1 and not np.ma.is_masked(q)
+    if not numbers or not given.size or not all(0.0 <= as_number(p) <= 1.0 for p in given.flat):
         raise InputError(
-            f"q must be a number between 0 and 1, or several, such as [0.25, 0.5] for the lower "
-            f"quartile and the median; got {shown(q)}."
+            "q must be a number between 0 and 1, such as 0.5 for the median (not 50), or a list of "
+            "such numbers, such as [0.25, 0.5, 0.75] for the quartiles; "
+            f"got {shown(q) if given.size else 'an empty list'}."
         )
-    return array, single
+    return np.atleast_1d(given.astype(np.float64)), given.ndim == 0
 
 
 def read_bounds(
@@ -321,11 +319,18 @@ def _pair(pair: Any, what: str) -> tuple[Any, Any]:
     return low, high
 
 
-def _numbers(values: Any, count: int) -> NDArray[np.float64]:
+def _floats(values: Any, name: str) -> NDArray[np.float64]:
+    """Return public numbers as an array; None is none, but NaN to NumPy, and what is masked 0."""
     try:
-        array = np.asarray(values, dtype=np.float64)
+        if values is None or np.ma.is_masked(values):
+            raise TypeError
+        return np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"bounds must be numbers; got {shown(values)}.") from None
+        raise InputError(f"{name} must be numbers; got {shown(values)}.") from None
+
+
+def _numbers(values: Any, count: int) -> NDArray[np.float64]:
+    array = _floats(values, "bounds")
     if array.ndim > 1 or (array.ndim == 1 and array.size != count):
         raise InputError(
             f"bounds must be one number for all columns or one per column ({count}); "

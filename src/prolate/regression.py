@@ -13,6 +13,7 @@ from prolate._sklearn import (
     Regressor,
     check_count,
     check_names,
+    check_weight,
     feature_names,
     need_fit,
     r2,
@@ -32,6 +33,7 @@ from prolate.ledger.address import address
 from prolate.release import Release
 from prolate.sources import Source, open_source
 from prolate.sources.paired import (
+    DIFFERENT_ROWS,
     is_table,
     open_features,
     open_pair,
@@ -100,10 +102,15 @@ class LinearRegression(Regressor):
     feature_names_in_ : array of str, shape (k,)
         Names of the features, if they have names.
     release_ : Release
-        The coefficients and, last, the intercept, with their noise, cost and receipt.
+        The coefficients and, last, the intercept, with their noise, cost, receipt and
+        `warnings`: what to know before using them. Printing the fitted model shows these, too.
 
     Notes
     -----
+    Every fit spends the budget: `cross_val_score` with five folds spends it five times. Divide
+    mu by the square root of the number of fits, or give a `ledger`, which each fit charges. The
+    scores of private rows are not private.
+
     `coef_` and `intercept_` describe the regression on unclipped rows. `predict` differs from
     it if the measurements show that this predicts better: it clips features as the fit did
     (each at a few standard deviations, and the whole row to a maximal norm), and uses slopes
@@ -296,10 +303,19 @@ class LinearRegression(Regressor):
             As for `fit`.
         sample_weight : array of shape (n,), optional
             Weights of the rows; equal by default.
+
+        Raises
+        ------
+        InputError
+            As for `predict`; if `y` or the weights are not one number for each row of `X`; or if
+            no row has a weight.
         """
         target = read_target(y) if not isinstance(y, str) else _column(X, y)
-        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return r2(target[:, 0].astype(np.float64), self.predict(X), weight)
+        predicted = self.predict(X)
+        if target.shape[0] != predicted.size:
+            raise InputError(DIFFERENT_ROWS)
+        weight = check_weight(sample_weight, predicted.size)
+        return r2(target[:, 0].astype(np.float64), predicted, weight)
 
     def intervals(self, level: float = 0.95) -> NDArray[np.float64]:
         """Return confidence intervals of the coefficients and, last, of the intercept.

@@ -225,7 +225,8 @@ class PrivateMean(_Affine):
     feature_names_in_ : array of str, shape (d,)
         Names of the features, if they have names.
     release_ : Release
-        The means with their noise, cost and receipt.
+        The means with their noise, cost, receipt and `warnings`, which printing the fitted
+        transformer shows, too.
 
     Examples
     --------
@@ -256,13 +257,16 @@ class PrivateScaler(_Affine):
         The private means, in the units of the features, and variances, in squared units.
     scale_ : float64 array of shape (d,)
         What features are divided by: the square root of the variance, or of its noise if that
-        is larger, so that no feature becomes huge; 1 if both are 0.
+        is larger, so that no feature becomes huge. It is 1, as scikit-learn's for constant
+        features, if both are 0, or if the noise is infinite: then nothing is known of the
+        feature, as where rows are too few, and it is not scaled.
     n_features_in_ : int
         Number of features, d.
     feature_names_in_ : array of str, shape (d,)
         Names of the features, if they have names.
     release_ : Release
-        The variances with their noise, cost and receipt; the means are in its `details`.
+        The variances with their noise, cost, receipt and `warnings`, which printing the fitted
+        scaler shows, too; the means are in its `details`.
 
     Notes
     -----
@@ -283,8 +287,9 @@ class PrivateScaler(_Affine):
         noise = self.release_.noise_std
         self.mean_ = np.array(self.release_.details["mean"], dtype=np.float64)
         self.var_ = self.release_.estimate.copy()
-        scale = np.sqrt(self.var_ if noise is None else np.maximum(self.var_, noise))
-        self.scale_ = np.where(scale > 0.0, scale, 1.0)
+        square = self.var_ if noise is None else np.maximum(self.var_, noise)
+        known = (square > 0.0) & (square < np.finfo(np.float64).max)  # which stands for infinity
+        self.scale_ = np.sqrt(np.where(known, square, 1.0))
 
 
 def _whole(source: Source) -> NDArray[np.float64]:

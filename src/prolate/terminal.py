@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from prolate import demo
 from prolate.api.groups import GROUPS
-from prolate.budget import Budget
 from prolate.ledger import Ledger
-from prolate.ledger.account import Account
 from prolate.measurement import Progress
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import parts
@@ -246,15 +244,9 @@ def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delt
 def print_ledger(ledger: Ledger) -> None:
     """Print a ledger: its limit, what is spent and left, and every charge."""
     out, books = console(), ledger._read()
-    spent, remaining = books.spent, books.remaining
     out.print(f"Ledger of {printable(ledger.dataset or str(ledger.path))}", style="bold")
     hidden = "nothing is decided yet" if books.promise is None else printable(str(books.promise))
-    notes = [
-        ("hidden", hidden),
-        ("limit", _in_terms_of(books.room, books)),
-        ("spent", "nothing" if spent is None else _in_terms_of(spent, books)),
-        ("remaining", "nothing" if remaining is None else _in_terms_of(remaining, books)),
-    ]
+    notes = [("hidden", hidden), *books.told().items()]
     if books.keys_delta:
         found = f"delta = {books.spent_delta:.4g} of {books.keys_delta:g} that is set aside"
         notes.append(("groups", f"finding them has cost {found}"))
@@ -272,15 +264,6 @@ def print_ledger(ledger: Ledger) -> None:
             for row, entry in zip(rows, books.entries, strict=True):
                 row.insert(4, f"{entry.delta:.4g}" if entry.delta else "")
         print_table(out, header, rows, left=(1, len(header) - 1))
-
-
-def _in_terms_of(budget: Budget, books: Account) -> str:
-    """Return a budget as mu and rho, and as epsilon where the limit was stated so."""
-    words = f"mu = {budget.mu:.4g}, rho = {budget.rho:.4g}"
-    epsilon = books.epsilon(budget, books.limit)
-    if epsilon is None:
-        return words
-    return f"{words}, epsilon = {epsilon:.4g} at delta = {books.limit.stated['delta']:g}"
 
 
 def print_table(

@@ -420,7 +420,7 @@ def test_ledger_commands(run: Run, tmp_path: Path) -> None:
     assert table_rows(out)["spent"] == ["nothing"]
     Ledger(path).charge(Budget(rho=0.01), "mean of age\x1b[31m")
     out = run("ledger", "show", path)[1]
-    assert "rho = 0.01, epsilon = " in out
+    assert "spent      epsilon = 0.5751 at delta = 1e-06 (mu = 0.1415, rho = 0.01)" in out
     assert "mean of age\\x1b[31m" in out
     fields = json.loads(run("ledger", "show", path, "--json")[1])
     assert fields["dataset"] == "patients"

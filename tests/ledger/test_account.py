@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolate.budget import LEAST_MU, Budget
+from prolate.budget import LEAST_MU, Budget, all_digits
 from prolate.errors import BudgetError
 from prolate.ledger.account import Account, check_keys_delta
 from prolate.ledger.entry import Charge, Promise
@@ -160,6 +161,59 @@ def test_what_costs_nothing_decides_what_is_promised() -> None:
     assert full.remaining is None
     assert full.fits(Charge(None))
     assert full.spent == Budget(mu=limit.mu)
+
+
+# --- words ------------------------------------------------------------------------------------
+
+CURRENCY = re.compile(r"epsilon = (\S+) at delta = (\S+) \((?:mu = (\S+), )?rho = ([^\s)]+)\)")
+
+
+@given(
+    log_delta=st.floats(-12, -2),
+    epsilon=st.floats(0.05, 8),
+    shares=st.lists(st.floats(1e-3, 0.7), max_size=4),
+    aside=st.floats(0, 0.9),
+    zcdp=st.booleans(),
+    own=st.booleans(),
+)
+def test_a_refusal_says_in_epsilon_what_still_fits(
+    log_delta: float, epsilon: float, shares: list[float], aside: float, zcdp: bool, own: bool
+) -> None:
+    limit = Budget(epsilon=epsilon, delta=10.0**log_delta)
+    account = Account("", limit, keys_delta=check_keys_delta(limit, aside * 10.0**log_delta))
+    for share in shares:
+        charge = Charge(Budget(mu=share * limit.mu))
+        if account.fits(charge):
+            account = account.charged(charge, "", "")
+    asked = Budget(epsilon=2 * epsilon, delta=10 * limit.stated["delta"]) if own else Budget(mu=99)
+    asked = asked.for_zcdp() if zcdp and not account.entries else asked
+    before, _, after = account.refusal(Charge(asked), "here").partition("at most ")
+    said = CURRENCY.findall(before)
+    if own:
+        assert said[0][0] == all_digits(2 * epsilon)
+    if account.entries:
+        spent, delta, _, rho = map(float, said[1])
+        assert account.spent is not None
+        assert spent >= account.spent.epsilon_at(delta) * (1 - 2e-9)
+        assert rho >= account.spent.rho * (1 - 1e-12)
+    found = CURRENCY.match(after)
+    if found is None:  # at such a delta, what fits is an epsilon of 0, or nothing fits
+        assert after.startswith(("mu = ", "rho = ")) or not after
+        return
+    most, delta = float(found[1]), float(found[2])
+    more = Budget(epsilon=most * (1 + 2e-5), delta=delta)
+    most_that_fits = Budget(epsilon=most, delta=delta)
+    if asked.composition == "zcdp":
+        more, most_that_fits = more.for_zcdp(), most_that_fits.for_zcdp()
+    assert account.fits(Charge(most_that_fits))
+    assert not account.fits(Charge(more))
+
+
+def test_too_little_for_an_epsilon_is_said_in_mu() -> None:
+    asked = Charge(Budget(epsilon=1, delta=0.9))  # mu = 0.5 is below a delta of 0.9 in any case
+    refusal = Account("", Budget(mu=0.5)).refusal(asked, "here")
+    assert "A charge of epsilon = 1 at delta = 0.9 (mu = 3" in refusal
+    assert "at most mu = 0.5 (rho = 0.125) still fits" in refusal
 
 
 # --- deltas -----------------------------------------------------------------------------------

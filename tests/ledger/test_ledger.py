@@ -44,7 +44,24 @@ def test_a_new_ledger_is_empty_and_remembers(place: str, monkeypatch: pytest.Mon
         assert ledger.remaining == Budget(mu=limit.mu)
         assert ledger.entries() == ()
         assert str(ledger.path) == shown(place)
+        assert repr(ledger).startswith(f"Ledger({shown(place)!r}")
+
+
+def test_a_ledger_in_a_file_says_what_is_left(place: str) -> None:
+    ledger = Ledger.create(place, limit=Budget(epsilon=2, delta=1e-6))
+    ledger.charge(Budget(epsilon=1, delta=1e-6))
+    if "://" in place:  # it could take long to reach the server
         assert repr(ledger) == f"Ledger({shown(place)!r})"
+        return
+    assert repr(ledger) == (
+        f"Ledger({place!r}, limit: epsilon = 2, delta = 1e-06 (mu = 0.4483), "
+        "spent: epsilon = 1 at delta = 1e-06 (mu = 0.2368, rho = 0.02802), "
+        "remaining: epsilon = 1.673 at delta = 1e-06 (mu = 0.3807, rho = 0.07248))"
+    )
+    Path(place).unlink()
+    assert repr(ledger) == f"Ledger({place!r})"
+    Path(place).write_text("nothing of a ledger")
+    assert repr(ledger) == f"Ledger({place!r})"
 
 
 def test_a_ledger_is_never_overwritten(place: str) -> None:
@@ -223,7 +240,7 @@ def test_a_refusal_says_limit_spent_asked_and_largest(place: str) -> None:
     with pytest.raises(LedgerError) as refused:
         ledger.charge(Budget(rho=0.5))
     message = str(refused.value)
-    assert "mu = 1.22474 (rho = 0.75) is spent" in message
+    assert "mu = 1.22475 (rho = 0.75) is spent" in message
     # What the message says still fits does, as it is printed.
     assert "at most mu = 0.707106 (rho = 0.25) still fits" in message
     ledger.charge(Budget(mu=0.707106))

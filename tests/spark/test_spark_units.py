@@ -124,6 +124,7 @@ def test_booleans_are_known_as_flags(spark: Any) -> None:
     frame = spark.range(30).selectExpr("id % 2 = 0 as f", "id as x", "id as who")
     source = open_source(frame, ["x", "f"], labels=["who"])
     assert source.flags == source.persons().flags == {"f"}
+    assert source.whole == source.persons().whole == {"x", "f"}
     total = prolate.sum(frame, columns=["f"], budget=Budget(mu=5), seed=1)
     assert abs(total.estimate[0] - 15) < 5
 

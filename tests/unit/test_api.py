@@ -7,6 +7,7 @@ import inspect
 import itertools
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,8 @@ BAD_ARGUMENTS = {
     "bounds column": ({"bounds": {"x7": (0, 1)}}, InputError, "x7"),
     "bounds pair": ({"bounds": 5}, InputError, "pair"),
     "bounds text": ({"bounds": ("a", "b")}, InputError, "numbers"),
+    "bounds none": ({"bounds": (0, None)}, InputError, "bounds must be numbers; got None"),
+    "bounds masked": ({"bounds": (np.ma.masked, 1)}, InputError, "numbers"),
     "bounds wanted": ({"method": "gaussian"}, InputError, "bounds"),
 }
 
@@ -279,10 +282,36 @@ def test_rows_in_the_place_of_another_argument_are_not_repeated(function, kind):
         assert not any(f"{abs(value):.4f}"[:6] in str(refusal.value) for value in rows.flat)
 
 
-@pytest.mark.parametrize("q", [1.5, [-0.1], [], "half", np.nan, [[0.5]]])
-def test_bad_quantiles_are_refused(q):
-    with pytest.raises(InputError, match="between 0 and 1"):
+@pytest.mark.parametrize(
+    ("q", "got"),
+    [
+        (1.5, "got 1.5"),
+        ([-0.1], "of type list"),
+        ([], "got an empty list"),
+        ("0.5", "got '0.5'"),  # text, a flag and what is masked were numbers, 0.5, 1 and 0
+        (["0.5"], "of type list"),
+        (True, "got True"),
+        ([False, 0.5], "of type list"),
+        (np.array([True]), "of type ndarray"),
+        (np.ma.masked, "of type MaskedConstant"),
+        (np.ma.array([0.5, 0.2], mask=[0, 1]), "of type MaskedArray"),
+        (np.array([0.5 + 0j]), "of type ndarray"),
+        (np.nan, "got nan"),
+        ([[0.5]], "of type list"),
+        ([[0.5], [0.1, 0.2]], "of type list"),
+    ],
+)
+def test_bad_quantiles_are_refused(q, got):
+    with pytest.raises(InputError, match=f"between 0 and 1, .*{got}"):
         prolate.quantile(ROWS, q, budget=BUDGET)
+
+
+@pytest.mark.parametrize("q", [0.5, np.float32(0.5), Decimal("0.5"), np.array(0.5), Fraction(1, 2)])
+def test_a_quantile_may_be_a_number_of_any_library(q):
+    found = prolate.quantile(ROWS, q, budget=BUDGET, seed=1)
+    assert found == prolate.quantile(ROWS, 0.5, budget=BUDGET, seed=1)
+    several = prolate.quantile(ROWS, np.ma.array([q, 1]), budget=BUDGET, seed=1)
+    assert several.quantile_labels == [0.5, 1.0]
 
 
 def test_a_sum_needs_bounds_of_every_column():

@@ -1,4 +1,4 @@
-"""Columns of booleans have public bounds, 0 and 1, by their type."""
+"""What types say: booleans have public bounds, 0 and 1, and some columns hold whole numbers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse
 
 import prolate
 from prolate.errors import InputError
 from prolate.sources import open_source
+from prolate.sources.paired import open_features
 
 BUDGET = prolate.Budget(epsilon=1, delta=1e-6)
 RNG = np.random.default_rng(0)
@@ -51,6 +53,44 @@ def test_the_schema_says_which_columns_are_flags(data: Any, tmp_path: Path) -> N
         assert open_source(tmp_path).flags == {"a"}
         pq.write_table(data.set_column(0, "a", [[1, 0, 1]]), tmp_path / "c.parquet")
         assert open_source(tmp_path).flags == set()  # 0 and 1 in one of the files
+
+
+WHOLE = {"i": [1, 2, 3], "b": [True, False, True], "f": [1.0, 2, 3]}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pa.table(WHOLE),
+        pa.table({name: pa.array(values).dictionary_encode() for name, values in WHOLE.items()}),
+        pl.DataFrame(WHOLE),
+        pd.DataFrame(WHOLE),
+        pd.DataFrame(WHOLE).astype({"i": "Int64", "b": "boolean", "f": "Float64"}),
+        pd.DataFrame(WHOLE).astype({"i": "int8[pyarrow]", "b": "bool[pyarrow]"}),
+        pd.DataFrame({name: pd.arrays.SparseArray(values) for name, values in WHOLE.items()}),
+    ],
+    ids=["arrow", "dictionary", "polars", "pandas", "nullable", "arrow-backed", "sparse"],
+)
+def test_the_schema_says_which_columns_hold_whole_numbers(data: Any, tmp_path: Path) -> None:
+    assert open_source(data).whole == {"i", "b"}
+    assert open_source(data, ["f", "b"], labels=["i"]).whole == {"b"}
+    if isinstance(data, pa.Table):
+        pq.write_table(data, tmp_path / "a.parquet")
+        pyarrow.feather.write_feather(data, tmp_path / "b.arrow", compression="uncompressed")
+        assert open_source(tmp_path).whole == {"i", "b"}
+        (tmp_path / "c.csv").write_text("i,b,f\n1,1,1\n")  # whose types are read off its rows
+        assert open_source(tmp_path).whole == set()
+
+
+def test_of_lists_nothing_says_that_they_hold_whole_numbers() -> None:
+    assert open_source(np.ones((3, 2), int)).whole == {"x0", "x1"}
+    assert open_source(scipy.sparse.eye_array(3, dtype=int)).whole == {"x0", "x1", "x2"}
+    for lists in ([[1, 2], [3, 4]], [[True, False]], [[1, 2], [3, 0.5]], [[1, None]]):
+        assert open_source(lists).whole == open_features(lists).whole == set()
+    rows = np.random.default_rng(0).poisson(3.0, (3000, 1))
+    given = {"budget": BUDGET, "seed": 1}
+    assert prolate.quantile(rows, 0.53, **given).noise_std[0] == 0.0
+    assert prolate.quantile(rows.tolist(), 0.53, **given).noise_std[0] > 0.0
 
 
 def test_of_arrays_the_dtype_says_it() -> None:

@@ -12,10 +12,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
 import prolate
-from prolate import Budget, GroupedRelease
+from prolate import Budget, GroupedRelease, Ledger
 from prolate.api import groups, terms
 from prolate.api.group_columns import check_keys
 from prolate.api.terms import Terms
@@ -238,6 +238,37 @@ def test_two_columns_are_one_of_pairs(given: Any, found: bool) -> None:
         np.testing.assert_array_equal(two[pair].estimate, one["+".join(pair)].estimate)
         assert two[pair].receipt == one["+".join(pair)].receipt
     assert two.budget == one.budget
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow", "parquet", "array", "sparse"])
+def test_numbers_are_no_keys_of_booleans(kind: str, tmp_path: Path) -> None:
+    """They found nothing, and the releases said that the groups may be too small."""
+    frame = pd.DataFrame({"sick": [True, False] * 500, "x": [True, True, False, False] * 250})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    table, by = {
+        "pandas": (frame, "sick"),
+        "arrow": (pa.table(frame), "sick"),
+        "parquet": (tmp_path / "rows.parquet", "sick"),
+        "array": (frame.to_numpy(), 0),
+        "sparse": (sparse.csr_array(frame.to_numpy()), 0),
+    }[kind]
+    ledger = Ledger.create(tmp_path / "book", limit=Budget(mu=1e4))
+    for column, keys in ((by, [1, 0]), ([by, 1 if by == 0 else "x"], [(True, False), (1, 0)])):
+        with pytest.raises(InputError, match="True and False, so no group can have the key '1'"):
+            prolate.count(table, by=column, keys=keys, budget=Budget(mu=1), ledger=ledger)
+    assert not ledger.entries()
+    found = prolate.count(table, by=by, keys=[True, "False"], budget=Budget(mu=1e3), seed=1)
+    assert [round(one.n) for one in found.groups.values()] == [500, 500]
+
+
+def test_a_group_that_is_not_there_is_said_to_be_none() -> None:
+    g = prolate.count(TABLE, by="ward", keys=["north", "south"], budget=B)
+    for key, says in (("nort", "no group 'nort' .* Did you mean 'north'"), (7, "no group 7 in")):
+        with pytest.raises(KeyError, match=says):
+            g[key]
+    pairs = prolate.count(TABLE, by=["ward", "who"], keys=[("north", "p1")], budget=B)
+    with pytest.raises(KeyError, match=r"no group \('north', 'p2'\) in"):
+        pairs["north", "p2"]
 
 
 def test_keys_of_each_column_stand_for_all_pairs(tmp_path: Path) -> None:

@@ -534,6 +534,22 @@ def test_other_features_than_fitted_are_refused() -> None:
         LinearRegression().intervals()
 
 
+def test_scores_of_rows_that_do_not_fit_together_are_refused() -> None:
+    model = fit(X, Y)
+    for rows, target in ((X, Y[:-1]), (X[:10], Y), (X[:0], Y)):  # were errors of NumPy's
+        with pytest.raises(InputError, match="different numbers of rows"):
+            model.score(rows, target)
+    for weight in (Y[:3], 2.0, "even", np.ones((4000, 1))):
+        with pytest.raises(InputError, match="one number for each row"):
+            model.score(X, Y, weight)
+    for rows, target, none in ((X, Y, np.zeros(4000)), (X[:0], Y[:0], None), (X, Y, Y * np.nan)):
+        with pytest.raises(InputError, match="not all 0"):
+            model.score(rows, target, none)
+    with pytest.raises(InputError, match="got NoneType"):
+        model.score(X, None)
+    assert model.score(X, Y, np.full(4000, 2.0)) == pytest.approx(model.score(X, Y))
+
+
 def test_rows_of_pairs_are_never_copied_as_a_whole() -> None:
     rows = np.broadcast_to(np.arange(50.0), (300_000, 50))  # 120 MB, were it not one row
     source = open_pair(rows, np.broadcast_to(1.0, 300_000))
@@ -566,6 +582,7 @@ for wrong in (lambda: model.set_params(depth=3), lambda: prolate.LinearRegressio
         wrong()
     except prolate.InputError as error:
         print(error)
+print(model.set_params(epsilon=0.1).fit(X[:60], X[:60, 0]))
 """
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", script],
@@ -574,8 +591,9 @@ for wrong in (lambda: model.set_params(depth=3), lambda: prolate.LinearRegressio
         check=True,
         cwd=Path(prolate.__file__).parents[1],
     )
-    first, second, third, fourth = done.stdout.splitlines()
+    first, second, third, fourth, *printed = done.stdout.splitlines()
     assert first == "LinearRegression(epsilon=3, delta=1e-06, seed=0) 3"
     assert second == "True False"
     assert third.startswith("Invalid parameter 'depth' for estimator LinearRegression.")
     assert fourth.startswith("This LinearRegression instance is not fitted yet")
+    assert [line[:9] for line in printed] == ["LinearReg", *["warning: "] * 2]

@@ -130,6 +130,27 @@ def test_a_constant_feature_does_not_blow_up() -> None:
     assert np.all(np.isfinite(scaler.transform(rows)))
 
 
+def test_a_feature_of_which_nothing_is_known_is_not_scaled() -> None:
+    few = PrivateScaler(seed=0).fit(ROWS[:60])
+    assert few.release_.noise_std.tolist() == [np.finfo(float).max] * 3
+    assert few.scale_.tolist() == [1.0] * 3  # it was 1e154: all that came out was zero
+    rows = ROWS.copy()
+    rows[:, 1] = np.nan
+    missing = PrivateScaler(seed=0).fit(rows)
+    assert missing.scale_[1] == 1.0
+    assert missing.scale_[[0, 2]] == pytest.approx([10.0, 1.0], rel=0.1)
+
+
+@pytest.mark.parametrize("kind", [*BOTH, LinearRegression])
+def test_the_warnings_of_a_fit_are_printed_with_it(kind: Any) -> None:
+    fitted = kind(seed=0).fit(ROWS[:60], ROWS[:60, 0])
+    first, *lines = repr(fitted).splitlines()
+    assert first == repr(kind(seed=0))
+    assert lines == [f"warning: {warning}" for warning in fitted.release_.warnings]
+    assert any("too few" in line for line in lines)
+    assert "warning" not in repr(clone(fitted)) + repr(make_pipeline(fitted))
+
+
 def test_they_work_in_pipelines() -> None:
     y = ROWS @ [1.0, 2.0, 3.0]
     frame = pd.DataFrame(ROWS, columns=["a", "b", "c"])

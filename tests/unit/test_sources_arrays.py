@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tracemalloc
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from prolate.noise import PARTS, NumberedBits, SeededBits
 from prolate.queries import Count
 from prolate.sources import Source, Thinning, kept, open_source
 from prolate.sources.kept import Choices, Leading
-from prolate.sources.paired import read_target
+from prolate.sources.paired import open_features, read_target
 
 
 def rows_of(source: Source) -> np.ndarray:
@@ -87,6 +88,20 @@ def test_masked_cells_are_nan_and_the_rest_is_untouched() -> None:
     np.testing.assert_array_equal(rows_of(open_source(array, block_bytes=32)), expected)
     plain = np.ma.array(np.arange(10).reshape(5, 2))
     assert next(open_source(plain).blocks()).dtype == np.int64
+
+
+def test_masked_values_in_lists_are_missing_without_a_warning(recwarn) -> None:
+    """NumPy warned of each, however many there were, and forgot the masks of arrays in lists."""
+    warnings.simplefilter("always")
+    masked, expected = np.ma.masked, [[1.0, np.nan], [2.0, 3.0]]
+    of_arrays = [np.ma.array([1, 5], mask=[0, 1]), np.ma.array([2, 3])]
+    for data in ([[1, masked], [2, 3]], ((1.0, masked), (2.0, 3.0)), [of_arrays[0], [2, 3]]):
+        for source in (open_source(data), open_features(data), open_source(of_arrays)):
+            np.testing.assert_array_equal(rows_of(source), expected)
+    flags = rows_of(open_source([[True, masked], [False, True]]))
+    np.testing.assert_array_equal(flags, [[1.0, np.nan], [0.0, 1.0]])
+    np.testing.assert_array_equal(read_target([masked, 7]).ravel(), [np.nan, 7.0])
+    assert not recwarn.list
 
 
 def test_columns_by_name_and_by_position() -> None:
@@ -368,7 +383,6 @@ def test_no_missing_entry_of_objects_decides_an_error(absent: object) -> None:
     found = read_target(rows[:, 0])
     np.testing.assert_array_equal(found[:3], whole[:3])
     assert np.isnan(found[3])
-    if absent is not np.ma.masked:  # NumPy itself warns of it in a list
-        assert open_source(rows.tolist()).n_rows == 15
+    assert open_source(rows.tolist()).n_rows == 15
     masked = np.ma.array(np.ones(5, object), mask=[0, 0, 1, 0, 0])
     assert np.isnan(read_target(masked)).ravel().tolist() == [False, False, True, False, False]

@@ -147,6 +147,12 @@ def test_a_query_is_run_once() -> None:
         open_source(relation)
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_text_is_called_so_however_it_is_stored(kind: pa.DataType) -> None:
+    with pytest.raises(InputError, match=r"'s' of the Table is of type string, not numbers\."):
+        open_source(pa.table({"s": pa.array(["a"], kind), "x": [1.0]}))
+
+
 def test_errors_of_a_query_are_not_repeated() -> None:
     relation = duckdb.sql("select cast('secret' || range as int) as x from range(3)")
     with pytest.raises(InputError) as caught:

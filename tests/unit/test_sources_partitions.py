@@ -96,7 +96,7 @@ def test_a_folder_called_like_a_missing_value_of_csv_is_none(tmp_path: Path) -> 
         tmp_path, budget=BUDGET, by="region", keys=["NA", "EU"], neighbors="add-remove", seed=0
     )
     assert list(found.keys()) == ["NA", "EU"]
-    assert open_source(tmp_path, ["x"], labels=["region"]).labels[0].lost("NA") is None
+    assert open_source(tmp_path, ["x"], labels=["region"]).labels[0].refusal("NA") is None
 
 
 def test_a_column_of_the_file_comes_before_one_of_its_folder(tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def test_the_ledger_refuses_what_does_not_fit(page: Served, ledger: Path) -> Non
     assert "This spends epsilon = 1, delta = 1e-06" in said
     assert "limit of epsilon = 2, delta = 1e-06 (mu = 0.4483). After this, epsilon = 1.673" in said
     refused = page.post("review", PLAN | {"epsilon": 3})["error"]
-    assert refused.startswith("A charge of mu = 0.6477")
+    assert refused.startswith("A charge of epsilon = 3 at delta = 1e-06 (mu = 0.6477")
     assert "exceeds the budget" in refused
     # Confirmed while there was room, and too late: the ledger itself has the last word.
     tickets = [page.post("review", PLAN | {"epsilon": 1.5})["ticket"] for _ in range(2)]

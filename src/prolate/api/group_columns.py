@@ -136,11 +136,11 @@ class JoinedLabels(Labels):
         row = tuple(one.number(text) for one, text in zip(self._each, labels, strict=True))
         return self._tuples.setdefault(row, len(self._tuples))
 
-    def lost(self, label: object) -> str | None:
-        """Return the text of a public label of the tuple that stands for a missing one, or None."""
+    def refusal(self, label: object) -> str | None:
+        """Return why no row can have a public tuple of labels, or None if one may."""
         labels: Sequence[object] = label if isinstance(label, tuple) else (label,)
-        found = (one.lost(text) for one, text in zip(self._each, labels, strict=True))
-        return next((text for text in found if text is not None), None)
+        found = (one.refusal(text) for one, text in zip(self._each, labels, strict=True))
+        return next((why for why in found if why is not None), None)
 
     def tuples(self) -> dict[tuple[str, ...], int]:
         """Return the numbers of all tuples whose labels are text; see `Labels.named`."""
@@ -162,7 +162,7 @@ class WithJoinedLabels(Source):
         super().__init__(columns, source.n_rows, 1)
         self.rows_per_block = source.rows_per_block
         self._source, self._width = source, width
-        self.flags = source.flags
+        self.flags, self.whole = source.flags, source.whole
         self._together = JoinedLabels(source.labels[-width:])
         self.labels = (*source.labels[:-width], self._together)
 

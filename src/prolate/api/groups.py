@@ -104,7 +104,7 @@ def release_groups(
         the keys are public: which groups there are, and how large, is private.
     """
     thread_count()  # what it cannot read is said before anything is charged
-    _check_present(source, keys or ())
+    _check_possible(source, keys or ())
     names = source.columns[:-1] or ("rows",)
     limits = job.limits(bounds, source, names)
     delta, aside = None, 0.0
@@ -170,15 +170,12 @@ def _count_if_large(
     return count if passes(count, terms, delta) else None
 
 
-def _check_present(source: Source, keys: Sequence[Key]) -> None:
-    """Raise `InputError` where a key is what a CSV file has for a missing label."""
+def _check_possible(source: Source, keys: Sequence[Key]) -> None:
+    """Raise `InputError` where no row can have a key, as the file or the column's type says."""
     for key in keys:
-        lost = source.labels[-1].lost(key)
-        if lost is not None:
-            raise InputError(
-                f"In a CSV file {lost!r} is a missing value, so no group can have that key; give "
-                "the group another name, or store the rows as Parquet."
-            )
+        why = source.labels[-1].refusal(key)
+        if why is not None:
+            raise InputError(why)
 
 
 def _quiet(label: str, rows_done: int, rows_total: int | None) -> None:
@@ -223,7 +220,7 @@ class _Split:
     def __init__(self, source: Source, names: tuple[str, ...], report: Progress = _quiet) -> None:
         self._labels = source.labels[-1]
         self._names, self._rows_per_block = names, source.rows_per_block
-        self._flags, self._averaged = source.flags, source.averaged
+        self._kinds = source.flags, source.whole, source.averaged
         self._parts: dict[int, list[Block]] = {}
         read = 0
         report("rows of all groups", read, source.n_rows)
@@ -255,7 +252,7 @@ class _Split:
     def group(self, number: int) -> Source:
         """Return the rows of one group; they are forgotten here."""
         held = _Held(self._parts.pop(number, []), self._names, self._rows_per_block)
-        held.flags, held.averaged = self._flags, self._averaged
+        held.flags, held.whole, held.averaged = self._kinds
         return held
 
 

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from typing import Any, Literal, Unpack, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from prolate import estimators
@@ -20,6 +21,8 @@ from prolate.ledger import Ledger
 from prolate.release import GroupedRelease, Release
 
 __all__ = ["quantile"]
+
+_SURELY = 6.0  # standard deviations within which there is no other whole number
 
 
 @overload
@@ -64,7 +67,8 @@ def quantile(
     -------
     Release, or GroupedRelease with `by`
         `estimate` has shape (d,) if `q` is a number and (len(q), d) if it is a sequence, in
-        the units of the columns. Missing values do not count.
+        the units of the columns. Missing values do not count. `noise_std` is 0 where a column
+        holds whole numbers, by its type, and no other one is near.
 
     Raises
     ------
@@ -82,7 +86,7 @@ def quantile(
     probabilities, single = read_quantiles(q)
 
     def estimate(curator: Curator) -> Estimate:
-        found = estimators.quantile(curator, probabilities)
+        found = _sure_of_whole(estimators.quantile(curator, probabilities), curator)
         details = {**found.details, "q": probabilities.tolist()}
         if not single:
             return replace(found, details=details)
@@ -108,4 +112,23 @@ def quantile(
         max_rows=max_rows,
         by=by,
         keys=keys,
+    )
+
+
+def _sure_of_whole(found: Estimate, curator: Curator) -> Estimate:
+    """Return quantiles without errors where columns hold whole numbers, and no other one is near.
+
+    A quantile of whole numbers is one. If the estimate is one as well, and its errors are too
+    small to reach another, then an interval around it holds the quantile if and only if it is the
+    estimate, whatever the width. What is measured is as it was; types of columns are public.
+    """
+    if found.noise_std is None or found.sampling_std is None:
+        return found
+    value, noise, sampling = found.value, found.noise_std, found.sampling_std
+    sure = curator.are_whole & (np.rint(value) == value)
+    sure &= np.hypot(noise, sampling) < 0.5 / _SURELY
+    return replace(
+        found,
+        noise_std=np.where(sure, 0.0, noise),
+        sampling_std=np.where(sure, 0.0, sampling),
     )

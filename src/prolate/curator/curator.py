@@ -120,6 +120,14 @@ class Curator:
         return bool(np.all(bounds[0] == 0.0) and np.all(bounds[1] == 1.0))
 
     @property
+    def are_whole(self) -> NDArray[np.bool_]:
+        """Which columns hold whole numbers, cut to such as well, by their types: shape (d,)."""
+        source, bounds = self._rows.source, self._rows.bounds
+        known = frozenset() if source.averaged else source.whole
+        whole = np.array([name in known for name in source.columns])
+        return whole if bounds is None else whole & np.all(np.rint(bounds) == bounds, axis=0)
+
+    @property
     def fraction(self) -> float:
         """The probability with which each row was kept: 1 but for samples."""
         return self._rows.fraction

@@ -39,12 +39,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from fractions import Fraction
+from functools import partial
 
 from prolate.budget import LEAST_MU, MOST_MU, Budget, Composition
 from prolate.errors import BudgetError, shown
 from prolate.ledger.entry import Charge, Entry, Promise
+from prolate.ledger.words import in_words
 
 __all__ = ["Account", "check_keys_delta"]
 
@@ -88,6 +89,14 @@ class Account:
         return Budget(epsilon=stated["epsilon"], delta=_rest(stated["delta"], self.keys_delta))
 
     @property
+    def delta(self) -> float | None:
+        """The delta at which prices are told as epsilons: the limit's, but for `keys_delta`."""
+        if "delta" not in self.limit.stated:
+            return None
+        whole = self.limit.stated["delta"]
+        return float(f"{_rest(whole, self.keys_delta):.6g}") if self.keys_delta else whole
+
+    @property
     def spent(self) -> Budget | None:
         """What all entries cost together, or None if nothing."""
         total = _total(self.entries)
@@ -105,6 +114,16 @@ class Account:
         """The largest charge of the ledger's own composition that still fits, or None."""
         left = self._left(self.composition)
         return _budget(left, self.composition) if left else None
+
+    def told(self) -> dict[str, str]:
+        """Return in words what the limit is, what is spent and what is left."""
+        told = partial(in_words, delta=self.delta, digits=4)
+        spent, left = self.spent, self.remaining
+        return {
+            "limit": _stated(self, "gdp"),
+            "spent": "nothing" if spent is None else told(spent, up=True),
+            "remaining": "nothing" if left is None else told(left, up=False),
+        }
 
     def fits(self, charge: Charge) -> bool:
         """Return whether `charge` may be made."""
@@ -183,19 +202,21 @@ class Account:
                 "first release. Use another method, or state the limit as rho."
             )
         composition = _composition([*self.entries, asked])
-        total = math.sqrt(_total(self.entries))
-        spent = f"{_cost(total, composition)} is" if total else "nothing is"
-        left = self._left(composition)
-        # Rounded down, so that what is said to fit does; within the slack, so that a rho of
-        # 1 is not said to be 0.999999 for the rounding of its root.
-        largest = _cost(left * (1 + 1e-13), composition, rounding=ROUND_FLOOR)
-        most = f"at most {largest} still fits" if left else "nothing more fits"
+        charge = asked.budget or Budget(mu=LEAST_MU)  # what is free always fits
+        delta = charge.stated.get("delta", self.delta)
+        total, left = math.sqrt(_total(self.entries)), self._left(composition)
+        spent, fits = "nothing is", "nothing more fits"
+        if total:
+            spent = f"{in_words(_budget(total, composition), delta=delta, up=True)} is"
+        if left:
+            most = in_words(_budget(left, charge.composition), delta=delta, up=False)
+            fits = f"at most {most} still fits"
         why = ""
         if composition == "zcdp":
             why = " It counts in rho because not every step is Gaussian."
         return (
-            f"A charge of {_cost(asked.mu, composition)} exceeds the budget in {place}: the "
-            f"limit is {_stated(self, composition)}, {spent} spent, and {most}.{why}"
+            f"A charge of {in_words(charge, delta=delta, up=True)} exceeds the budget in {place}: "
+            f"the limit is {_stated(self, composition)}, {spent} spent, and {fits}.{why}"
         )
 
     def _promises_else(self, asked: Charge, place: object) -> str:
@@ -227,7 +248,8 @@ class Account:
     def limit_refusal(self, limit: Budget, keys_delta: float, place: object) -> str:
         """Return why `limit` cannot be set."""
         other = replace(self, limit=limit, keys_delta=keys_delta)
-        spent = _cost(math.sqrt(_total(self.entries)), self.composition)
+        total = _budget(math.sqrt(_total(self.entries)), self.composition)
+        spent = in_words(total, delta=other.delta, up=True)
         if self.spent_delta:
             spent += f", and delta = {self.spent_delta:.4g} for finding groups,"
         return (
@@ -314,9 +336,3 @@ def _stated(account: Account, composition: Composition) -> str:
     if not account.keys_delta:
         return stated
     return f"{stated}, of which delta = {account.keys_delta:g} is for finding groups"
-
-
-def _cost(mu: float, composition: Composition, *, rounding: str = ROUND_HALF_EVEN) -> str:
-    six = Context(prec=6, rounding=rounding).create_decimal_from_float
-    rho = f"rho = {float(six(0.5 * mu * mu)):g}"
-    return rho if composition == "zcdp" else f"mu = {float(six(mu)):g} ({rho})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -66,6 +67,8 @@ class Ledger:
     1
     >>> round(ledger.remaining.rho, 6)
     0.25
+    >>> print(ledger)  # doctest: +ELLIPSIS
+    Ledger('...', limit: rho = 1 (mu = 1.414), spent: mu = 1.225 (rho = 0.75), remaining: ...)
     """
 
     __slots__ = ("_store", "dataset")
@@ -276,7 +279,12 @@ class Ledger:
             books.set_limit(replace(account, limit=limit, keys_delta=aside))
 
     def __repr__(self) -> str:
-        return f"Ledger({str(self.path)!r})"
+        what = repr(str(self.path))
+        if isinstance(self._store, FileStore):  # of a server it could take long
+            with suppress(LedgerError, OSError):  # as where the file is gone
+                told = self._read().told().items()
+                what = ", ".join([what, *(f"{name}: {words}" for name, words in told)])
+        return f"Ledger({what})"
 
     def _read(self) -> Account:
         with self._store.transaction(write=False) as books:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Budget, Neighbors
-from prolate.errors import InputError, ReleaseError
+from prolate.errors import InputError, ReleaseError, did_you_mean
 from prolate.release import views, words
 from prolate.release.json import (
     Reader,
@@ -126,7 +126,9 @@ class GroupedRelease(Shown):
         try:
             return self.groups[as_key(tuple(map(text_of, labels)))]
         except (InputError, KeyError):
-            raise KeyError(key) from None
+            texts = [known for known in self.groups if isinstance(known, str)]
+            near = did_you_mean(key, texts) if isinstance(key, str) else ""
+            raise KeyError(f"There is no group {key!r} in this release.{near}") from None
 
     def __len__(self) -> int:
         return len(self.groups)

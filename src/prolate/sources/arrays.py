@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prolate.sources.kept import Thinning
 
 __all__ = [
+    "WHOLE",
     "ArraySource",
     "as_array",
     "check_numbers",
@@ -28,10 +29,14 @@ __all__ = [
     "plain",
     "refuse_lists",
     "to_floats",
+    "without_masks",
 ]
 
 _NUMBERS = (Real, Decimal, np.bool_, type(None), type(np.ma.masked))
 _MISSING = {"NAType", "NaTType"}  # of pandas, which need not be loaded
+
+WHOLE = "biu"
+"""The kinds of NumPy's types of whole numbers."""
 
 _LARGER = 8  # times a block: a sample's blocks, and those from which one is copied
 
@@ -73,9 +78,11 @@ class ArraySource(Source):
         chosen = (*values, *marks)
         super().__init__(chosen, array.shape[0], block_bytes)
         self._array = array
-        self.labels = tuple(Labels() for _ in marks)
+        self.labels = tuple(Labels(flags=array.dtype == np.bool_) for _ in marks)
         if array.dtype == np.bool_:
             self.flags = frozenset(values)
+        if array.dtype.kind in WHOLE:
+            self.whole = frozenset(values)
         self._index = None if chosen == names else np.array([int(name[1:]) for name in chosen])
 
     def blocks(self) -> Iterator[Block]:
@@ -190,6 +197,28 @@ def _to_float(value: Any) -> float:
         return float("nan")
 
 
+def without_masks(rows: Sequence[Any]) -> list[Any]:
+    """Return nested lists with NaN for what is masked.
+
+    NumPy warns of each such value, so that warnings would tell how many there are; and of an array
+    in a list it forgets the mask.
+
+    Examples
+    --------
+    >>> without_masks([[1, np.ma.masked], [2, 3]])
+    [[1, nan], [2, 3]]
+    """
+    return [_without_mask(row) for row in rows]
+
+
+def _without_mask(row: Any) -> Any:
+    if isinstance(row, np.ma.MaskedArray):  # np.ma.masked is one, too
+        return plain(row) if row.dtype.kind in "biuf" else row
+    if isinstance(row, list | tuple) and any(value is np.ma.masked for value in row):
+        return [np.nan if value is np.ma.masked else value for value in row]
+    return row
+
+
 def refuse_lists(labels: Sequence[str | int]) -> None:
     """Raise `InputError` where columns of lists, or of Python's objects, are to be labels.
 
@@ -205,16 +234,18 @@ def refuse_lists(labels: Sequence[str | int]) -> None:
 
 
 def _of_lists(data: Sequence[Any]) -> NDArray[np.generic]:
-    """Return nested lists as an array: of doubles, where NumPy knows no type for all numbers.
+    """Return nested lists as an array of doubles.
 
-    So are booleans: they have bounds by their type, and whether all of a list are is private.
+    By their type, booleans have bounds, and whole numbers are known to be some; whether all of a
+    list are is private.
     """
+    data = without_masks(data)
     try:
         array = np.asarray(data)
     except Exception:  # noqa: BLE001 - too large, or a number's own methods raise; or rows differ
         array = np.array(data, dtype=object)
     if array.dtype != object:
-        return array.astype(np.float64) if array.dtype == np.bool_ else array
+        return array.astype(np.float64) if array.dtype.kind in WHOLE else array
     if no_numbers(array.flat) is not None:
         raise TypeError
     return to_floats(array)

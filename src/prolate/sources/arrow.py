@@ -35,6 +35,7 @@ __all__ = [
     "is_numeric",
     "nested_columns",
     "unusable_columns",
+    "whole_columns",
 ]
 
 
@@ -91,8 +92,11 @@ class ArrowSource(BatchSource):
         values, marks = choose(wanted, Schema(schema.names, f"the {kind}", unusable, nested))
         chosen = (*values, *marks)
         super().__init__(chosen, None, block_bytes)
-        self.labels = tuple(Labels() for _ in marks)
-        self.flags = flag_columns(schema).intersection(values)
+        flags = flag_columns(schema)
+        self.labels = tuple(Labels(flags=name in flags) for name in marks)
+        self.flags, self.whole = (
+            names.intersection(values) for names in (flags, whole_columns(schema))
+        )
         self.left_out = index_beside(wanted.columns, schema.names, chosen)
         self._kept: list[pa.RecordBatch] = []
         self._dense: list[Block] = []
@@ -175,15 +179,31 @@ def is_numeric(kind: pa.DataType) -> bool:
 def unusable_columns(schema: pa.Schema) -> dict[str, str]:
     """Return the columns of a schema that are not numeric, each with its type."""
     return {
-        field.name: f"of type {type_of_pandas(field) or str(field.type)[:60]}"
+        field.name: f"of type {type_of_pandas(field) or _name_of(field.type)}"
         for field in schema
         if type_of_pandas(field) or not is_numeric(field.type)
     }
 
 
+def _name_of(kind: pa.DataType) -> str:
+    """Return what an Arrow type is called; text is text however it is stored."""
+    name = str(kind)[:60]
+    return "string" if name in ("large_string", "string_view") else name
+
+
 def flag_columns(schema: pa.Schema) -> frozenset[str]:
     """Return the columns of a schema that are booleans."""
     return frozenset(field.name for field in schema if is_flag(field.type))
+
+
+def whole_columns(schema: pa.Schema) -> frozenset[str]:
+    """Return the columns of a schema that are of whole numbers, as booleans are."""
+    from pyarrow import types
+
+    kinds = {field.name: _type_of_values(field.type) for field in schema}
+    return frozenset(
+        name for name, kind in kinds.items() if types.is_integer(kind) or types.is_boolean(kind)
+    )
 
 
 def is_flag(kind: pa.DataType) -> bool:

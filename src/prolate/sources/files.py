@@ -22,6 +22,7 @@ from prolate.sources.arrow import (
     flag_columns,
     nested_columns,
     unusable_columns,
+    whole_columns,
 )
 from prolate.sources.cells import Commas
 from prolate.sources.choosing import Schema, Wanted, choose, index_beside, without_index
@@ -73,8 +74,8 @@ class DataFile(ABC):
         Where they are.
     beside_commas : bool
         Whether a file of the data set has some.
-    flags : frozenset of str
-        The columns that are booleans.
+    flags, whole : frozenset of str
+        The columns that are booleans, and those of whole numbers, by their types.
     keys : dict
         The columns that its folders hold, each with its only value.
     spare : str
@@ -89,6 +90,7 @@ class DataFile(ABC):
     commas: Commas = Commas()
     beside_commas: bool = False
     flags: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
 
     def __init__(
         self, path: str, names: Sequence[str], unusable: Mapping[str, str], n_rows: int | None
@@ -146,6 +148,7 @@ class ParquetDataFile(DataFile):
             schema, about = file.schema_arrow, file.metadata
             super().__init__(path, schema.names, unusable_columns(schema), about.num_rows)
             self.nested, self.flags = nested_columns(schema), flag_columns(schema)
+            self.whole = whole_columns(schema)
             groups = range(about.num_row_groups)
             self.group_rows = tuple(about.row_group(group).num_rows for group in groups)
 
@@ -253,10 +256,12 @@ class FileSource(BatchSource):
                 {text for file in self._files if name not in file.keys for text in file.missing},
                 decimal_commas=any(file.decimal_commas for file in self._files),
                 whole=all(name in file.keys and name not in file.unusable for file in self._files),
+                flags=all(name in file.flags for file in self._files),
             )
             for name in marks
         )
         self.flags = frozenset(values).intersection(*(file.flags for file in self._files))
+        self.whole = frozenset(values).intersection(*(file.whole for file in self._files))
         counts = [file.n_rows for file in self._files]
         known = [count for count in counts if count is not None]
         n_rows = sum(known) if len(known) == len(counts) else None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from prolate.errors import InputError
-from prolate.sources.arrays import plain
+from prolate.sources.arrays import WHOLE, plain
 from prolate.sources.arrow import fill, is_numeric
 from prolate.sources.choosing import Schema, Wanted, choose, index_beside
 from prolate.sources.labels import Labels, is_label
@@ -63,8 +63,9 @@ class PandasSource(Source):
         super().__init__(chosen, len(frame), block_bytes)
         self.left_out = index_beside(wanted.columns, names, chosen)
         where = {name: j for j, name in enumerate(names)}
-        self.labels = tuple(Labels() for _ in marks)
+        self.labels = tuple(Labels(flags=_is_flag(dtypes[where[name]])) for name in marks)
         self.flags = frozenset(name for name in values if _is_flag(dtypes[where[name]]))
+        self.whole = frozenset(name for name in values if dtypes[where[name]].kind in WHOLE)
         positions = [where[name] for name in chosen]
         self._array = None if marks or len(set(dtypes)) != 1 else _array(frame)
         self._index = None if positions == list(range(len(names))) else np.array(positions)

@@ -51,6 +51,8 @@ class Labels:
         Whether whole numbers may be written like 7,0.
     whole : bool
         Whether all are whole numbers, so that a public label such as 01 stands for 1.
+    flags : bool
+        Whether the type of the column says that all are booleans.
 
     Examples
     --------
@@ -61,10 +63,15 @@ class Labels:
     """
 
     def __init__(
-        self, missing: Collection[str] = (), *, decimal_commas: bool = False, whole: bool = False
+        self,
+        missing: Collection[str] = (),
+        *,
+        decimal_commas: bool = False,
+        whole: bool = False,
+        flags: bool = False,
     ) -> None:
         self._known: dict[bytes | None, int] = {}
-        self._decimal_commas, self._whole = decimal_commas, whole
+        self._decimal_commas, self._whole, self._flags = decimal_commas, whole, flags
         self._missing = frozenset(text.encode() for text in missing)
 
     def __len__(self) -> int:
@@ -90,10 +97,20 @@ class Labels:
             text = text.lstrip(b"0") or b"0"
         return self._known.setdefault(text, len(self._known))
 
-    def lost(self, label: object) -> str | None:
-        """Return the text of a public label, or None unless it is written where one is missing."""
+    def refusal(self, label: object) -> str | None:
+        """Return why no row can have a public label, or None if one may."""
         text = text_of(label)
-        return text if text.encode() in self._missing else None
+        if text.encode() in self._missing:
+            return (
+                f"In a CSV file {text!r} is a missing value, so no group can have that key; give "
+                "the group another name, or store the rows as Parquet."
+            )
+        if self._flags and text not in ("true", "false"):
+            return (
+                "The groups of a column of booleans are True and False, so no group can have the "
+                f"key {text!r}."
+            )
+        return None
 
     def named(self) -> dict[str, int]:
         """Return the numbers of all labels that are text: not missing, and not odd bytes."""

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.sources.arrays import (
+    WHOLE,
     ArraySource,
     as_array,
     check_numbers,
     no_numbers,
     refuse_lists,
     to_floats,
+    without_masks,
 )
 from prolate.sources.choosing import Wanted
 from prolate.sources.opening import open_source, open_wanted
@@ -28,6 +30,7 @@ from prolate.sources.paths import as_paths
 from prolate.sources.source import Block, Source
 
 __all__ = [
+    "DIFFERENT_ROWS",
     "PairedSource",
     "is_table",
     "open_features",
@@ -35,6 +38,8 @@ __all__ = [
     "open_table",
     "read_target",
 ]
+
+DIFFERENT_ROWS = "X and y have different numbers of rows; every row of X needs its y."
 
 _BLOCK_BYTES = 16 << 20
 _JOINED_BYTES = 1 << 20  # of an array: what is joined stays in the cache until it is read
@@ -169,7 +174,7 @@ def open_pair(X: object, y: object, labels: Sequence[str | int] = ()) -> Source:
     features = open_features(X, labels=labels)
     target = read_target(y)
     if features.n_rows != target.shape[0]:
-        raise InputError("X and y have different numbers of rows; every row of X needs its y.")
+        raise InputError(DIFFERENT_ROWS)
     name = getattr(y, "name", None)
     name = name if isinstance(name, str) and name else "y"
     while name in features.columns:
@@ -226,7 +231,7 @@ def read_target(y: object) -> NDArray[np.generic]:
         _check_width(len(source.columns))
         with np.errstate(all="ignore"):  # of a NaN that signals, in single precision
             return np.concatenate([np.zeros((0, 1)), *source.blocks()])
-    one = isinstance(y, str | bytes | int | float | dict | set | frozenset)
+    one = isinstance(y, str | bytes | int | float | dict | set | frozenset | None)
     if one or as_paths(y):
         raise InputError(
             "y must be one number for each row, or the name of a column of X, as text; got "
@@ -258,11 +263,11 @@ def _array(data: object, what: str) -> NDArray[np.generic]:
         array = data
     else:
         try:
-            array = np.asarray(data)
+            array = np.asarray(without_masks(data) if isinstance(data, list | tuple) else data)
         except Exception:  # noqa: BLE001 - whatever another library raises may quote values
             array = as_array(data)  # raises, and says why
     if array.dtype.kind != "O":
-        untyped = array.dtype == np.bool_ and isinstance(data, list | tuple)  # see `as_array`
+        untyped = array.dtype.kind in WHOLE and isinstance(data, list | tuple)  # see `as_array`
         return array.astype(np.float64) if untyped else array
     bad = no_numbers(array.flat)
     if bad is not None:

@@ -70,7 +70,7 @@ class _Labeled(Source):
             columns = (*columns, source.columns[-1])
             self.labels = source.labels[1:]
         super().__init__(columns, None, 1)
-        self.flags = source.flags
+        self.flags, self.whole = source.flags, source.whole
         self.rows_per_block = source.rows_per_block
 
     def _parts(self) -> Iterator[Part]:

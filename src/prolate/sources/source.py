@@ -66,6 +66,8 @@ class Source(ABC):
         Those of the last columns, if they are labels and no numbers.
     flags : frozenset of str
         Columns whose type says that they hold 0, 1 or nothing, or means of these.
+    whole : frozenset of str
+        Columns whose type says that they hold whole numbers or nothing, or means of these.
     averaged : bool
         Whether rows are means of other rows.
     left_out : tuple of str
@@ -76,6 +78,7 @@ class Source(ABC):
     ordered = True
     labels: tuple[Labels, ...] = ()
     flags: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
     averaged: bool = False
     left_out: tuple[str, ...] = ()
 

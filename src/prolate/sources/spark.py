@@ -197,7 +197,7 @@ class SparkSource(Source):
         packing = Packing(RowReader(len(columns), self.rows_per_block))
         packed = means.mapInArrow(packing, KEPT_SCHEMA)
         source = SparkSource.stored(packed, columns, self.rows_per_block)
-        source.flags, source.averaged = self.flags, True
+        source.flags, source.whole, source.averaged = self.flags, self.whole, True
         return source
 
     def grouped(self, keys: Sequence[object]) -> SparkSource:
@@ -227,7 +227,8 @@ class SparkSource(Source):
     def _with(self, rows: Any, columns: tuple[str, ...]) -> SparkSource:
         """Return a source of other rows, in blocks of as many."""
         source = SparkSource(rows, RowReader(len(columns), self.rows_per_block), columns, 1)
-        source.rows_per_block, source.flags = self.rows_per_block, self.flags
+        source.rows_per_block = self.rows_per_block
+        source.flags, source.whole = self.flags, self.whole
         return source
 
     def _spelled(self) -> Any:

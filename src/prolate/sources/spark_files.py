@@ -148,7 +148,7 @@ def fragment_source(paths: Paths, wanted: Wanted, block_bytes: int) -> SparkSour
     rows = {number: sum(rows for *_, rows in task) for number, task in enumerate(tasks)}
     even = not any(start % 2 for start in accumulate(rows.values()) if start != found.n_rows)
     source = SparkSource(numbers, reader, found.columns, block_bytes, rows, ordered=even)
-    source.flags, source.left_out = found.flags, found.left_out
+    source.flags, source.whole, source.left_out = found.flags, found.whole, found.left_out
     return source
 
 

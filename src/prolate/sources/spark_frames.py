@@ -36,6 +36,7 @@ def frame_source(frame: Any, wanted: Wanted, block_bytes: int) -> SparkSource:
         CharType,
         DatetimeType,
         DayTimeIntervalType,
+        IntegralType,
         NullType,
         NumericType,
         StringType,
@@ -66,8 +67,12 @@ def frame_source(frame: Any, wanted: Wanted, block_bytes: int) -> SparkSource:
     width = max(1, len(chosen))
     reader = RowReader(width, max(1, block_bytes // (8 * width)))
     source = SparkSource(numbered.select(*parts), reader, (*chosen, *marks), block_bytes)
-    source.labels = tuple(Labels() for _ in marks)
     source.left_out = index_beside(wanted.columns, names, source.columns)
-    kinds = {field.name: field.dataType for field in fields}
-    source.flags = frozenset(name for name in chosen if isinstance(kinds[name], BooleanType))
+    flags, whole = (
+        {field.name for field in fields if isinstance(field.dataType, kinds)}
+        for kinds in (BooleanType, BooleanType | IntegralType)
+    )
+    source.labels = tuple(Labels(flags=name in flags) for name in marks)
+    source.flags = frozenset(flags.intersection(chosen))
+    source.whole = frozenset(whole.intersection(chosen))
     return source

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.parallel import computed_once
-from prolate.sources.arrays import check_numbers
+from prolate.sources.arrays import WHOLE, check_numbers
 from prolate.sources.choosing import Schema, Wanted, choose
 from prolate.sources.entries import checked
 from prolate.sources.kept import Thinning
@@ -70,8 +70,10 @@ class SparseSource(Source):
             schema = Schema(names, "the sparse array", by_position=True)
             values, marks = choose(wanted, schema)
             chosen = (*values, *marks)
-            self.labels = tuple(Labels() for _ in marks)
+            self.labels = tuple(Labels(flags=matrix.dtype == np.bool_) for _ in marks)
         super().__init__(chosen, int(matrix.shape[0]), block_bytes)
+        if matrix.dtype.kind in WHOLE:
+            self.whole = frozenset(chosen)
         rows = _checked(matrix)
         if chosen != names:
             rows = _canonical(rows[:, np.array([int(name[1:]) for name in chosen])])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import prolate
@@ -50,6 +51,38 @@ def test_a_quantile_among_zeros_is_zero() -> None:
     made = prolate.quantile(rows, [0.2, 0.4], budget=BUDGET, seed=1)
     assert made.estimate.ravel().tolist() == [0.0, 0.0]
     assert made.interval(0.95).ravel().tolist() == [0.0] * 4
+
+
+def test_quantiles_of_whole_numbers_are_without_noise_where_no_other_is_near() -> None:
+    """They were 2.0000000, give or take 3.2e-06: the width of a cell of the search."""
+    rng = np.random.default_rng(0)
+    visits = rng.poisson(3.0, (3000, 1))
+    held = np.zeros((2, 40))
+    for seed in range(40):
+        whole, plain = (
+            prolate.quantile(rows, 0.53, budget=BUDGET, seed=seed)
+            for rows in (visits, visits.astype(float))
+        )
+        assert np.array_equal(whole.estimate, plain.estimate)
+        for k, made in enumerate((whole, plain)):
+            low, high = made.interval(0.95)[0]
+            held[k, seed] = low <= 3.0 <= high
+            assert whole.noise_std[0] in (0.0, plain.noise_std[0])
+    assert np.array_equal(held[0], held[1])  # an interval without width holds as often
+    assert repr(whole).splitlines()[3].split() == ["x0", "3", "0", "0", "3", "to", "3"]
+
+
+def test_quantiles_of_what_may_be_no_whole_number_keep_their_noise() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": np.where(rng.random(6000) < 0.9, 2, 7)})
+    frame["who"] = np.arange(6000) // 2
+    for given, sure in (({}, True), ({"bounds": (0.5, 9)}, False), ({"unit": "who"}, False)):
+        made = prolate.quantile(frame, 0.3, columns="x", budget=BUDGET, seed=1, **given)
+        assert made.estimate.tolist() == [2.0]
+        assert (made.noise_std.tolist() == [0.0]) is sure
+    by = {"by": "g", "keys": [1], "bounds": (0, 9)}
+    of_group = prolate.quantile(frame.assign(g=1), 0.3, columns="x", budget=BUDGET, seed=1, **by)
+    assert of_group[1].noise_std.tolist() == [0.0]
 
 
 def test_bounds_keep_the_search_within_them() -> None:
