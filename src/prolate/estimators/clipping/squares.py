@@ -100,6 +100,7 @@ def mean_squares(
     share: float,
     error_norm: float,
     sample: Measurer | None = None,
+    farther: float = 1.0,
 ) -> Squares:
     """Return the mean of (x - mean)**2 in every column, for a share of mu**2.
 
@@ -113,13 +114,17 @@ def mean_squares(
         The p of the l_p error that is to be small, or `RELATIVE`.
     sample : Measurer, optional
         Of the rows that say how large squares are; all by default.
+    farther : float
+        Times the radius that is best for columns together: one may have a longer tail.
     """
     asked = curator if sample is None else sample
     few = rows * asked.fraction
     first = _summed(asked, mean, size, rows=few, share=_FIRST * share, error_norm=error_norm)
     size = _nearer(first)
     share = min((1.0 - _FIRST) * share, curator.remaining)
-    last = _summed(curator, mean, size, rows=rows, share=share, error_norm=error_norm)
+    last = _summed(
+        curator, mean, size, rows=rows, share=share, error_norm=error_norm, farther=farther
+    )
     last = _with_own_tails(first, last, few if asked.fraction < 1.0 else math.inf)
     return _average(first, last) if asked.fraction == 1.0 else last
 
@@ -163,7 +168,14 @@ def _average(first: Squares, last: Squares) -> Squares:
 
 
 def _summed(
-    curator: Measurer, mean: Floats, size: Floats, *, rows: float, share: float, error_norm: float
+    curator: Measurer,
+    mean: Floats,
+    size: Floats,
+    *,
+    rows: float,
+    share: float,
+    error_norm: float,
+    farther: float = 1.0,
 ) -> Squares:
     """Return what one sum of the squares says."""
     before = curator.remaining
@@ -187,7 +199,7 @@ def _summed(
     counted = one_row_noise(curator, rows, before)
     if size.size == 1:
         farther = float(np.interp(math.log(counted), np.log(_NOISE), _FARTHER))
-        tail = replace(tail, radius=farther * tail.radius)
+    tail = replace(tail, radius=farther * tail.radius)
     query = ClippedSum(size, scale, tail.radius, about=mean)
     measured = curator.measure(query, share=share, label="variance")
     noise_std = query.unit * measured.noise / rows

@@ -102,7 +102,9 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     spread = np.clip(shape.spread, *SQUARABLE)
     if within is not None and within.pays(shape, most=_RARE if shape.has_rare else 0.0):
         return _of_bounded(within, every, correlation=correlation)
-    table = Standardized(curator, rows, shape.center, spread, variances=not correlation)
+    table = Standardized(
+        curator, rows, shape.center, spread, variances=not correlation, guessed=shape.constant
+    )
     d, left = shape.spread.size, curator.remaining
     edge = 2.0 * np.sqrt(d) * d * gram_noise(curator, table.rows, left)
     if edge > _DROWNED:

@@ -4,8 +4,8 @@ Clipped rows lose products as their lengths say only if they are elliptical, and
 too few to say how long they are. Squares of single columns can be clipped much later for the
 same noise (`squares.py`). A fifth of the last budget goes there, half where rows are far out, and
 every row and column of the covariance matrix is scaled: it stays semidefinite, and its correlations
-remain. Of two columns a tenth goes there in any case. If correlations alone are asked for, the
-squares say only how much they vary.
+remain. A tenth goes there in any case: one skewed column of many is not seen in the lengths of
+rows. If correlations alone are asked for, the squares say only how much they vary.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ Floats = NDArray[np.float64]
 
 # Shares of the squares, where rows are far out or else unlike normal ones; of how much they vary.
 _SQUARES, _UNLIKE_SQUARES, _STRETCH = 0.5, 0.2, 0.02
-_PAIR = 0.1  # of two columns like normal ones: noise may hide that some rows are far out
+_USUAL_SQUARES = 0.1  # of rows like normal ones
+_FARTHER = 1.5  # times the usual radius, of many columns: one may have a longer tail than others
 _SMALLEST = 0.25  # variance around which squares are summed
-_CLEAR = 2.0  # standard deviations of noise
+_CLEAR, _SURE = 2.5, 3.5  # standard deviations of noise; of rows like normal ones
 _SAME = 1.5  # of them, by which columns may differ that do not
 _MOST_STRETCH = 5.0  # of covariances
 
@@ -41,7 +42,7 @@ def squares_share(table: Standardized, lengths: Lengths) -> float:
         return _STRETCH if lengths.unlike > 0.0 else 0.0
     if lengths.unlike > 0.0:
         return _SQUARES if lengths.far else _UNLIKE_SQUARES
-    return _PAIR if table.spread.size == 2 else 0.0
+    return _USUAL_SQUARES
 
 
 def with_squares(matrix: Matrix, mean: Floats, lengths: Lengths) -> Matrix:
@@ -62,10 +63,19 @@ def with_squares(matrix: Matrix, mean: Floats, lengths: Lengths) -> Matrix:
     curator, share = table.curator, table.curator.remaining
     if table.variances:
         squares = mean_squares(
-            curator, center, size, rows=table.rows, share=share, error_norm=RELATIVE
+            curator,
+            center,
+            size,
+            rows=table.rows,
+            share=share,
+            error_norm=RELATIVE,
+            farther=min(math.sqrt(variance.size / 2.0), _FARTHER),
         )
         outside = lengths.outside if lengths.far else 0.0
-        matrix, stretch = _rescaled(matrix, squares.over(unit), outside), squares.stretch
+        # Of rows like normal ones, products tell more, but of a column that surely lost some.
+        usual = lengths.unlike == 0.0 and variance.size > 2
+        matrix = _rescaled(matrix, squares.over(unit), outside, usual=usual)
+        stretch = squares.stretch
     else:
         stretch = squares_stretch(curator, center, size, rows=table.rows, share=share)
     # What lengths vary by, beyond single columns, is by their products.
@@ -87,15 +97,16 @@ def _without_noise(moved: Floats, noise: Floats) -> Floats:
     return np.asarray(common + apart * (1.0 - (may / np.maximum(np.abs(apart), 1e-300)) ** 2))
 
 
-def _rescaled(matrix: Matrix, squares: Squares, outside: float) -> Matrix:
+def _rescaled(matrix: Matrix, squares: Squares, outside: float, *, usual: bool = False) -> Matrix:
     """Return the matrix with the average of its variances and those of the squares."""
     own, noise = np.diag(matrix.value), np.diag(matrix.noise)
     other = np.maximum(squares.value, 0.0)
     # Products are clipped harder than squares, so they have lost as much, and more where it shows.
-    more = other - own - _CLEAR * np.hypot(noise, squares.noise_std)
+    more, doubt = np.maximum(other - own, 0.0), np.hypot(noise, squares.noise_std)
+    more = np.sqrt(np.maximum(more**2 - ((_SURE if usual else _CLEAR) * doubt) ** 2, 0.0))
     lost = np.max([matrix.clipping, more, outside * own], axis=0)
     first, second = noise**2 + lost**2, squares.noise_std**2
-    weight = first / (first + second)  # of the squares
+    weight = np.where(usual & (more == 0.0), 0.0, first / (first + second))  # of the squares
     variance = (1.0 - weight) * own + weight * other
     unseen = outside * own - np.maximum(variance - own, 0.0)  # by the squares, too
     clipping = np.maximum((1.0 - weight) * lost + weight * squares.clipping_std, unseen)

@@ -55,7 +55,7 @@ class Standardized:
     """The rows: a curator of them, their number, and a first center and spread.
 
     In what follows x is (row - center) / spread. `variances` says whether they are asked for,
-    not correlations alone.
+    not correlations alone; `guessed`, of which columns only a single value was seen.
     """
 
     curator: Curator
@@ -63,6 +63,7 @@ class Standardized:
     center: Floats
     spread: Floats
     variances: bool
+    guessed: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,7 @@ def rough_rounds(table: Standardized, share: float, most: int) -> tuple[Spectrum
             table, axes, variances, mean, share=share, label="rough covariance", rough=True
         )
         rough = _with_variances(rough, variances, least=least)
-        known = _with_columns(spectrum_of(rough))
+        known = _with_columns(spectrum_of(rough), table.guessed)
         edge = 2.0 * float(np.sqrt(d * rough.variance[0, 0]))
         if rounds == most or edge > _GIVE_UP or np.all(known.values > _KNOWN * known.edge):
             return known, rough, rounds
@@ -47,7 +47,7 @@ def rough_rounds(table: Standardized, share: float, most: int) -> tuple[Spectrum
         mean = rough.mean
 
 
-def _with_columns(known: Spectrum) -> Spectrum:
+def _with_columns(known: Spectrum, guessed: NDArray[np.bool_] | None) -> Spectrum:
     """Return the spectrum with what a clip took of single columns, whose variances are about 1.
 
     Else the axis of a column of rare values would be clipped harder each time, and end as nothing.
@@ -55,10 +55,12 @@ def _with_columns(known: Spectrum) -> Spectrum:
     matrix = known.matrix
     own = np.diag(matrix)
     usual = min(float(own.max()), 1.0)
-    less = np.where(own < _LOST * usual, usual - own, 0.0)
-    if not np.any(less):
+    lost = own < _LOST * usual
+    if guessed is not None:
+        lost &= ~guessed
+    if not lost.any():
         return known
-    values, vectors = np.linalg.eigh(matrix + np.diag(less))
+    values, vectors = np.linalg.eigh(matrix + np.diag(np.where(lost, usual - own, 0.0)))
     edge = np.sqrt(known.edge**2 @ (known.vectors.T @ vectors) ** 2)
     return Spectrum(vectors, np.maximum(values, 0.0), edge)
 
