@@ -17,6 +17,8 @@ from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.neighbors import rows_changed
+from prolate.estimators.regression.bounded import around_middles
+from prolate.estimators.regression.radii import enough_rows
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.standardize import standardize
 from prolate.estimators.search.place import place
@@ -99,21 +101,20 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     constant = fit_intercept or not around
     if not constant:
         center, scale = np.zeros(k + 1), size
+    standard = Standard(center, scale, found[2], target.off, constant)
+    if constant:
+        standard = around_middles(standard, curator.bounds, enough_rows(curator, all_rows))
+    scale = standard.scale[:-1]
     share = min(_share(curator, rows, 1, _NORMS)[0], _MOST_NORMS * curator.remaining)
     norms = measure_norms(
         SomeColumns(sample, np.arange(k)),
-        center=center[:-1],
-        scale=scale[:-1],
-        spread=np.where(scale[:-1] < LARGEST, scale[:-1], 0.0),
+        center=standard.center[:-1],
+        scale=scale,
+        spread=np.where(scale < LARGEST, scale * np.sqrt(standard.square), 0.0),
         share=share,
     )
     counts, noise = norms.counts / sample.fraction, norms.noise / sample.fraction
-    return Found(
-        Standard(center, scale, found[2], target.off, constant),
-        replace(norms, counts=counts, noise=noise),
-        sample,
-        warnings,
-    )
+    return Found(standard, replace(norms, counts=counts, noise=noise), sample, warnings)
 
 
 @dataclass(frozen=True, eq=False)
