@@ -218,6 +218,20 @@ def test_the_slope_of_a_rare_flag_is_as_sure_as_those_of_others(neighbors: str) 
     assert np.median(errors, axis=0)[2] < 0.5 * np.median(others, axis=0)[2]
 
 
+def test_a_line_through_the_origin_uses_the_middles_of_rare_flags() -> None:
+    rng = np.random.default_rng(2)
+    n = 20_000
+    table = np.column_stack([rng.random((n, 2)) < [0.05, 0.03], rng.normal(size=n)])
+    slopes = np.array([2.0, 3.0, 1.0])
+    rows = np.column_stack([table, table @ slopes + rng.normal(size=n)])
+    lower, upper = np.array([0.0, 0.0, -np.inf, -np.inf]), np.array([1.0, 1.0, np.inf, np.inf])
+    curator = Curator(open_source(rows), Budget(mu=0.5), bounds=(lower, upper), seed=3)
+    line = regression(curator, fit_intercept=False)
+    assert line.intercept == 0.0
+    assert line.predict(np.zeros((1, 3)))[0] == 0.0
+    assert np.abs((line.coef - slopes) * table.std(axis=0)).max() < 0.05
+
+
 @pytest.mark.parametrize(
     ("lower", "upper"),
     [(-1e140, 1e140), (0.0, 1e-200), (0.0, 5e-324), (0.0, np.inf), (1.0, 1.0), (1e10, 1e10 + 1e-5)],

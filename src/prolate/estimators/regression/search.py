@@ -80,8 +80,8 @@ class Found:
 def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     """Find the rows of a regression; the target is the last column.
 
-    Without an intercept, features that are around 0 are standardized around it; others around
-    their centers, as with an intercept.
+    Without an intercept, features that are around 0 are standardized around it, unless some fill
+    public bounds; others around their centers, as with an intercept.
     """
     k = curator.dimension - 1
     sample = curator.sampled(_sample_size(curator), all_rows)
@@ -98,12 +98,10 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     center, scale = np.append(found[0], middle), np.append(found[1], spread)
     size = np.minimum(np.hypot(scale, center), LARGEST)
     around = bool(np.all(np.abs(center[:-1]) < _AROUND * size[:-1]))
-    constant = fit_intercept or not around
-    if not constant:
-        center, scale = np.zeros(k + 1), size
-    standard = Standard(center, scale, found[2], target.off, constant)
-    if constant:
-        standard = around_middles(standard, curator.bounds, enough_rows(curator, all_rows))
+    standard = Standard(center, scale, found[2], target.off, fit_intercept=True)
+    standard = around_middles(standard, curator.bounds, enough_rows(curator, all_rows))
+    if around and not fit_intercept and standard.middles is None:
+        standard = Standard(np.zeros(k + 1), size, found[2], target.off, fit_intercept)
     scale = standard.scale[:-1]
     share = min(_share(curator, rows, 1, _NORMS)[0], _MOST_NORMS * curator.remaining)
     norms = measure_norms(
