@@ -74,8 +74,8 @@ def test_intervals_hold_the_true_slopes(n, k, correlation) -> None:
 
 
 def test_without_the_privacy_noise_they_do_not(monkeypatch) -> None:
-    def forgetful(found: list[Slopes]) -> Slopes:
-        best = honest(found)
+    def forgetful(found: list[Slopes], **options: float) -> Slopes:
+        best = honest(found, **options)
         return replace(best, noise=0.0 * best.noise)
 
     honest = own.average

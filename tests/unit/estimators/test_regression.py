@@ -656,7 +656,7 @@ def test_predictions_are_not_moved_by_what_is_no_number(level: float) -> None:
     def moved(level: float) -> float:
         value = np.array([0.0, 0.0, level])
         slopes = Slopes(value, noise, noise, features, np.zeros(2), 1.0, noise)
-        return own_fit._through_mean(line, moments, slopes, 2.0).value
+        return own_fit._through_mean(line, moments, slopes, 2.0, np.zeros(2)).value
 
     assert moved(level) == 5.0
     assert moved(1.0) == pytest.approx(7.0, abs=0.01)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from prolate.estimators.lengths.norms import MeasuredNorms
 
-__all__ = ["FARTHER", "attenuation", "correction", "mean_square", "weights"]
+__all__ = ["FARTHER", "attenuation", "correction", "factors", "mean_square", "weights"]
 
 Floats = NDArray[np.float64]
 
@@ -27,24 +27,36 @@ FARTHER = 2.0
 _DRAWS = 4096
 _ROUNDS = 60
 _CLOSE = 1e-6
+_VARIES = 1e-6  # of a squared length, at least
 _MOST = 0.98  # of the squared radius, that clipped variances add up to
 # Standard deviations of a count of rows that are surely there: of several cells, or of one.
 _SURE, _CLEAR = 2.0, 3.5
 
 
-def attenuation(norms: MeasuredNorms, radius: float, longest: float) -> float:
+def attenuation(
+    norms: MeasuredNorms, radius: float, longest: float, *, steady: float = 0.0
+) -> float:
     """Return about how much larger slopes on rows clipped to a radius are.
 
     E |z| |T| / E |T|**2 of the rows, T = z clipped to `radius`, |z| <= `longest`: so it is for
-    rows that are elliptical.
+    rows that are elliptical. Or for the part of these that varies, if a squared length of `steady`
+    does not.
     """
-    return _ratio(*_lengths(norms, longest), radius)
+    middle, part = _lengths(norms, longest)
+    return _ratio(middle, part * np.maximum(1.0 - steady / middle**2, _VARIES), radius)
 
 
 def mean_square(norms: MeasuredNorms, radius: float, longest: float) -> float:
     """Return E |T|**2."""
     middle, part = _lengths(norms, longest)
     return float(np.sum(part * np.minimum(middle, radius) ** 2))
+
+
+def factors(norms: MeasuredNorms, radius: float, longest: float) -> tuple[float, float]:
+    """Return E f and E f**2, with f = min(1, radius / |z|)."""
+    middle, part = _lengths(norms, longest)
+    factor = np.minimum(1.0, radius / middle)
+    return float(part @ factor), float(part @ factor**2)
 
 
 def weights(norms: MeasuredNorms, radius: float, longest: float) -> tuple[float, float, float]:

@@ -2,7 +2,8 @@
 
 1. Find the mean and the standard deviation of the target, then of the features
    (`search.py`). Where the rows are too few for the features, the answer is the
-   private mean of the target.
+   private mean of the target. Flags, and others that fill their public bounds, are
+   centered in the middle of these (`bounded.py`).
 2. A histogram of the norms of the standardized features.
 3. Gram matrices of (constant, features clipped to a norm, cut target), for one radius to three
    (`radii.py`). Where the rows pay for it, a second one for the usual radius, of what the first
@@ -66,6 +67,7 @@ _LEVEL = 0.03  # ... part of what is left, for the intercept
 _MOST_EXPLAINED = 0.95
 _START = 0.3  # part of the weighted rows' share that tells a line of a sample
 _SURELY = 0.7  # standard deviations by which another radius must predict better
+_OFF = 0.1  # deviations of the errors by which levels may differ, as skewed ones are cut
 _CLEARLY_OFF = 4.0  # times its noise, the square of what predictions are off by on average
 # Deviations of the target by which its mean may be moved by features that seem to be one value.
 _UNSEEN = 0.25
@@ -129,10 +131,10 @@ def _fit(
     if standard.fit_intercept and enough_rows(curator, rows) > _SIDES:
         level = _LEVEL * curator.remaining
     again = alpha is None and place.sample is curator and enough_rows(curator, rows) > _AGAIN
-    part = weighted_share(enough_rows(curator, rows)) if alpha is None else 0.0
+    part = weighted_share(enough_rows(curator, rows), standard) if alpha is None else 0.0
     share = part * (curator.remaining - level)
     asked = choose_radii(
-        curator, rows, norms, k, share=curator.remaining - level - share, again=again
+        curator, rows, norms, standard, share=curator.remaining - level - share, again=again
     )
     answers, found, cut = _with_weighted(
         curator, rows, place, norms, asked, alpha, again=again, share=share, aside=level
@@ -143,7 +145,8 @@ def _fit(
         found, skewed = with_level(
             curator, place.sample, rows, standard, found, cut=cut, counted=counted
         )
-        best = _through_mean(best, answer.moments, found, float(standard.scale[-1]))
+        unit = float(standard.scale[-1])
+        best = _through_mean(best, answer.moments, found, unit, standard.mean)
     if standard.fit_intercept and not fit_intercept:
         origin, found = through_origin(standard, found)
         best = line_from_origin(standard, _in_units(origin.units[:k, :k], found.value[:k]))
@@ -192,26 +195,27 @@ def _with_weighted(
 
     A share of mu**2, if any, is for rows that are shortened as a whole, and one is left `aside`.
     """
-    standard, k = place.standard, place.standard.scale.size - 1
+    standard = place.standard
+    off = 0.0 if standard.middles is None else _OFF
     measure = partial(_measured, standard=standard, norms=norms, alpha=alpha)
     plan = partial(Weighted.of, curator, rows, standard, norms)
     if share > 0.0 and place.sample is not curator:  # so all rows are read once
         few = rows * place.sample.fraction
-        first = choose_radii(place.sample, few, norms, k, share=_START * share, again=False)
+        first = choose_radii(place.sample, few, norms, standard, share=_START * share, again=False)
         answers, _ = measure(place.sample, few, first)
         share *= 1.0 - _START
-        weighted = plan(average(_slopes(answers)), share=share)
+        weighted = plan(average(_slopes(answers), off=off), share=share)
         answers, told = measure(curator, rows, asked, beside=[weighted.asked(share)])
     else:
         answers, _ = measure(curator, rows, asked, again=again, aside=aside + share)
         if share > 0.0:
             share = curator.remaining - aside
-            weighted = plan(average(_slopes(answers)), share=share)
+            weighted = plan(average(_slopes(answers), off=off), share=share)
             told = curator.measure_together([weighted.asked(share)])
     several, cuts = _slopes(answers), [answer.target_cut for answer in answers]
     if share > 0.0:
         several, cuts = [*several, weighted.slopes(told[0])], [*cuts, weighted.target_cut]
-    return answers, average(several), min(cuts)
+    return answers, average(several, off=off), min(cuts)
 
 
 def _best(answers: list[_Answer]) -> _Answer:
@@ -224,16 +228,19 @@ def _best(answers: list[_Answer]) -> _Answer:
     return best
 
 
-def _through_mean(line: ClippedLine, moments: Moments, slopes: Slopes, unit: float) -> ClippedLine:
+def _through_mean(
+    line: ClippedLine, moments: Moments, slopes: Slopes, unit: float, place: Floats
+) -> ClippedLine:
     """Return a line that is moved as far as its predictions are surely off on average.
 
     It goes through the mean of a target that was cut; `slopes` tell that of the whole one, as far
-    as the features' means are known, which clipping moves where they are skewed.
+    as the features' means are known, which clipping moves where they are skewed from their `place`.
     """
     at = np.append(slopes.mean, 1.0)
     each = at * slopes.value
+    moved = each[:-1] - place * slopes.value[:-1]
     off = float(np.sum(each)) - moments.target_mean
-    doubt = float(at @ slopes.noise @ at + each[:-1] @ each[:-1]) + moments.noise_target_mean**2
+    doubt = float(at @ slopes.noise @ at + moved @ moved) + moments.noise_target_mean**2
     square, hidden = off * off, _CLEARLY_OFF * doubt
     if not hidden < square < math.inf:
         return line
@@ -267,7 +274,9 @@ def _measured(
     answers = []
     for one, query, answer in zip(asked, queries, measured[: len(asked)], strict=True):
         weight = standard.weight(one.radius, one.target_cut)
-        moments = read_moments(query, answer.values, answer.std, rows, weight, standard.off)
+        moments = read_moments(
+            query, answer.values, answer.std, rows, weight, standard.off, standard.mean
+        )
         line, target_cut = fit_line(moments, ridge=alpha), one.target_cut
         if again and one is asked[0]:
             moments, line, target_cut = _again(
@@ -281,6 +290,7 @@ def _measured(
             norms=norms,
             longest=longest_length(norms),
             ridge=alpha or 0.0,
+            middles=standard.middles,
         )
         clipped = standard.clipped_line(line, moments, one.radius, one.cut)
         answers.append(_Answer(moments, line, clipped, slopes, target_cut))
@@ -312,7 +322,7 @@ def _again(
     answer = curator.measure(residuals, share=share, label="residuals")
     off = max(first.noise_target_mean, 0.01)
     weight = standard.weight(query.radius, cut)
-    second = read_moments(residuals, answer.values, answer.std, rows, weight, off)
+    second = read_moments(residuals, answer.values, answer.std, rows, weight, off, standard.mean)
     both = add_round(first, line, second, value)
     after = fit_line(both)
     doubt = math.hypot(line.doubt, after.doubt)

@@ -21,7 +21,15 @@ from numpy.typing import NDArray
 
 from prolate.queries import Gram
 
-__all__ = ["Line", "Moments", "add_round", "fit_line", "read_moments", "spread_of_noise"]
+__all__ = [
+    "Line",
+    "Moments",
+    "add_round",
+    "fit_line",
+    "read_moments",
+    "read_with_constant",
+    "spread_of_noise",
+]
 
 Floats = NDArray[np.float64]
 
@@ -86,7 +94,13 @@ class Line:
 
 
 def read_moments(
-    query: Gram, values: Floats, std: float, rows: float, weight: float, off: float
+    query: Gram,
+    values: Floats,
+    std: float,
+    rows: float,
+    weight: float,
+    off: float,
+    place: Floats | float = 0.0,
 ) -> Moments:
     """Return the moments that a Gram matrix with a target holds: around 0 without a constant.
 
@@ -100,10 +114,13 @@ def read_moments(
         By which the standardized target was multiplied.
     off : float
         How far the target's mean may be from 0.
+    place : float64 array of shape (k,), or 0
+        Where the features' means are, about: by their noise moments are noisier.
     """
     matrix = query.matrix(values) / rows
-    noise = query.noise(std)[1] / rows
+    noise, more = query.noise(std)[1] / rows, 1.0
     if query.constant > 0.0:
+        more += float(np.mean(np.square(place))) / query.constant**2
         mean, noise_mean = matrix[0, 1:] / query.constant, noise / query.constant
         matrix = matrix[1:, 1:]
         mean[:-1] *= _kept(float(mean[:-1] @ mean[:-1]), (mean.size - 1) * noise_mean**2)
@@ -118,11 +135,35 @@ def read_moments(
         mean=mean[:-1],
         target_mean=mean[-1] / weight,
         radius=query.radius,
-        noise=noise,
-        noise_both=noise / weight,
+        noise=more * noise,
+        noise_both=math.sqrt(more) * noise / weight,
         noise_target=query.noise(std)[0] / rows / weight**2,
         noise_mean=noise_mean,
         noise_target_mean=noise_mean / weight,
+    )
+
+
+def read_with_constant(
+    query: Gram, values: Floats, std: float, rows: float, weight: float
+) -> Moments:
+    """Return the moments that a Gram matrix holds around 0, the constant being the first feature.
+
+    No matter where the features' means are, noise is the same of all.
+    """
+    matrix = query.matrix(values) / rows
+    noise = query.noise(std)[1] / rows
+    return Moments(
+        features=matrix[:-1, :-1],
+        both=matrix[:-1, -1] / weight,
+        target=matrix[-1, -1] / weight**2,
+        mean=np.zeros(matrix.shape[0] - 1),
+        target_mean=0.0,
+        radius=math.hypot(query.radius, query.constant),
+        noise=noise,
+        noise_both=noise / weight,
+        noise_target=query.noise(std)[0] / rows / weight**2,
+        noise_mean=0.0,
+        noise_target_mean=0.0,
     )
 
 

@@ -14,7 +14,7 @@ from prolate.curator import Curator
 from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius
 from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.regression.correction import FARTHER, attenuation, mean_square
-from prolate.estimators.regression.standard import longest_square
+from prolate.estimators.regression.standard import Standard, longest_square
 
 __all__ = [
     "FAR_CUT",
@@ -24,7 +24,8 @@ __all__ = [
     "longest_length",
 ]
 
-_FRACTION = 0.2  # of the rows is clipped
+_FRACTION = 0.2  # of the rows is clipped; where flags make all rows long, a little more noise
+_FRACTION_AROUND_MIDDLES = 0.05  # is the price of clipping few of the others
 _LONGEST = 1.3  # radius, over the root of the number of features
 _CUT, _TARGET_CUT = 3.0, 2.5  # deviations at which features and the target are cut, ...
 FAR_CUT, _FAR_TARGET_CUT = 16.0, 5.0  # ... and where the radius is large
@@ -49,31 +50,45 @@ class Radius:
 
 
 def choose_radii(
-    curator: Curator, rows: float, norms: MeasuredNorms, k: int, *, share: float, again: bool
+    curator: Curator,
+    rows: float,
+    norms: MeasuredNorms,
+    standard: Standard,
+    *,
+    share: float,
+    again: bool,
 ) -> list[Radius]:
     """Return the usual radius, and a large and a small one where rows pay for them.
 
     Of the share of the usual one a part is left for what is asked `again`.
     """
     # Norms are of rows that are not cut: where scales are too small they say too much.
-    most, cut = _LONGEST * math.sqrt(k), _near(curator, rows)
-    usual, small = (min(fraction_radius(norms, part, rows), most) for part in (_FRACTION, _SMALL))
-    large = _large_radius(curator, norms, k, rows, _LARGE_SHARE * share)
+    most, steady = _LONGEST * math.sqrt(float(standard.square.sum())), standard.steady
+    within = max(_CUT, standard.farthest)
+    cut = _near(curator, rows, _TARGET_CUT if standard.middles is None else _FAR_TARGET_CUT)
+    part = _FRACTION if standard.middles is None else _FRACTION_AROUND_MIDDLES
+    usual, small = (min(fraction_radius(norms, one, rows), most) for one in (part, _SMALL))
+    large = _large_radius(curator, norms, standard, rows, _LARGE_SHARE * share)
     enough, others = enough_rows(curator, rows), []
-    if enough > _LARGE_PAYS and large > _TWO * usual:
+    larger = large**2 - steady > _TWO**2 * max(usual**2 - steady, 0.0)
+    if enough > _LARGE_PAYS and larger:
         others.append(Radius(large, FAR_CUT, _FAR_TARGET_CUT, _LARGE_SHARE * share, "far rows"))
     if enough > _SMALL_PAYS and usual > _TWO * small:
-        others.append(Radius(small, _CUT, cut, _SMALL_SHARE * share, "near rows"))
+        others.append(Radius(small, within, cut, _SMALL_SHARE * share, "near rows"))
     left = math.nextafter(share - sum(one.share for one in others), 0.0)  # no more than is left
     left *= 1.0 - _RESIDUALS if again else 1.0
-    return [Radius(usual, _CUT, cut, left, "regression"), *others]
+    return [Radius(usual, within, cut, left, "regression"), *others]
 
 
-def _near(curator: Curator, rows: float) -> float:
-    """Return the deviations at which the target is cut: the noisier, the nearer."""
+def _near(curator: Curator, rows: float, farthest: float) -> float:
+    """Return the deviations at which the target is cut: the noisier, the nearer.
+
+    So many at most: the rows of a rare flag may be as far out in the target as in the flag, and
+    where they are not shortened for that, more is left of them.
+    """
     enough = enough_rows(curator, rows)
     near = _LEAST_CUT * math.sqrt(math.sqrt(enough / _MOST_ROWS))
-    return min(max(near, _LEAST_CUT), _TARGET_CUT)
+    return min(max(near, _LEAST_CUT), farthest)
 
 
 def enough_rows(curator: Curator, rows: float) -> float:
@@ -88,15 +103,16 @@ def longest_length(norms: MeasuredNorms) -> float:
 
 
 def _large_radius(
-    curator: Curator, norms: MeasuredNorms, k: int, rows: float, share: float
+    curator: Curator, norms: MeasuredNorms, standard: Standard, rows: float, share: float
 ) -> float:
     """Return the radius that is best for the slopes: noise against what clipping does."""
     changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
-    best = (math.inf, float(norms.edges[0]))
-    for radius in norms.edges[norms.edges < FARTHER * longest_length(norms)]:
-        size = mean_square(norms, radius, longest_length(norms)) / k
+    best, k = (math.inf, float(norms.edges[0])), standard.scale.size - 1
+    far = longest_length(norms)
+    for radius in norms.edges[norms.edges < FARTHER * far]:
+        size = standard.varies * mean_square(norms, radius, far) / k
         longest = longest_square(radius)
         noise = changed * longest / (curator.mu_of(share) * rows) * math.sqrt(k) / size
-        bias = _BIAS * (attenuation(norms, radius, longest_length(norms)) - 1.0)
+        bias = _BIAS * (attenuation(norms, radius, far, steady=standard.steady) - 1.0)
         best = min(best, (noise**2 + bias**2, float(radius)))
     return best[1]

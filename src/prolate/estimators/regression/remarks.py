@@ -22,7 +22,7 @@ def remarks(curator: Curator, standard: Standard, moments: Moments) -> tuple[str
     """Return warnings, by the moments of features clipped to the usual radius."""
     unseen = standard.unknown(moments)
     doubt = _SURELY_RARE * math.sqrt(2.0) * moments.noise
-    rare = (np.diag(moments.features) + doubt < _RARE) & ~unseen
+    rare = (np.diag(moments.features) + doubt < _RARE * standard.variance) & ~unseen
 
     def names(which: np.ndarray) -> str:
         return listed([curator.columns[j] for j in np.flatnonzero(which).tolist()])

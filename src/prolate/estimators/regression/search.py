@@ -17,6 +17,8 @@ from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.neighbors import rows_changed
+from prolate.estimators.regression.bounded import around_middles
+from prolate.estimators.regression.radii import enough_rows
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.standardize import standardize
 from prolate.estimators.search.place import place
@@ -78,8 +80,8 @@ class Found:
 def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     """Find the rows of a regression; the target is the last column.
 
-    Without an intercept, features that are around 0 are standardized around it; others around
-    their centers, as with an intercept.
+    Without an intercept, features that are around 0 are standardized around it, unless some fill
+    public bounds; others around their centers, as with an intercept.
     """
     k = curator.dimension - 1
     sample = curator.sampled(_sample_size(curator), all_rows)
@@ -96,24 +98,21 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     center, scale = np.append(found[0], middle), np.append(found[1], spread)
     size = np.minimum(np.hypot(scale, center), LARGEST)
     around = bool(np.all(np.abs(center[:-1]) < _AROUND * size[:-1]))
-    constant = fit_intercept or not around
-    if not constant:
-        center, scale = np.zeros(k + 1), size
+    standard = Standard(center, scale, found[2], target.off, fit_intercept=True)
+    standard = around_middles(standard, curator.bounds, enough_rows(curator, all_rows))
+    if around and not fit_intercept and standard.middles is None:
+        standard = Standard(np.zeros(k + 1), size, found[2], target.off, fit_intercept)
+    scale = standard.scale[:-1]
     share = min(_share(curator, rows, 1, _NORMS)[0], _MOST_NORMS * curator.remaining)
     norms = measure_norms(
         SomeColumns(sample, np.arange(k)),
-        center=center[:-1],
-        scale=scale[:-1],
-        spread=np.where(scale[:-1] < LARGEST, scale[:-1], 0.0),
+        center=standard.center[:-1],
+        scale=scale,
+        spread=np.where(scale < LARGEST, scale * np.sqrt(standard.square), 0.0),
         share=share,
     )
     counts, noise = norms.counts / sample.fraction, norms.noise / sample.fraction
-    return Found(
-        Standard(center, scale, found[2], target.off, constant),
-        replace(norms, counts=counts, noise=noise),
-        sample,
-        warnings,
-    )
+    return Found(standard, replace(norms, counts=counts, noise=noise), sample, warnings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.estimators.regression.bounded import clip_doubt
 from prolate.estimators.regression.correction import correction, weights
 from prolate.estimators.regression.line import Moments, spread_of_noise
+from prolate.estimators.regression.standard import Middles
 
 __all__ = ["Slopes", "average", "true_slopes", "weighted_slopes"]
 
@@ -82,15 +84,21 @@ class _Correction:
     rows, of_slopes : float
         How many unclipped rows would have the same sampling error of the level, and of the slopes
         on features that are as spread as the clipped ones.
-    rare : bool
-        Whether features that few rows deviate in may be clipped more than others.
+    each : float64 array of shape (k,), optional
+        By which part the slope of each feature may be wrong.
+    together : sequence of float64 arrays of shape (k,)
+        By which parts slopes may be wrong, all of them at once.
+    variance : float64 array of shape (k,), optional
+        Of the features, about, if it is not 1.
     """
 
     factor: Floats
     doubt: Floats
     rows: float
     of_slopes: float
-    rare: bool = False
+    each: Floats | None = None
+    together: Sequence[Floats] = ()
+    variance: Floats | None = None
 
 
 def weighted_slopes(
@@ -102,6 +110,8 @@ def weighted_slopes(
     norms: MeasuredNorms,
     longest: float,
     like: Slopes,
+    variance: Floats | None = None,
+    constant: float = 0.0,
 ) -> Slopes:
     """Return the slopes of rows that were shortened as a whole, to a radius.
 
@@ -113,11 +123,23 @@ def weighted_slopes(
         As of `true_slopes`.
     like : Slopes
         What is known of the features: their covariance and mean.
+    variance : float64 array of shape (k,), optional
+        Of the features, about, if it is not 1.
+    constant : float
+        If it is not 0, the first feature is this one.
     """
     whole, square, fourth = weights(norms, radius, longest)
     k = moments.mean.size
-    none = _Correction(np.ones(k), np.zeros(k), rows * whole, rows * whole * square / fourth)
+    none = _Correction(
+        np.ones(k),
+        np.zeros(k),
+        rows * whole,
+        rows * whole * square / fourth,
+        variance=variance,
+    )
     found = _corrected(moments, lambda _: none, cut=cut)
+    if constant > 0.0:
+        found = _at_zero(found, constant)
     return replace(found, features=like.features, mean=like.mean)
 
 
@@ -130,6 +152,7 @@ def true_slopes(
     norms: MeasuredNorms,
     longest: float,
     ridge: float = 0.0,
+    middles: Middles | None = None,
 ) -> Slopes:
     """Return the slopes of unclipped rows, from features that were clipped by themselves.
 
@@ -145,12 +168,20 @@ def true_slopes(
         No row is longer.
     ridge : float
         Added to the variances: shrinks the slopes.
+    middles : Middles, optional
+        Where some features are around the middles of bounds.
     """
+    each, variance = _rare_doubt(moments), None
+    together: list[Floats] = []
+    if middles is not None:
+        of_middles, together = clip_doubt(middles, norms, radius, longest)
+        each, variance = np.where(middles.which, of_middles, each), middles.variance
 
     def of(variances: Floats) -> _Correction:
         factor, unlike, unsure = correction(variances, norms, radius, longest, rows)
         wrong = (_WRONG + _WRONG_UNLIKE * unlike) * (factor - 1.0)
-        return _Correction(factor, np.hypot(wrong, unsure), rows, rows, rare=True)
+        doubt = np.hypot(wrong, unsure)
+        return _Correction(factor, doubt, rows, rows, each, together, variance)
 
     return _corrected(moments, of, cut=cut, ridge=ridge)
 
@@ -182,7 +213,9 @@ def _corrected(
     spread /= np.outer(raised, raised) * kept**2
     # Along axes that noise hides, or may hide, the slope is as likely as those of the others.
     surely = np.maximum(values - math.sqrt(2.0) * moments.noise, 0.0)
-    prior = _EXPLAINED * variance / max(float(np.sum(raised)), 1e-300)
+    prior: Floats | float = _EXPLAINED * variance / max(float(np.sum(raised)), 1e-300)
+    if clip.variance is not None:
+        prior = _EXPLAINED * variance / k * ((axes**2).T @ (1.0 / clip.variance))
     alike = prior * (1.0 - surely / raised) ** 2
     spread += np.diag(alike + clip.doubt**2 * whole / k)
     # Or such an axis explains as much as the others, however little rows vary along it. And noise
@@ -202,8 +235,10 @@ def _corrected(
     noise_level = moments.noise_target_mean**2 + moved**2
     noise_level += moments.noise_mean**2 * float(around @ around)
     noise_slopes = turn @ spread @ turn.T
-    if clip.rare:
-        noise_slopes[np.diag_indices(k)] += (_rare_doubt(moments) * slopes) ** 2
+    if clip.each is not None:
+        noise_slopes[np.diag_indices(k)] += (clip.each * slopes) ** 2
+    for part in clip.together:
+        noise_slopes += np.outer(part * slopes, part * slopes)
     noisy = level @ noise_slopes @ level.T
     noisy[k, k] += noise_level
     sampling = level @ ((turn * (left / clip.of_slopes / raised)) @ turn.T) @ level.T
@@ -219,6 +254,19 @@ def _corrected(
     )
 
 
+def _at_zero(found: Slopes, constant: float) -> Slopes:
+    """Return slopes and what the target is where features are 0, that of the constant times it."""
+    turn = np.roll(np.eye(found.value.size)[:-1], -1, axis=0)
+    turn[-1] *= constant
+    return replace(
+        found,
+        value=turn @ found.value,
+        noise=turn @ found.noise @ turn.T,
+        sampling=turn @ found.sampling @ turn.T,
+        hidden=turn @ found.hidden @ turn.T,
+    )
+
+
 def _rare_doubt(moments: Moments) -> Floats:
     """Return by which part slopes may be too large of features that few rows deviate in.
 
@@ -231,16 +279,22 @@ def _rare_doubt(moments: Moments) -> Floats:
     return np.asarray(1.0 / kept - 1.0)
 
 
-def average(found: Sequence[Slopes]) -> Slopes:
+def average(found: Sequence[Slopes], *, off: float = 0.0) -> Slopes:
     """Return the average with the least noise; all the rest is that of the last.
 
     Where they differ by more than their noise, as clipping may do more than is known, it is raised
     to what they differ by: Birge's ratio.
+
+    The cut of skewed errors moves levels, not slopes. Where features are not around their means,
+    noise of both goes together, so that slopes would follow: `off` is by how much levels may differ
+    for that, over the deviation of the errors.
     """
     hidden = min((one.hidden for one in found), key=np.trace)
     if len(found) == 1:
         return replace(found[0], noise=found[0].noise + hidden)
-    precisions = [np.linalg.pinv(one.noise, hermitian=True) for one in found]
+    level = np.zeros_like(hidden)
+    level[-1, -1] = off**2 * found[-1].rest
+    precisions = [np.linalg.pinv(one.noise + level, hermitian=True) for one in found]
     noise = np.linalg.pinv(np.sum(precisions, axis=0), hermitian=True)
     value = noise @ np.sum(
         [p @ one.value for p, one in zip(precisions, found, strict=True)], axis=0
@@ -248,6 +302,9 @@ def average(found: Sequence[Slopes]) -> Slopes:
     apart = [one.value - value for one in found]
     squares = sum(float(a @ p @ a) for a, p in zip(apart, precisions, strict=True))
     ratio = squares / (value.size * (len(found) - 1))
+    if off > 0.0:
+        parts = [noise @ p for p in precisions]
+        noise = np.sum([p @ one.noise @ p.T for p, one in zip(parts, found, strict=True)], axis=0)
     noise = noise * min(max(1.0, ratio), _MOST_APART) + hidden
     return replace(found[-1], value=value, noise=noise)
 

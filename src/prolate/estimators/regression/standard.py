@@ -13,12 +13,28 @@ from prolate.estimators.regression.linear_fit import ClippedLine
 from prolate.estimators.search.spread import LARGEST
 from prolate.queries import Gram, ResidualGram
 
-__all__ = ["WEIGHT", "Standard", "longest_square"]
+__all__ = ["WEIGHT", "Middles", "Standard", "longest_square"]
 
 Floats = NDArray[np.float64]
 
 _SURELY = 3.0  # standard deviations of a mean square
 WEIGHT, _CONSTANT = 0.9, 0.45  # of the cut target and the constant, over the radius
+
+
+@dataclass(frozen=True, eq=False)
+class Middles:
+    """Features that are around the middles of public bounds which they fill (`bounded.py`).
+
+    Attributes
+    ----------
+    which : bool array of shape (k,)
+    mean, variance : float64 arrays of shape (k,)
+        Of all features in standard units, about: 0 and 1 of others.
+    """
+
+    which: NDArray[np.bool_]
+    mean: Floats
+    variance: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +51,8 @@ class Standard:
     off : float
         How far the target's mean may be from its center, in its scale.
     fit_intercept : bool
+    middles : Middles, optional
+        Where some features are around the middles of public bounds, not around their means.
     """
 
     center: Floats
@@ -42,6 +60,51 @@ class Standard:
     seen: NDArray[np.bool_]
     off: float
     fit_intercept: bool
+    middles: Middles | None = None
+
+    @property
+    def mean(self) -> Floats:
+        """Mean of each feature, about."""
+        return np.zeros(self.scale.size - 1) if self.middles is None else self.middles.mean
+
+    @property
+    def variance(self) -> Floats:
+        """Variance of each feature, about."""
+        return np.ones(self.scale.size - 1) if self.middles is None else self.middles.variance
+
+    @property
+    def square(self) -> Floats:
+        """Mean square of each feature, about."""
+        return self.mean**2 + self.variance
+
+    @property
+    def varies(self) -> float:
+        """The part of all features' mean squares that is their variance."""
+        return float(self.variance.sum() / self.square.sum())
+
+    @property
+    def steady(self) -> float:
+        """Squared length of every row by features around middles."""
+        return 0.0 if self.middles is None else float(self.square[self.middles.which].sum())
+
+    @property
+    def farthest(self) -> float:
+        """How far a feature around a middle is from it; 1 if there is none."""
+        return 1.0 / math.sqrt(float(self.variance.min()))
+
+    def constant(self, radius: float) -> float:
+        """Return the constant beside features clipped to a radius.
+
+        The larger it is, the less noise have means, which add to that of moments around them; but
+        the more have all moments. For a feature of mean m, the noise of its slope goes with
+        (radius**2 + target**2 + c**2) sqrt(1 + (m / c)**2).
+        """
+        part = _CONSTANT
+        if self.middles is not None:
+            mean = float(np.max(self.mean**2)) / radius**2
+            square = (math.sqrt(mean**2 + 8.0 * mean * (1.0 + WEIGHT**2)) - mean) / 4.0
+            part = max(part, math.sqrt(square))
+        return part * radius if self.fit_intercept else 0.0
 
     def query(self, radius: float, cut: float, target_cut: float) -> Gram:
         """Return the Gram matrix of rows clipped to `radius`."""
@@ -51,7 +114,7 @@ class Standard:
             self.center,
             scale,
             radius,
-            constant=_CONSTANT * radius if self.fit_intercept else 0.0,
+            constant=self.constant(radius),
             target=WEIGHT * radius,
             lower=self.center - reach,
             upper=self.center + reach,

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from prolate.curator import Curator, Measurement
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.regression.correction import FARTHER, attenuation, weights
-from prolate.estimators.regression.line import read_moments
+from prolate.estimators.regression.line import read_moments, read_with_constant
 from prolate.estimators.regression.radii import FAR_CUT, longest_length
 from prolate.estimators.regression.slopes import Slopes, weighted_slopes
 from prolate.estimators.regression.standard import WEIGHT, Standard, longest_square
@@ -31,7 +32,9 @@ __all__ = ["Weighted", "weighted_share"]
 
 Floats = NDArray[np.float64]
 
-_PAYS, _SHARE = 300.0, 0.1  # rows times mu that pay for it, and part of what is left
+_PAYS, _SHARE = 300.0, 0.1  # rows times mu that pay for it, and part of what is left; or, ...
+_SHARE_FILLED = 0.2  # ... where features fill their bounds, whose slopes are told by it above all
+_LEAST_LIKELY = 0.02  # of the target's variance, that slopes may explain
 # Deviations at which what a line leaves is cut; or farther, at most so many times, as long as noise
 # is no more than this part of the sampling error.
 _LEFT_CUT, _FARTHEST, _BESIDE = 2.0, 4.0, 0.5
@@ -39,9 +42,11 @@ _BIAS = 0.02  # part of a radius' attenuation that counts as an error: no target
 _LEAST_OFF = 0.01  # of the target's mean, in its deviations
 
 
-def weighted_share(enough: float) -> float:
+def weighted_share(enough: float, standard: Standard) -> float:
     """Return the part of what is left that is for these slopes, for so many rows times mu."""
-    return _SHARE if enough > _PAYS else 0.0
+    if enough <= _PAYS:
+        return 0.0
+    return _SHARE if standard.middles is None else _SHARE_FILLED
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +94,13 @@ class Weighted:
         share: float,
     ) -> Weighted:
         """Return what to ask for a share of mu**2, where other slopes are known."""
-        k = known.mean.size
-        start, value, left, off = _line(known)
+        if standard.middles is not None:
+            known = _drawn(known, standard.variance)
+        start, value, left, off = _line(known, drawn=standard.middles is not None)
         target_cut = _LEFT_CUT * math.sqrt(left)
         changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
         noise = changed * target_cut / (curator.mu_of(share) * rows)
-        radius, times = _best_radius(norms, k, rows, noise=noise, left=left)
+        radius, times = _best_radius(norms, standard, rows, noise=noise, left=left)
         target_cut *= min(max(_BESIDE * times, 1.0), _FARTHEST)
         query = standard.shortened(radius, FAR_CUT, target_cut, start, value)
         return cls(query, standard, rows, norms, known, radius, target_cut, start, value, off)
@@ -108,12 +114,8 @@ class Weighted:
         longest = longest_length(self.norms)
         whole, _, _ = weights(self.norms, self.radius, longest)
         weight = self.standard.weight(self.radius, self.target_cut)
-        left = read_moments(
-            self.query, answer.values, answer.std, self.rows * whole, weight, self.off
-        )
-        mean = self.value + left.target_mean + float(left.mean @ self.start)
-        return weighted_slopes(
-            replace(left, start=self.start, target_mean=mean),
+        slopes = partial(
+            weighted_slopes,
             rows=self.rows,
             radius=self.radius,
             cut=self.target_cut,
@@ -121,25 +123,50 @@ class Weighted:
             longest=longest,
             like=self.known,
         )
+        read = self.query, answer.values, answer.std, self.rows * whole, weight
+        if self.standard.middles is not None:
+            constant, left = self.query.constant, read_with_constant(*read)
+            start = np.append(self.value / constant, self.start)
+            variance = np.append(constant**2, self.standard.variance)
+            return slopes(replace(left, start=start), variance=variance, constant=constant)
+        left = read_moments(*read, self.off)
+        mean = self.value + left.target_mean + float(left.mean @ self.start)
+        return slopes(replace(left, start=self.start, target_mean=mean))
 
 
-def _line(known: Slopes) -> tuple[Floats, float, float, float]:
+def _drawn(known: Slopes, variance: Floats) -> Slopes:
+    """Return slopes, each drawn to 0 as far as it is doubtful; their noise is what is open then.
+
+    Where a flag's slope is wrong by much, what is left of its rows is beyond the cut.
+    """
+    k = known.mean.size
+    likely = np.diag(max(1.0 - known.rest, _LEAST_LIKELY) / k / variance)
+    kept = likely @ np.linalg.pinv(likely + known.noise[:k, :k], hermitian=True)
+    value, noise = known.value.copy(), known.noise.copy()
+    value[:k] = kept @ value[:k]
+    value[k] += float(known.mean @ (known.value[:k] - value[:k]))
+    noise[:k, :k] = likely - kept @ likely
+    return replace(known, value=value, noise=noise)
+
+
+def _line(known: Slopes, *, drawn: bool) -> tuple[Floats, float, float, float]:
     """Return slopes, drawn to 0 as far as they are doubtful, and the value where features are 0.
 
-    And the variance that is left of the target, and how far its mean may be from 0.
+    Not if they are `drawn` already. And the variance that is left of the target, and how far its
+    mean may be from 0.
     """
     k = known.mean.size
     slopes = known.value[:k]
     explained = min(max(float(slopes @ known.features @ slopes), 0.0), 1.0)
     doubt = max(float(np.sum(known.noise[:k, :k] * known.features)), 0.0)
-    part = explained / max(explained + doubt, 1e-300)
+    part = 1.0 if drawn else explained / max(explained + doubt, 1e-300)
     value = float(known.value[k]) + (1.0 - part) * float(known.mean @ slopes)
     off = max(math.sqrt(max(float(known.noise[k, k]), 0.0)), _LEAST_OFF)
     return part * slopes, value, known.rest + part * doubt, off
 
 
 def _best_radius(
-    norms: MeasuredNorms, k: int, rows: float, *, noise: float, left: float
+    norms: MeasuredNorms, standard: Standard, rows: float, *, noise: float, left: float
 ) -> tuple[float, float]:
     """Return the radius of least error: noise, sampling, and a little for what is no line.
 
@@ -148,20 +175,20 @@ def _best_radius(
     Parameters
     ----------
     norms : MeasuredNorms
-    k : int
+    standard : Standard
     rows : float
     noise : float
         Of an average of the cut target times a feature, for rows no longer than 1.
     left : float
         Variance of what is left of the target.
     """
-    longest = longest_length(norms)
+    longest, k, varies = longest_length(norms), standard.scale.size - 1, standard.varies
     best = (math.inf, float(norms.edges[0]), 1.0)
     for radius in norms.edges[norms.edges < FARTHER * longest].tolist():
         _, square, fourth = weights(norms, radius, longest)
         by_noise = noise * longest_square(radius) / (WEIGHT * radius)
-        sampling = math.sqrt(left * fourth / k / rows)
+        sampling = math.sqrt(left * fourth * varies / k / rows)
         bias = _BIAS * (attenuation(norms, radius, longest) - 1.0)
-        error = (by_noise**2 + sampling**2) / (square / k) ** 2 + bias**2
+        error = (by_noise**2 + sampling**2) / (varies * square / k) ** 2 + bias**2
         best = min(best, (error, radius, sampling / by_noise))
     return best[1:]
