@@ -152,7 +152,7 @@ def _notes(release: Release, level: float, *, intervals: bool) -> list[tuple[str
     if release.sampling_std is not None and not matrix:
         notes.append(("± sampling", "that of drawing the rows"))
     if matrix:
-        notes.append(("intervals", "in the release's table and JSON"))
+        notes.append(("intervals", "from interval(), and in the release's tables and reports"))
     elif intervals and release.has_intervals:
         notes.append((f"{100 * level:.6g}% interval", f"for {release.interval_covers}"))
     elif intervals:

@@ -270,7 +270,7 @@ def test_over_budget_is_refused_with_the_ledgers_sentence(page: Page) -> None:
     page.click("#review")
     page.until("!document.querySelector('#problem').hidden")
     said = page.find("#problem").text
-    assert said.startswith("A charge of mu = 1.")
+    assert said.startswith("A charge of epsilon = 5 at delta = 1e-06 (mu = 1.")
     assert "the limit is epsilon = 2, delta = 1e-06" in said
     assert not page.run("document.querySelector('#confirm').open")
     assert page.ledger.spent is None

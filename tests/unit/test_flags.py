@@ -151,8 +151,16 @@ def test_the_mean_of_a_few_flags_is_a_sum_within_their_bounds(neighbors: Any) ->
     assert np.all(np.abs(r.estimate - rows.mean(axis=0)) < 5.0 * r.noise_std)
     assert np.all(r.noise_std < 1.3 / BUDGET.mu / 40_000 * 2.0)  # of 4 columns, twice that of one
     assert not r.warnings
-    for more in ({"center": 0.5}, {"clip": 0.1}, {"bounds": (0, 0.5)}):
+    for more in ({"center": 0.5}, {"clip": 0.1}, {"bounds": (0, 5000)}):
         assert "bounds_only" not in prolate.mean(rows, **given, **more).details
+
+
+def test_rare_flags_that_are_numbers_are_not_lost_within_their_bounds() -> None:
+    """A search sees 200 rows of 20,000 or not: the mean was .0011 or .011, for .01."""
+    for seed in range(8):
+        rows = np.random.default_rng(seed).random((20_000, 3)) < [0.52, 0.12, 0.01]
+        r = prolate.mean(rows * 1.0, bounds=(0, 1), budget=BUDGET, seed=seed)
+        assert np.all(np.abs(r.estimate - rows.mean(axis=0)) < 0.003)
 
 
 @pytest.mark.parametrize(("rows", "part"), [(5000, 0.1), (1000, 0.3), (20_000, 0.4)])

@@ -57,7 +57,12 @@ from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.variances import with_variances
-from prolate.estimators.search.within import are_bounded, fill_bounds, window_within
+from prolate.estimators.search.within import (
+    FEW_COLUMNS,
+    are_bounded,
+    fill_bounds,
+    window_within,
+)
 from prolate.estimators.shares import plan_shares
 from prolate.estimators.sum import mean_within
 from prolate.theory import RELATIVE, optimal_scale
@@ -68,7 +73,6 @@ Floats = NDArray[np.float64]
 Clip = float | Literal["auto"]
 
 _NOT_TURNED = "No rotation was looked for: it needs the l2 error (error_norm=2)."
-_NARROW = 4  # columns, few rows of which are better not searched where bounds are public
 
 
 def mean(
@@ -98,7 +102,7 @@ def mean(
         where the rows can pay for it and an l_2 error is wanted.
     """
     given = clip != "auto" or center is not None or scale is not None
-    if curator.are_flags and curator.dimension <= _NARROW and not given:
+    if curator.are_flags and curator.dimension <= FEW_COLUMNS and not given:
         return mean_within(curator, rows=count_rows(curator), error_norm=error_norm)
     rows = count_rows(curator, again=True)
     found = _mean(
@@ -128,7 +132,7 @@ def _mean(
     """Return the mean of a table of so many rows, or about so many."""
     bounded = clip == "auto" and center is None and scale is None and are_bounded(table)
     window = None
-    if bounded and table.dimension <= _NARROW and plan_shares(table, rows).small:
+    if bounded and table.dimension <= FEW_COLUMNS and plan_shares(table, rows).small:
         window = window_within(table, rows)
         if window is None:
             return mean_within(table, rows=rows, error_norm=error_norm)

@@ -11,9 +11,10 @@ from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.regression import regression
+from prolate.estimators.regression.average import average
 from prolate.estimators.regression.bounded import around_middles, clip_doubt
 from prolate.estimators.regression.line import read_with_constant
-from prolate.estimators.regression.slopes import Slopes, average, weighted_slopes
+from prolate.estimators.regression.slopes import Slopes, weighted_slopes
 from prolate.estimators.regression.standard import WEIGHT, Standard
 from prolate.sources import open_source
 

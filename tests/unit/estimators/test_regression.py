@@ -19,6 +19,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.regression import fit as own_fit
 from prolate.estimators.regression import regression
+from prolate.estimators.regression.average import average
 from prolate.estimators.regression.correction import weights
 from prolate.estimators.regression.line import Moments, fit_line, read_moments
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
@@ -26,7 +27,6 @@ from prolate.estimators.regression.origin import through_origin
 from prolate.estimators.regression.search import _sample_size
 from prolate.estimators.regression.slopes import (
     Slopes,
-    average,
     true_slopes,
     weighted_slopes,
 )

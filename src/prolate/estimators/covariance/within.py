@@ -238,8 +238,8 @@ def _matrix(curator: Curator, found: _Found) -> Matrix:
     spread, clear = np.sqrt(square), variance > found.noise
     unit = np.outer(spread, spread)
     table = Standardized(curator, found.rows, found.mean, spread, variances=True)
-    noise = found.variance / unit**2
-    value = shrunk_spectrum(*_drawn(found.value / unit, noise, clear)).matrix
+    measured, noise = found.value / unit, found.variance / unit**2
+    value = shrunk_spectrum(*_drawn(measured, noise, clear)).matrix
     # Variances were not drawn anywhere, and are best known.
     own = np.diag(value)
     clear &= own > 0.0
@@ -251,13 +251,15 @@ def _matrix(curator: Curator, found: _Found) -> Matrix:
         one = squares_stretch(curator, found.mean, square, rows=found.rows, share=curator.remaining)
         stretch = np.full(d, one)
     noise[np.diag_indices(d)] *= 2.0
+    noise += (measured - value) ** 2  # what was drawn away may be there
     return Matrix(table, value, np.sqrt(noise), None, np.zeros(d), 0.0, _stretches(stretch, value))
 
 
 def _drawn(value: Floats, variance: Floats, clear: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Return covariances, drawn to 0 as far as noise makes them, and the variance that is left.
 
-    All of them are of columns whose own variances are not clear of noise.
+    Those of columns whose own variances are not clear of noise are all drawn to 0; of others, by
+    what all of them differ from 0, or where one by itself stands out from noise, by less.
     """
     others = ~np.eye(len(value), dtype=np.bool_)
     known = others & np.outer(clear, clear)
@@ -265,7 +267,9 @@ def _drawn(value: Floats, variance: Floats, clear: NDArray[np.bool_]) -> tuple[F
     if np.count_nonzero(known) >= 2 * _PAIRS:
         weight = 1.0 / variance[known] ** 2
         square = float(np.sum(weight * (value[known] ** 2 - variance[known])) / np.sum(weight))
-        part[known] = max(square, 0.0) / (max(square, 0.0) + variance[known])
+        alike = max(square, 0.0) / (max(square, 0.0) + variance[known])
+        alone = 1.0 - variance[known] / np.maximum(value[known] ** 2, variance[known])
+        part[known] = np.maximum(alike, alone)
     return part * value, part**2 * variance
 
 

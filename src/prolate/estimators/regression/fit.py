@@ -28,18 +28,19 @@ second round is BoostedAdaSSP's idea (Tang et al. 2023).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurement
+from prolate.curator import Curator
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.present import whole_rows
+from prolate.estimators.regression.answers import Answer, best_answer, measure_radii, slopes_of
+from prolate.estimators.regression.average import average
 from prolate.estimators.regression.level import SKEWED, with_level
-from prolate.estimators.regression.line import Line, Moments, add_round, fit_line, read_moments
+from prolate.estimators.regression.line import Moments
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
 from prolate.estimators.regression.mean_only import mean_only
 from prolate.estimators.regression.origin import line_from_origin, through_origin
@@ -47,26 +48,20 @@ from prolate.estimators.regression.radii import (
     Radius,
     choose_radii,
     enough_rows,
-    longest_length,
 )
 from prolate.estimators.regression.remarks import remarks
 from prolate.estimators.regression.search import HIDDEN, Found, search
-from prolate.estimators.regression.slopes import Slopes, average, true_slopes
-from prolate.estimators.regression.standard import Standard
+from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.weighted import Weighted, weighted_share
-from prolate.queries import Gram, Query
 
 __all__ = ["regression"]
 
 Floats = NDArray[np.float64]
 
-_AGAIN = 120.0  # rows times mu that pay for a second round of the usual radius, ...
-_RESIDUAL_CUT = 2.0  # ... and deviations at which what is left is cut
+_AGAIN = 120.0  # rows times mu that pay for a second round of the usual radius
 _SIDES = 600.0  # rows times mu that show the tails of what the slopes leave, ...
 _LEVEL = 0.03  # ... part of what is left, for the intercept
-_MOST_EXPLAINED = 0.95
 _START = 0.3  # part of the weighted rows' share that tells a line of a sample
-_SURELY = 0.7  # standard deviations by which another radius must predict better
 _OFF = 0.1  # deviations of the errors by which levels may differ, as skewed ones are cut
 _CLEARLY_OFF = 4.0  # times its noise, the square of what predictions are off by on average
 # Deviations of the target by which its mean may be moved by features that seem to be one value.
@@ -99,19 +94,9 @@ def regression(
         line = _fit(curator, rows, found, found.norms, alpha, fit_intercept, counted=rows != every)
     if HIDDEN in found.warnings and line.covariance is not None:
         nothing = np.full(curator.dimension, np.inf)
-        line = replace(line, noise_std=nothing, covariance=np.diag(nothing))
+        unknown = np.zeros_like(line.coef)
+        line = replace(line, coef=unknown, noise_std=nothing, covariance=np.diag(nothing))
     return replace(line, rows=every, warnings=(*found.warnings, *line.warnings))
-
-
-@dataclass(frozen=True, eq=False)
-class _Answer:
-    """What rows clipped to a radius say, and where their target was cut at last."""
-
-    moments: Moments
-    line: Line
-    clipped: ClippedLine
-    slopes: Slopes
-    target_cut: float
 
 
 def _fit(
@@ -139,7 +124,7 @@ def _fit(
     answers, found, cut = _with_weighted(
         curator, rows, place, norms, asked, alpha, again=again, share=share, aside=level
     )
-    answer = _best(answers)
+    answer = best_answer(answers)
     best, skewed = answer.clipped, False
     if level > 0.0:
         found, skewed = with_level(
@@ -190,42 +175,32 @@ def _with_weighted(
     again: bool,
     share: float,
     aside: float,
-) -> tuple[list[_Answer], Slopes, float]:
+) -> tuple[list[Answer], Slopes, float]:
     """Return what each radius says, the slopes, and where their target was cut nearest.
 
     A share of mu**2, if any, is for rows that are shortened as a whole, and one is left `aside`.
     """
     standard = place.standard
     off = 0.0 if standard.middles is None else _OFF
-    measure = partial(_measured, standard=standard, norms=norms, alpha=alpha)
+    measure = partial(measure_radii, standard=standard, norms=norms, alpha=alpha)
     plan = partial(Weighted.of, curator, rows, standard, norms)
     if share > 0.0 and place.sample is not curator:  # so all rows are read once
         few = rows * place.sample.fraction
         first = choose_radii(place.sample, few, norms, standard, share=_START * share, again=False)
         answers, _ = measure(place.sample, few, first)
         share *= 1.0 - _START
-        weighted = plan(average(_slopes(answers), off=off), share=share)
+        weighted = plan(average(slopes_of(answers), off=off), share=share)
         answers, told = measure(curator, rows, asked, beside=[weighted.asked(share)])
     else:
         answers, _ = measure(curator, rows, asked, again=again, aside=aside + share)
         if share > 0.0:
             share = curator.remaining - aside
-            weighted = plan(average(_slopes(answers), off=off), share=share)
+            weighted = plan(average(slopes_of(answers), off=off), share=share)
             told = curator.measure_together([weighted.asked(share)])
-    several, cuts = _slopes(answers), [answer.target_cut for answer in answers]
+    several, cuts = slopes_of(answers), [answer.target_cut for answer in answers]
     if share > 0.0:
         several, cuts = [*several, weighted.slopes(told[0])], [*cuts, weighted.target_cut]
     return answers, average(several, off=off), min(cuts)
-
-
-def _best(answers: list[_Answer]) -> _Answer:
-    """Return the answer whose line predicts best: the first, unless another one surely does."""
-    best = answers[0]
-    for other in answers[1:]:
-        doubt = math.hypot(best.line.doubt, other.line.doubt)
-        if other.line.gain - best.line.gain > _SURELY * doubt:
-            best = other
-    return best
 
 
 def _through_mean(
@@ -245,88 +220,6 @@ def _through_mean(
     if not hidden < square < math.inf:
         return line
     return replace(line, value=line.value + (1.0 - hidden / square) * off * unit)
-
-
-def _slopes(answers: list[_Answer]) -> list[Slopes]:
-    """Return those of all radii but the small one."""
-    return [one.slopes for one in answers if one.clipped.radius >= answers[0].clipped.radius]
-
-
-def _measured(
-    curator: Curator,
-    rows: float,
-    asked: list[Radius],
-    *,
-    standard: Standard,
-    norms: MeasuredNorms,
-    alpha: float | None,
-    again: bool = False,
-    aside: float = 0.0,
-    beside: Sequence[tuple[Query, float, str]] = (),
-) -> tuple[list[_Answer], Sequence[Measurement]]:
-    """Return what each radius says, of the usual one with what is left of its line, if `again`.
-
-    And what queries `beside` them tell, in the same pass. A share is left `aside`.
-    """
-    queries = [standard.query(one.radius, one.cut, one.target_cut) for one in asked]
-    wanted = [(query, one.share, one.label) for query, one in zip(queries, asked, strict=True)]
-    measured = curator.measure_together([*wanted, *beside])
-    answers = []
-    for one, query, answer in zip(asked, queries, measured[: len(asked)], strict=True):
-        weight = standard.weight(one.radius, one.target_cut)
-        moments = read_moments(
-            query, answer.values, answer.std, rows, weight, standard.off, standard.mean
-        )
-        line, target_cut = fit_line(moments, ridge=alpha), one.target_cut
-        if again and one is asked[0]:
-            moments, line, target_cut = _again(
-                curator, rows, standard, query, moments, line, share=curator.remaining - aside
-            )
-        slopes = true_slopes(
-            moments,
-            rows=rows,
-            radius=one.radius,
-            cut=target_cut,
-            norms=norms,
-            longest=longest_length(norms),
-            ridge=alpha or 0.0,
-            middles=standard.middles,
-        )
-        clipped = standard.clipped_line(line, moments, one.radius, one.cut)
-        answers.append(_Answer(moments, line, clipped, slopes, target_cut))
-    return answers, measured[len(asked) :]
-
-
-def _again(
-    curator: Curator,
-    rows: float,
-    standard: Standard,
-    query: Gram,
-    first: Moments,
-    line: Line,
-    *,
-    share: float,
-) -> tuple[Moments, Line, float]:
-    """Measure what the first line leaves of the target: less noise, as it can be cut nearer.
-
-    Returns
-    -------
-    moments, line, target_cut
-        Of both rounds, and where the target of the second was cut.
-    """
-    value = first.target_mean - float(first.mean @ line.slopes)
-    explained = line.gain / max(first.target, first.noise_target)
-    part = 1.0 - min(max(explained, 0.0), _MOST_EXPLAINED)
-    cut = _RESIDUAL_CUT * math.sqrt(part * min(max(first.target, 0.1), 2.0))
-    residuals = standard.residuals(query, line, value, cut)
-    answer = curator.measure(residuals, share=share, label="residuals")
-    off = max(first.noise_target_mean, 0.01)
-    weight = standard.weight(query.radius, cut)
-    second = read_moments(residuals, answer.values, answer.std, rows, weight, off, standard.mean)
-    both = add_round(first, line, second, value)
-    after = fit_line(both)
-    doubt = math.hypot(line.doubt, after.doubt)
-    return both, Line(after.slopes, line.gain + after.gain, doubt), cut
 
 
 def _in_units(units: Floats, slopes: Floats) -> Floats:

@@ -13,7 +13,7 @@ from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import one_row_noise, share_for
 from prolate.queries import Histogram, LinearGrid
 
-__all__ = ["are_bounded", "fill_bounds", "window_within"]
+__all__ = ["FEW_COLUMNS", "are_bounded", "fill_bounds", "window_within"]
 
 Floats = NDArray[np.float64]
 Window = tuple[Floats, Floats]
@@ -23,7 +23,12 @@ _CELLS, _RUNS = (24, 64, 64), (3, 4, 4)  # of each look; and how many may hold m
 _NOISY = 1.0 / 22.0  # noise of a count, over the rows, that tells nothing
 _FULL, _BOUND = 0.5, 2.0  # of the rows in a cell: a single value; at a bound, deviations less
 _MOST, _SURELY = 0.7, 1.0  # of the rows, and so many deviations of noise more
-_REACHES = 7.0  # spreads between bounds, of a column that is best summed within these
+_REACHES = 7.0  # spreads between bounds, of a column that is best summed within these, ...
+# ... or of a few, where a search may lose rare values; or noise over the spreads that is little.
+_RARE_REACHES, _LITTLE = 20.0, 0.01
+
+FEW_COLUMNS = 4
+"""So many are summed within public bounds where rows are few, or a search says little."""
 
 
 def are_bounded(curator: Searcher) -> bool:
@@ -82,17 +87,22 @@ def window_within(curator: Searcher, rows: float) -> Window | None:
 def fill_bounds(curator: Searcher, shape: Shape) -> bool:
     """Return whether bounded columns are best summed within these, by what was found of them.
 
-    That is a single column spread about as far as its bounds, and columns of which nothing but a
-    single value was seen.
+    That is a single column spread about as far as its bounds, a few columns with rare values that
+    are not spread much less, and columns of which nothing but a single value was seen.
     """
     if curator.bounds is None:
         return False
     if shape.constant is not None and bool(shape.constant.all()):
         return True
-    if shape.spread.size > 1 or shape.rare is not None:
+    width = curator.bounds[1] - curator.bounds[0]
+    if shape.spread.size == 1:
+        return shape.rare is None and bool(width[0] < _REACHES * shape.spread[0])
+    if shape.spread.size > FEW_COLUMNS or not shape.has_rare:
         return False
-    lower, upper = curator.bounds
-    return bool(upper[0] - lower[0] < _REACHES * shape.spread[0])
+    alone = np.zeros(width.size, np.bool_) if shape.constant is None else shape.constant
+    noise = 0.5 * width * one_row_noise(curator, shape.rows) * np.sqrt(width.size)
+    little = (width < _RARE_REACHES * shape.spread) | (noise < _LITTLE * shape.spread)
+    return bool(np.all(alone | little))
 
 
 def _shortest_run(parts: Floats, noise: float, most: int) -> tuple[Floats, Floats]:

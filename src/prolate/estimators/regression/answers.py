@@ -1,0 +1,125 @@
+"""What rows say that are clipped to each radius: a line that predicts, and slopes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prolate.curator import Curator, Measurement
+from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.estimators.regression.line import Line, Moments, add_round, fit_line, read_moments
+from prolate.estimators.regression.linear_fit import ClippedLine
+from prolate.estimators.regression.radii import Radius, longest_length
+from prolate.estimators.regression.slopes import Slopes, true_slopes
+from prolate.estimators.regression.standard import Standard
+from prolate.queries import Gram, Query
+
+__all__ = ["Answer", "best_answer", "measure_radii", "slopes_of"]
+
+_RESIDUAL_CUT = 2.0  # deviations at which what is left is cut
+_MOST_EXPLAINED = 0.95
+_SURELY = 0.7  # standard deviations by which another radius must predict better
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What rows clipped to a radius say, and where their target was cut at last."""
+
+    moments: Moments
+    line: Line
+    clipped: ClippedLine
+    slopes: Slopes
+    target_cut: float
+
+
+def best_answer(answers: list[Answer]) -> Answer:
+    """Return the answer whose line predicts best: the first, unless another one surely does."""
+    best = answers[0]
+    for other in answers[1:]:
+        doubt = math.hypot(best.line.doubt, other.line.doubt)
+        if other.line.gain - best.line.gain > _SURELY * doubt:
+            best = other
+    return best
+
+
+def slopes_of(answers: list[Answer]) -> list[Slopes]:
+    """Return those of all radii but the small one."""
+    return [one.slopes for one in answers if one.clipped.radius >= answers[0].clipped.radius]
+
+
+def measure_radii(
+    curator: Curator,
+    rows: float,
+    asked: list[Radius],
+    *,
+    standard: Standard,
+    norms: MeasuredNorms,
+    alpha: float | None,
+    again: bool = False,
+    aside: float = 0.0,
+    beside: Sequence[tuple[Query, float, str]] = (),
+) -> tuple[list[Answer], Sequence[Measurement]]:
+    """Return what each radius says, of the usual one with what is left of its line, if `again`.
+
+    And what queries `beside` them tell, in the same pass. A share is left `aside`.
+    """
+    queries = [standard.query(one.radius, one.cut, one.target_cut) for one in asked]
+    wanted = [(query, one.share, one.label) for query, one in zip(queries, asked, strict=True)]
+    measured = curator.measure_together([*wanted, *beside])
+    answers = []
+    for one, query, answer in zip(asked, queries, measured[: len(asked)], strict=True):
+        weight = standard.weight(one.radius, one.target_cut)
+        moments = read_moments(
+            query, answer.values, answer.std, rows, weight, standard.off, standard.mean
+        )
+        line, target_cut = fit_line(moments, ridge=alpha), one.target_cut
+        if again and one is asked[0]:
+            moments, line, target_cut = _again(
+                curator, rows, standard, query, moments, line, share=curator.remaining - aside
+            )
+        slopes = true_slopes(
+            moments,
+            rows=rows,
+            radius=one.radius,
+            cut=target_cut,
+            norms=norms,
+            longest=longest_length(norms),
+            ridge=alpha or 0.0,
+            middles=standard.middles,
+        )
+        clipped = standard.clipped_line(line, moments, one.radius, one.cut)
+        answers.append(Answer(moments, line, clipped, slopes, target_cut))
+    return answers, measured[len(asked) :]
+
+
+def _again(
+    curator: Curator,
+    rows: float,
+    standard: Standard,
+    query: Gram,
+    first: Moments,
+    line: Line,
+    *,
+    share: float,
+) -> tuple[Moments, Line, float]:
+    """Measure what the first line leaves of the target: less noise, as it can be cut nearer.
+
+    Returns
+    -------
+    moments, line, target_cut
+        Of both rounds, and where the target of the second was cut.
+    """
+    value = first.target_mean - float(first.mean @ line.slopes)
+    explained = line.gain / max(first.target, first.noise_target)
+    part = 1.0 - min(max(explained, 0.0), _MOST_EXPLAINED)
+    cut = _RESIDUAL_CUT * math.sqrt(part * min(max(first.target, 0.1), 2.0))
+    residuals = standard.residuals(query, line, value, cut)
+    answer = curator.measure(residuals, share=share, label="residuals")
+    off = max(first.noise_target_mean, 0.01)
+    weight = standard.weight(query.radius, cut)
+    second = read_moments(residuals, answer.values, answer.std, rows, weight, off, standard.mean)
+    both = add_round(first, line, second, value)
+    after = fit_line(both)
+    doubt = math.hypot(line.doubt, after.doubt)
+    return both, Line(after.slopes, line.gain + after.gain, doubt), cut
