@@ -259,6 +259,7 @@ SUBJECTS: dict[str, Subject] = {
     "variance, of the first rows": Subject(of_the_first_rows(_variance), paired=True),
     "variance, one column of mostly zeros": Subject(_variance, RARE),
     "variance, bounds": Subject(partial(_variance, bounds=BOUNDS)),
+    "variance, booleans": Subject(_variance, form=booleans),
     "quantile": Subject(partial(prolate.quantile, q=[0.1, 0.5])),
     "quantile, bounds": Subject(partial(prolate.quantile, q=0.5, bounds=BOUNDS)),
     "covariance": Subject(prolate.covariance, CORRELATED, slow=True),
@@ -266,6 +267,7 @@ SUBJECTS: dict[str, Subject] = {
         of_the_first_rows(prolate.covariance), CORRELATED, paired=True, slow=True
     ),
     "covariance, bounds": Subject(partial(prolate.covariance, bounds=BOUNDS), slow=True),
+    "covariance, booleans": Subject(prolate.covariance, form=booleans, slow=True),
     "covariance, missing values": Subject(prolate.covariance, HOLES, slow=True),
     "covariance, missing values, of the first rows": Subject(
         of_the_first_rows(prolate.covariance), HOLES, paired=True, slow=True
@@ -284,6 +286,7 @@ SUBJECTS: dict[str, Subject] = {
     "regression, bounds": Subject(
         partial(fit, bounds=([0.0, -5.0, -50.0], [40.0, 5.0, 50.0])), LINE
     ),
+    "regression, booleans": Subject(fit, LINE, form=booleans),
     "regression, missing values": Subject(fit, HOLES),
     "regression, missing values, of a sample": Subject(of_a_sample(fit), HOLES),
     "regression, of a sample": Subject(of_a_sample(fit), LINE),

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import prolate
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.lengths.norms import MeasuredNorms
@@ -248,3 +249,30 @@ def test_no_bounds_are_an_error(lower: float, upper: float, fit_intercept: bool)
         line = regression(curator, fit_intercept=fit_intercept)
         assert np.all(np.isfinite(line.coef))
         assert np.all(np.isfinite(line.predict(table[:, :-1])))
+
+
+def test_a_slope_beyond_the_cut_of_the_target_is_said_to_be_unsure() -> None:
+    """Rows of a flag of 2 % are 30 deviations of the errors away, and the target is cut."""
+    rng = np.random.default_rng(1)
+    rare, usual = rng.random(50_000) < 0.02, rng.random(50_000) < 0.5
+    target = 5.0 + 30.0 * rare + usual + rng.normal(size=50_000)
+    budget = prolate.Budget(epsilon=1, delta=1e-6)
+    model = prolate.LinearRegression(mu=budget.mu, seed=1)
+    release = model.fit(np.column_stack([rare, usual]), target).release_
+    low, high = release.interval()[0]
+    assert low < 30.0 < high
+    assert any("beyond where targets were cut" in warning for warning in release.warnings)
+
+
+def test_a_boolean_target_is_not_cut() -> None:
+    """What is left of its ones was beyond the cut: a slope of .2 was 6 % off, and surely so."""
+    held = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        flags = rng.random((40_000, 2)) < [0.05, 0.5]
+        target = rng.random(40_000) < 0.1 + flags @ [0.4, 0.2]
+        budget = prolate.Budget(epsilon=1, delta=1e-6)
+        model = prolate.LinearRegression(mu=budget.mu, seed=seed).fit(flags, target)
+        ends = model.release_.interval()[:2]
+        held.append((ends[:, 0] <= [0.4, 0.2]) & (ends[:, 1] >= [0.4, 0.2]))
+    assert np.mean(held) > 0.8

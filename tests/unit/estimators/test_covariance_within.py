@@ -62,6 +62,45 @@ def test_sampling_errors_are_those_of_flags() -> None:
     assert r.sampling_std[0, 1] == pytest.approx(np.sqrt(0.02 * 0.98 * 0.25 / 200_000), rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("given", "part"), [((0.05, 0.95), 0.5), ((0.1, 0.9), 0.4), ((0.01, 0.3), 0.05)]
+)
+def test_sampling_errors_of_correlations_are_those_of_flags(given: Any, part: float) -> None:
+    """Those of normal rows, 1 - r**2, are too small: a correlation of .9 was held in 18 %."""
+    n, (low, high) = 20_000, given
+    mean = low * (1.0 - part) + high * part
+    covariance = (high - low) * part * (1.0 - part)
+    true = covariance / np.sqrt(mean * (1.0 - mean) * part * (1.0 - part))
+    held, found, stated = [], [], []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        group = rng.random(n) < part
+        rows = np.column_stack([rng.random(n) < np.where(group, high, low), group])
+        r = prolate.covariance(rows, correlation=True, budget=prolate.Budget(mu=20), seed=seed)
+        low_end, high_end = r.interval()[0, 1]
+        held.append(low_end <= true <= high_end)
+        found.append(r.estimate[0, 1])
+        stated.append(r.sampling_std[0, 1])
+    assert np.mean(held) > 0.8
+    assert np.std(found) / np.mean(stated) == pytest.approx(1.0, abs=0.4)
+
+
+def test_a_correlation_that_stands_out_is_not_drawn_to_the_others() -> None:
+    """Of many near 0 it was drawn to 0 with these, by many times its noise."""
+    held = []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        age = rng.normal(55.0, 18.0, 20_000)
+        ill = rng.random(20_000) < np.clip(0.002 * np.exp(0.03 * (age - 18.0)), 0.0, 1.0)
+        others = rng.random((20_000, 2)) < [0.5, 0.12]
+        rows = np.column_stack([others, ill, np.clip(age, 18.0, 100.0)])
+        bounds = ([0, 0, 0, 18], [1, 1, 1, 100])
+        r = prolate.covariance(rows, correlation=True, bounds=bounds, budget=BUDGET, seed=seed)
+        ends = r.interval()[2, 3]
+        held.append(ends[0] <= np.corrcoef(rows.T)[2, 3] <= ends[1])
+    assert np.mean(held) > 0.8
+
+
 def test_the_same_flag_twice_and_its_opposite() -> None:
     one = flags(20_000, [0.3], 1)
     rows = np.column_stack([one, one, ~one])

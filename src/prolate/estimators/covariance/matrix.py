@@ -47,6 +47,8 @@ class Matrix:
         Part of the variances that may be so.
     stretch : float or float64 array of shape (d, d)
         Of the sampling errors, over those of normal rows.
+    varied : float64 array of shape (d, d), or None
+        Sampling errors of correlations of one row, if they are not stretched ones of normal rows.
     """
 
     table: Standardized
@@ -56,6 +58,7 @@ class Matrix:
     clipping: Floats
     lost: float
     stretch: float | Floats = 1.0
+    varied: Floats | None = None
 
     def covariances(self) -> Entries:
         """Return covariances in the data's unit."""
@@ -94,8 +97,8 @@ class Matrix:
         clipping = np.full_like(r, _CHANCE * self.lost)
         np.fill_diagonal(noise, 0.0)
         np.fill_diagonal(clipping, 0.0)
-        sampling = self.stretch * (1.0 - r**2) / np.sqrt(self.table.rows)
-        return Entries(r, noise, sampling, clipping)
+        one = self.stretch * (1.0 - r**2) if self.varied is None else self.varied
+        return Entries(r, noise, one / np.sqrt(self.table.rows), clipping)
 
 
 def matrix_of(table: Standardized, found: Moment) -> Matrix:

@@ -246,13 +246,13 @@ def _matrix(curator: Curator, found: _Found) -> Matrix:
     times = np.sqrt(np.where(clear, variance / square, 1.0) / np.where(clear, own, 1.0))
     value = value * np.outer(times, times)
     if curator.are_flags:
-        stretch = np.abs(1.0 - 2.0 * np.clip(found.mean, 0.0, 1.0)) / (np.sqrt(2.0) * spread)
+        stretch, varied = _sampled_flags(np.clip(found.mean, 0.0, 1.0), spread, value)
     else:
         one = squares_stretch(curator, found.mean, square, rows=found.rows, share=curator.remaining)
-        stretch = np.full(d, one)
+        stretch, varied = _sampled(one, value)
     noise[np.diag_indices(d)] *= 2.0
     noise += (measured - value) ** 2  # what was drawn away may be there
-    return Matrix(table, value, np.sqrt(noise), None, np.zeros(d), 0.0, _stretches(stretch, value))
+    return Matrix(table, value, np.sqrt(noise), None, np.zeros(d), 0.0, stretch, varied)
 
 
 def _drawn(value: Floats, variance: Floats, clear: NDArray[np.bool_]) -> tuple[Floats, Floats]:
@@ -273,14 +273,37 @@ def _drawn(value: Floats, variance: Floats, clear: NDArray[np.bool_]) -> tuple[F
     return part * value, part**2 * variance
 
 
-def _stretches(own: Floats, value: Floats) -> Floats:
-    """Return what sampling errors are, over those of normal rows, from those of the variances.
-
-    The product of two columns that vary together has the tail of a square, others have none.
-    """
+def _correlations(value: Floats) -> Floats:
     size = np.sqrt(np.outer(np.diag(value), np.diag(value)))
     r = np.divide(value, size, out=np.zeros_like(value), where=size > 0.0)
-    both = r**2
-    stretch = np.sqrt((1.0 - both + both * 2.0 * np.outer(own, own)) / (1.0 + both))
-    np.fill_diagonal(stretch, own)
-    return stretch
+    np.fill_diagonal(r, 1.0)
+    return np.clip(r, -1.0, 1.0)
+
+
+def _sampled(stretch: float, value: Floats) -> tuple[Floats, Floats]:
+    """Return what sampling errors are, over those of normal rows, and those of correlations.
+
+    The product of two columns that vary together has the tail of a square, others have none. A
+    correlation of values at both bounds varies by sqrt(1 - r**2), more than one of normal rows.
+    """
+    both = _correlations(value) ** 2
+    of_covariances = np.sqrt((1.0 + both * (2.0 * stretch**2 - 1.0)) / (1.0 + both))
+    return of_covariances, stretch * np.sqrt(1.0 - both)
+
+
+def _sampled_flags(part: Floats, spread: Floats, value: Floats) -> tuple[Floats, Floats]:
+    """Return the same of flags, from their means, spreads and covariances.
+
+    For a standardized flag of skewness s, z**2 = 1 + s z: so all moments of two flags follow from
+    their skewnesses and correlation, and the errors from these.
+    """
+    skew = (1.0 - 2.0 * part) / spread
+    r, both = _correlations(value), np.outer(skew, skew)
+    of_covariances = np.maximum(1.0 + both * r - r**2, 0.0)
+    square = skew[:, np.newaxis] ** 2 + skew**2
+    of_correlations = (1.0 + both * r) * (1.0 + 0.5 * r**2) - 0.75 * r**2 * (2.0 + square)
+    np.fill_diagonal(of_correlations, 0.0)
+    return (
+        np.sqrt(of_covariances / (1.0 + r**2)),
+        np.sqrt(np.clip(of_correlations, 0.0, 1.0 + square)),
+    )

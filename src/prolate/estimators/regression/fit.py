@@ -49,7 +49,7 @@ from prolate.estimators.regression.radii import (
     choose_radii,
     enough_rows,
 )
-from prolate.estimators.regression.remarks import remarks
+from prolate.estimators.regression.remarks import BEYOND_CUT, remarks
 from prolate.estimators.regression.search import HIDDEN, Found, search
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.weighted import Weighted, weighted_share
@@ -121,7 +121,7 @@ def _fit(
     asked = choose_radii(
         curator, rows, norms, standard, share=curator.remaining - level - share, again=again
     )
-    answers, found, cut = _with_weighted(
+    answers, found, cut, beyond = _with_weighted(
         curator, rows, place, norms, asked, alpha, again=again, share=share, aside=level
     )
     answer = best_answer(answers)
@@ -155,6 +155,7 @@ def _fit(
         warnings=(
             *remarks(curator, standard, answers[0].moments),
             *((SKEWED,) if skewed else ()),
+            *((BEYOND_CUT,) if beyond else ()),
         ),
         details={
             "radius": asked[0].radius,
@@ -175,8 +176,10 @@ def _with_weighted(
     again: bool,
     share: float,
     aside: float,
-) -> tuple[list[Answer], Slopes, float]:
+) -> tuple[list[Answer], Slopes, float, bool]:
     """Return what each radius says, the slopes, and where their target was cut nearest.
+
+    And whether that may hide a slope.
 
     A share of mu**2, if any, is for rows that are shortened as a whole, and one is left `aside`.
     """
@@ -198,9 +201,11 @@ def _with_weighted(
             weighted = plan(average(slopes_of(answers), off=off), share=share)
             told = curator.measure_together([weighted.asked(share)])
     several, cuts = slopes_of(answers), [answer.target_cut for answer in answers]
+    beyond = False
     if share > 0.0:
-        several, cuts = [*several, weighted.slopes(told[0])], [*cuts, weighted.target_cut]
-    return answers, average(several, off=off), min(cuts)
+        several, beyond = weighted.beside(weighted.slopes(told[0]), several)
+        cuts = [*cuts, weighted.target_cut]
+    return answers, average(several, off=off), min(cuts), beyond
 
 
 def _through_mean(

@@ -11,7 +11,13 @@ from prolate.errors import listed
 from prolate.estimators.regression.line import Moments
 from prolate.estimators.regression.standard import Standard
 
-__all__ = ["remarks"]
+__all__ = ["BEYOND_CUT", "remarks"]
+
+BEYOND_CUT = (
+    "The target of rows with a rare value may be far beyond where targets were cut, so that a "
+    "slope may be much larger than it seems; its interval is wide. The logarithm of the target, "
+    "more rows or a larger budget may help."
+)
 
 # Mean square of a clipped feature, in squared deviations, below which few rows deviate (that of
 # normal rows is about .8), and by how many standard deviations it is surely there.

@@ -38,6 +38,10 @@ _LEAST_LIKELY = 0.02  # of the target's variance, that slopes may explain
 # Deviations at which what a line leaves is cut; or farther, at most so many times, as long as noise
 # is no more than this part of the sampling error.
 _LEFT_CUT, _FARTHEST, _BESIDE = 2.0, 4.0, 0.5
+_WHOLE = 3.0  # deviations, at most, between a target's bounds, where it is not cut at all
+# Of what a flag's slope moved by, beside a start, that the cut may hide still; and more as it moved
+# by nearly the cut.
+_OPEN, _NEAR_CUT, _BEYOND = 1.0, 0.7, 20.0
 _BIAS = 0.02  # part of a radius' attenuation that counts as an error: no target is quite a line
 _LEAST_OFF = 0.01  # of the target's mean, in its deviations
 
@@ -102,6 +106,9 @@ class Weighted:
         noise = changed * target_cut / (curator.mu_of(share) * rows)
         radius, times = _best_radius(norms, standard, rows, noise=noise, left=left)
         target_cut *= min(max(_BESIDE * times, 1.0), _FARTHEST)
+        if curator.bounds is not None:  # what a line leaves is no farther than they are apart
+            width = float(curator.bounds[1][-1] - curator.bounds[0][-1]) / float(standard.scale[-1])
+            target_cut = max(target_cut, width) if width < _WHOLE * math.sqrt(left) else target_cut
         query = standard.shortened(radius, FAR_CUT, target_cut, start, value)
         return cls(query, standard, rows, norms, known, radius, target_cut, start, value, off)
 
@@ -132,6 +139,30 @@ class Weighted:
         left = read_moments(*read, self.off)
         mean = self.value + left.target_mean + float(left.mean @ self.start)
         return slopes(replace(left, start=self.start, target_mean=mean))
+
+    def beside(self, found: Slopes, others: list[Slopes]) -> tuple[list[Slopes], bool]:
+        """Return the others and what was found, as unsure as the cut of the target makes them.
+
+        And whether the cut may hide most of a slope. What rows of a rare flag have in common may be
+        beyond it: then slopes seem nearer to those of the start, and more so, the farther they had
+        to move from it.
+        """
+        middles, k = self.standard.middles, self.start.size
+        if middles is None:
+            return [*others, found], False
+        square = (found.value[:k] - self.start) ** 2
+        square -= np.diag(found.noise)[:k] + np.diag(self.known.noise)[:k]
+        moved = np.where(middles.which, np.sqrt(np.maximum(square, 0.0)), 0.0)
+        part = 2.0 * moved / np.sqrt(middles.variance) / self.target_cut  # from bound to bound
+        doubt = moved * (_OPEN + _BEYOND * np.maximum(part - _NEAR_CUT, 0.0))
+        several = [*(_less_sure(one, moved + doubt) for one in others), _less_sure(found, doubt)]
+        return several, bool(np.any(part > _NEAR_CUT))
+
+
+def _less_sure(found: Slopes, doubt: Floats) -> Slopes:
+    noise = found.noise.copy()
+    noise[np.diag_indices(doubt.size)] += doubt**2
+    return replace(found, noise=noise)
 
 
 def _drawn(known: Slopes, variance: Floats) -> Slopes:
