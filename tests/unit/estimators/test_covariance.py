@@ -540,7 +540,7 @@ def test_correlations_pay_for_no_variances() -> None:
     assert "variance" not in {entry.label for entry in r.receipt}
 
 
-def test_normal_rows_have_nothing_apart() -> None:
+def test_normal_rows_have_little_apart() -> None:
     for seed in range(10):
         r = prolate.covariance(far_out(seed, part=0.0), budget=Budget(mu=2), seed=seed)
         assert not r.warnings
