@@ -18,7 +18,7 @@ from prolate.estimators.covariance.covariance import _hidden
 from prolate.estimators.covariance.lengths import Lengths, learn_lengths
 from prolate.estimators.covariance.matrix import Matrix
 from prolate.estimators.covariance.moment import Moment, combine
-from prolate.estimators.covariance.spectrum import shrunk_spectrum
+from prolate.estimators.covariance.spectrum import Spectrum, shrunk_spectrum
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.release.views import cells
 from prolate.sources import open_source
@@ -593,3 +593,14 @@ def test_nothing_is_clipped_beyond_all_rows() -> None:
         clip = Lengths(variances, shapes, weights, extra).clip(1e3)
         assert clip.factor <= 1.0
         assert np.all(clip.factors <= 1.0)
+
+
+def test_a_rough_round_keeps_columns_but_those_whose_spread_is_a_guess() -> None:
+    """Of 16,599 values of which one differs, the spread was guessed 6,000 times too large."""
+    edge = np.full(3, 0.05)
+    known = Spectrum(np.eye(3), np.array([1.0, 0.05, 0.05]), edge)
+    kept = steps._with_columns(known, np.array([False, False, True]))
+    assert np.diag(kept.matrix) == pytest.approx([1.0, 1.0, 0.05])
+    assert steps._with_columns(known, np.ones(3, dtype=bool)) is known
+    alike = Spectrum(np.eye(3), np.array([1.0, 0.3, 0.5]), edge)
+    assert steps._with_columns(alike, None) is alike
