@@ -14,7 +14,7 @@ from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.lengths import likely_shapes
 from prolate.estimators.lengths.likely_shapes import few_values
-from prolate.estimators.lengths.sides import fit_tail
+from prolate.estimators.lengths.side_tail import SideTail, fit_tail
 from prolate.estimators.search import deviations, magnitudes, rare_column, unknown
 from prolate.estimators.search.rare_column import gap_of_one
 from prolate.sources import open_source
@@ -263,8 +263,10 @@ def test_bounds_lower_the_price(monkeypatch) -> None:
 
     without = off_with(None)
     assert off_with((0, 1)) < 0.8 * without
-    within = rare_column._within  # the same test fails for this fault
-    monkeypatch.setattr(rare_column, "_within", lambda tail, bulk, _: within(tail, bulk, np.inf))
+    within = SideTail.within  # the same test fails for this fault
+    monkeypatch.setattr(
+        SideTail, "within", lambda tail, _, least: within(tail, np.inf, least=least)
+    )
     assert off_with((0, 1)) > 0.8 * without
 
 

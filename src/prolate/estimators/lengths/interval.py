@@ -18,7 +18,8 @@ from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.beyond import Beyond, lost_part
 from prolate.estimators.lengths.clip import rounding_std
 from prolate.estimators.lengths.expected import Expected
-from prolate.estimators.lengths.sides import SideTail, measure_sides, sides_share
+from prolate.estimators.lengths.side_tail import SideTail
+from prolate.estimators.lengths.sides import measure_sides, sides_share
 from prolate.estimators.moments import Variation
 from prolate.estimators.neighbors import radii_apart
 from prolate.queries import ClippedSum

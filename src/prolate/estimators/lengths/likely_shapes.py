@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.estimators.lengths.curves import any_rows, how_many, integrals
-from prolate.estimators.lengths.sides import USUAL, SideTail
+from prolate.estimators.lengths.side_tail import USUAL, SideTail
 
 __all__ = ["STEPS", "few_values"]
 

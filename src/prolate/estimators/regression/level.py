@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.lengths.interval import clipped_to_interval
-from prolate.estimators.lengths.sides import SideTail, measure_sides
+from prolate.estimators.lengths.side_tail import SideTail
+from prolate.estimators.lengths.sides import measure_sides
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.rotation import TurnedCurator

@@ -9,7 +9,7 @@ and the budget that is left is spent on a sum clipped to the interval of least n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ from prolate.curator import Measurer, Searcher
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.interval import FAR, Clipped, IntervalPlan, clipped_to_interval
 from prolate.estimators.lengths.likely_shapes import STEPS, few_values
-from prolate.estimators.lengths.sides import SideTail, counted_again, few_share, fit_tail
+from prolate.estimators.lengths.side_tail import SideTail, fit_tail
+from prolate.estimators.lengths.sides import counted_again, few_share
 from prolate.estimators.neighbors import radii_apart, rows_changed
 from prolate.estimators.search.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.search.locate import Interval
@@ -143,7 +144,7 @@ def rare_column(
     if curator.bounds is not None:
         lower, upper = curator.bounds
         rooms = float(interval.center[0] - lower[0]), float(upper[0] - interval.center[0])
-    low, high = (_within(tail, bulk, room) for tail, room in zip(tails, rooms, strict=True))
+    low, high = (tail.within(room, least=bulk) for tail, room in zip(tails, rooms, strict=True))
     present = float(np.clip(np.sum(sides.values) / rows, _PRESENT, 1.0))
     return RareColumn(interval.center, rows, low, high, present)
 
@@ -160,24 +161,6 @@ def _together(found: Seen, edges: Floats) -> tuple[Floats, Floats, float]:
     """Return what the large cells among some edges showed of both sides."""
     at = np.flatnonzero((found.edges > 0.9 * edges[0]) & (found.edges < 1.1 * edges[-1]))
     return found.edges[at], found.counts[at[0] : at[-1]], found.noise
-
-
-def _within(tail: SideTail, bulk: float, room: float) -> SideTail:
-    """Return it with distances of at least those of the bulk, which is never clipped.
-
-    And with none farther than there is room, by public bounds: there nothing is lost.
-    """
-    inside = np.where(tail.reach < room, 1.0, 0.0)
-    return replace(
-        tail,
-        reach=np.minimum(np.maximum(tail.reach, bulk), max(room, bulk)),
-        lost=inside * tail.lost,
-        doubt=inside * tail.doubt,
-        beyond=inside * tail.beyond,
-        guessed=inside * tail.guessed,
-        lost_square=inside * tail.lost_square,
-        doubt_square=inside * tail.doubt_square,
-    )
 
 
 def _mean(curator: Measurer, column: RareColumn, *, share: float) -> Clipped:
