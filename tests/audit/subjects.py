@@ -54,6 +54,16 @@ SKEWED[:, 1] = np.exp(0.7 * SKEWED[:, 1])
 SKEWED_HOLES = np.where(
     np.random.default_rng(13).random(SKEWED.shape) < 0.2 * (np.arange(8) == 1), np.nan, SKEWED
 )
+_DRAW = np.random.default_rng(14)
+KINDS = np.column_stack(
+    [
+        _DRAW.random(6_000) < 0.3,
+        np.exp(1.2 * _DRAW.standard_normal(6_000)),
+        _DRAW.poisson(2.0, 6_000),
+        _DRAW.random(6_000) < 0.05,
+        _DRAW.standard_normal((6_000, 2)),
+    ]
+)
 GROUP = (
     np.random.default_rng(8).standard_normal((1_000, 4)) + 10.0 * (np.arange(1_000) < 25)[:, None]
 )
@@ -231,6 +241,7 @@ SUBJECTS: dict[str, Subject] = {
     "mean, a skewed column": Subject(_mean, SKEWED),
     "mean, a skewed column, of a sample": Subject(of_a_sample(_mean), SKEWED),
     "mean, a skewed column, missing values": Subject(_mean, SKEWED_HOLES),
+    "mean, columns of different kinds": Subject(partial(_mean, error_norm="relative"), KINDS),
     "mean, a group of rows": Subject(_mean, GROUP),
     "mean, missing values": Subject(_mean, HOLES),
     "mean, missing values, of a sample": Subject(of_a_sample(_mean), HOLES),

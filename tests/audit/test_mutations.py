@@ -13,9 +13,10 @@ curator's back, and those that tell it in a warning or a progress bar only.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from prolate.curator import Curator, choice
 from prolate.curator import curator as door
 from prolate.curator.account import Account
 from prolate.errors import InputError, ReleaseError
+from prolate.estimators.clipping import ends
 from prolate.estimators.lengths import interval
 from prolate.queries import ClippedSum, Query
 from prolate.queries.base import Centered, Wrapped
@@ -273,18 +275,59 @@ def an_interval_as_long_as_its_rows(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(interval, "clipped_to_interval", as_long)
 
 
-@pytest.mark.parametrize("name", ["mean, a skewed column", "mean, a skewed column, of a sample"])
-@pytest.mark.parametrize("fault", [an_interval_at_half_its_price, an_interval_as_long_as_its_rows])
-def test_a_fault_of_a_column_with_a_sum_of_its_own_is_seen(fault, name, monkeypatch) -> None:
-    """Noise may decide that it has none: one of eight tapes is enough."""
+def looks(name: str, patch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Return a function that checks a subject eight times, since noise decides what it asks."""
     other = np.full(SUBJECTS[name].rows.shape, np.nan)
 
     def look() -> None:
         for _ in range(8):
-            tape = taped((name, "replace", "corners"), monkeypatch)
+            tape = taped((name, "replace", "corners"), patch)
             tape.check()
-            tape.replay(other, monkeypatch)
+            tape.replay(other, patch)
 
+    return look
+
+
+def ends_at_half_their_price(patch: pytest.MonkeyPatch) -> None:
+    """A sum of distances from the middles of columns' ends, as if a row moved it by one of them."""
+
+    class FromTheMiddle(ClippedSum):
+        def sensitivity_squared(self, _: Any) -> int:
+            return super().sensitivity_squared("add-remove")
+
+    patch.setattr(ends, "ClippedSum", FromTheMiddle)
+
+
+def ends_as_far_as_rows(patch: pytest.MonkeyPatch) -> None:
+    means = import_module("prolate.estimators.mean")
+    honest = means.mean_between_ends
+
+    def as_far(curator: Any, shape: Any, *arguments: Any) -> Any:
+        door = curator
+        while not isinstance(door, Curator):
+            door = door.curator
+        far = max(np.nan_to_num(np.abs(rows)).max() for rows in door._rows.source.blocks())
+        return honest(curator, replace(shape, center=shape.center + 1e-12 * far), *arguments)
+
+    patch.setattr(means, "mean_between_ends", as_far)
+
+
+@pytest.mark.parametrize("fault", [ends_at_half_their_price, ends_as_far_as_rows])
+def test_a_fault_of_columns_with_ends_of_their_own_is_seen(fault, monkeypatch) -> None:
+    look = looks("mean, columns of different kinds", monkeypatch)
+    look()
+    fault(monkeypatch)
+    with pytest.raises(AssertionError, match=r"moved by more|another question|depends on more"):
+        look()
+
+
+@pytest.mark.parametrize("name", ["mean, a skewed column", "mean, a skewed column, of a sample"])
+@pytest.mark.parametrize("fault", [an_interval_at_half_its_price, an_interval_as_long_as_its_rows])
+def test_a_fault_of_a_column_with_a_sum_of_its_own_is_seen(fault, name, monkeypatch) -> None:
+    """Noise may decide that it has none: one of eight tapes is enough."""
+    means = import_module("prolate.estimators.mean")
+    monkeypatch.setattr(means, "find_kinds", lambda *_: None)  # as where columns are many
+    look = looks(name, monkeypatch)
     look()
     fault(monkeypatch)
     with pytest.raises(AssertionError, match=r"moved by more|another question|depends on more"):

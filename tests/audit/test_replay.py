@@ -9,6 +9,7 @@ release, bit for bit.
 from __future__ import annotations
 
 import itertools
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,8 @@ from audit.tape import Tape
 
 from prolate import Budget
 from prolate.estimators.clipping import clipped_mean
+
+means = import_module("prolate.estimators.mean")
 
 BUDGET = Budget(epsilon=5, delta=1e-6)  # mu is about 1
 
@@ -75,6 +78,36 @@ def test_columns_are_a_table_of_their_own_in_their_replays(name, relation, monke
     assert any(tape.release.details.get("columns_apart") == 1 for tape in tapes)
 
 
+def without_counts_of_each_column(patch: pytest.MonkeyPatch) -> None:
+    """As where columns are many."""
+    patch.setattr(means, "find_kinds", lambda *_: None)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_columns_have_ends_of_their_own_in_their_replays(relation, monkeypatch) -> None:
+    """A row that goes from corner to corner goes from one end to the other in every column.
+
+    Else the subject would say nothing of that. Noise may decide that they have none: one of eight
+    tapes is enough.
+    """
+    honest, summed = means.mean_between_ends, []
+
+    def mean_between_ends(*arguments, **options):
+        summed.append(True)
+        return honest(*arguments, **options)
+
+    monkeypatch.setattr(means, "mean_between_ends", mean_between_ends)
+    moved = 0.0
+    for _ in range(8):
+        summed.clear()
+        tape = taped("mean, columns of different kinds", relation, "corners", monkeypatch)
+        tape.check()
+        if summed:
+            own = next(step for step in tape.measured if step.result.label == "mean")
+            moved = max(moved, own.moved / own.stated(relation))
+    assert moved > (0.99 if relation == "replace" else 0.05)
+
+
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize(
     "name",
@@ -90,6 +123,7 @@ def test_a_skewed_column_has_a_sum_of_its_own_in_its_replays(name, relation, mon
     Else the subjects would say nothing of that. Noise may decide that it has none: one of eight
     tapes is enough.
     """
+    without_counts_of_each_column(monkeypatch)
     honest, summed = clipped_mean.means_apart, []
 
     def means_apart(*arguments, **options):

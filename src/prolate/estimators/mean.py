@@ -23,6 +23,8 @@ Some tables are summed otherwise:
 - a single column whose values are nearly all the same (`search/rare_column.py`), or in so few rows
   that its tails cannot be seen (`clipping/rough_mean.py`), or that is clearly skewed, which is
   clipped to an interval, longer on the side of its tail (`lengths/interval.py`);
+- a few columns of different kinds, each clipped between ends of its own, those of rare values as
+  tables of their own, those that are alike together (`clipping/kinds.py`);
 - a few columns that reach much farther than the others, one that is much larger than all of them
   (`search/apart.py`), or one that proves, in step 4, to be the only skewed one
   (`clipping/long_columns.py`): these are a table of their own, with a part of the budget;
@@ -41,8 +43,10 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurer, Searcher, Table
 from prolate.estimators.clipping.clipped_mean import clipped_mean
+from prolate.estimators.clipping.ends import mean_between_ends
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.fixed_clip import CLIPPED, fixed_clip_mean
+from prolate.estimators.clipping.kinds import Kinds, find_kinds
 from prolate.estimators.clipping.rare_mean import UNSURE, mostly_rare_mean, with_rare_shrunk
 from prolate.estimators.clipping.rough_mean import rough_column_mean
 from prolate.estimators.clipping.stated import stated
@@ -52,7 +56,13 @@ from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.portion import Portion
 from prolate.estimators.rotation import find_rotation, turned_mean
 from prolate.estimators.search.alike import likely_scale
-from prolate.estimators.search.apart import are_heavy, joined, portion_apart, with_shape
+from prolate.estimators.search.apart import (
+    are_heavy,
+    heavy_portion,
+    joined,
+    ruling_portion,
+    with_shape,
+)
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
@@ -72,6 +82,8 @@ __all__ = ["Clip", "mean"]
 Floats = NDArray[np.float64]
 Clip = float | Literal["auto"]
 
+_AWAY = 2.5  # standard deviations of a first mean that is not that of a single value
+_LOST = 0.2  # of a spread: so little is that of the bulk
 _NOT_TURNED = "No rotation was looked for: it needs the l2 error (error_norm=2)."
 
 
@@ -172,16 +184,66 @@ def _mean_of_all(
         if axes is not None:
             along = partial(_mean_clipped, clip=clip, error_norm=error_norm)
             return turned_mean(axes, shape, along)
-    if clip != "auto":
+    if clip != "auto" or scale is not None:
         return _mean_of_some(curator, shape, error_norm=error_norm, clip=clip, scale=scale)
     if shape.rare is not None:
         return stated(shape, rare_column_mean(curator, shape.rare, shape.spread))
     if shape.rough:
         return stated(shape, rough_column_mean(curator, shape))
-    apart = portion_apart(curator, shape, error_norm)
-    if apart is not None:
-        return _mean_of_tables(curator, shape, apart, error_norm=error_norm)
-    return _mean_of_some(curator, shape, error_norm=error_norm, scale=scale)
+    ruling = ruling_portion(curator, shape, error_norm)
+    if ruling is not None:
+        return _mean_of_tables(curator, shape, ruling, error_norm=error_norm)
+    return _mean_of_others(curator, shape, error_norm=error_norm)
+
+
+def _mean_of_others(curator: Searcher, shape: Shape, *, error_norm: float) -> Estimate:
+    """Return the mean of columns of a shape of which none rules."""
+    kinds = find_kinds(curator, shape, error_norm)
+    if kinds is not None:
+        return _mean_of_kinds(curator, shape, kinds, error_norm=error_norm)
+    heavy = heavy_portion(curator, shape, error_norm)
+    if heavy is not None:
+        return _mean_of_tables(curator, shape, heavy, error_norm=error_norm)
+    return _mean_of_some(curator, shape, error_norm=error_norm)
+
+
+def _mean_of_kinds(curator: Searcher, shape: Shape, kinds: Kinds, *, error_norm: float) -> Estimate:
+    """Return the mean of columns of which some are clipped by themselves."""
+    left, ends, found = curator.remaining, kinds.ends, []
+    for column, part in zip(kinds.rare.tolist(), kinds.parts.tolist(), strict=True):
+        portion = Portion.of(curator, np.array([column]), part * left, sample=shape.sample)
+        found.append((portion.index, _mean_of_rare(portion, shape, error_norm=error_norm)))
+    apart = np.append(kinds.rare, ends.index)
+    others = np.setdiff1d(np.arange(shape.spread.size), apart)
+    if ends.index.size:
+        part = kinds.part * left if others.size else 1.0
+        portion = Portion.of(curator, ends.index, part, sample=shape.sample)
+        known = replace(shape.of(ends.index), sample=portion.sampled())
+        own = stated(known, mean_between_ends(portion, known, ends, error_norm))
+        found.append((ends.index, own))
+    if others.size:
+        rest = with_shape(Portion.of(curator, others, 1.0, sample=shape.sample), shape)
+        found.append((others, _mean_of_some(*rest, error_norm=error_norm)))
+    index, total = found.pop()
+    for own_index, own in found:
+        both = np.sort(np.append(index, own_index))
+        index, total = both, joined(np.searchsorted(both, own_index), own, total)
+    return total
+
+
+def _mean_of_rare(portion: Portion, shape: Shape, *, error_norm: float) -> Estimate:
+    """Return the mean of a column of rare values; by a first mean, if no others are seen."""
+    table, known = with_shape(portion, shape)
+    searched, own = learn_shape(table, known.rows)
+    found = _mean_of_all(
+        searched, own, error_norm=error_norm, clip="auto", scale=None, rotate=False
+    )
+    first, constant = known.first, own.constant is not None and bool(own.constant.all())
+    if first is None or not (constant or own.spread[0] < _LOST * known.spread[0]):
+        return found
+    away = np.abs(first.value - first.bulk) > _AWAY * first.noise
+    value = np.where(away, first.value, found.value)
+    return stated(known, FoundMean(value, first.noise, {}, clipping_std=np.zeros(1)))
 
 
 def _mean_of_tables(
@@ -195,7 +257,7 @@ def _mean_of_tables(
         theirs = _mean_of_some(table, known, error_norm=error_norm)
     index = np.setdiff1d(np.arange(shape.spread.size), apart.index)
     others = with_shape(Portion.of(curator, index, 1.0, sample=shape.sample), shape)
-    return joined(apart.index, theirs, _mean_of_some(*others, error_norm=error_norm))
+    return joined(apart.index, theirs, _mean_of_others(*others, error_norm=error_norm))
 
 
 def _mean_of_some(

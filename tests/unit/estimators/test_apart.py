@@ -12,7 +12,12 @@ from prolate.curator import Curator
 from prolate.estimators import mean
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.portion import Portion
-from prolate.estimators.search.apart import heavy_columns, joined, portion_apart
+from prolate.estimators.search.apart import (
+    heavy_columns,
+    heavy_portion,
+    joined,
+    ruling_portion,
+)
 from prolate.estimators.search.shape import Shape
 from prolate.queries import ClippedSum, Count
 from prolate.sources import open_source
@@ -29,6 +34,11 @@ def curator_of(rows=ROWS, **options) -> Curator:
 
 def portion_of(table, index, part, sample=None) -> Portion:
     return Portion.of(table, np.array(index), part, sample=sample or table)
+
+
+def portion_apart(curator, shape, error_norm) -> Portion | None:
+    ruling = ruling_portion(curator, shape, error_norm)
+    return heavy_portion(curator, shape, error_norm) if ruling is None else ruling
 
 
 def test_heavy_columns_are_few_and_the_others_alike() -> None:

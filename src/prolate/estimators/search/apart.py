@@ -25,7 +25,14 @@ from prolate.estimators.present import present_portion
 from prolate.estimators.search.shape import Shape
 from prolate.theory import RELATIVE
 
-__all__ = ["are_heavy", "heavy_columns", "joined", "portion_apart", "with_shape"]
+__all__ = [
+    "are_heavy",
+    "heavy_columns",
+    "heavy_portion",
+    "joined",
+    "ruling_portion",
+    "with_shape",
+]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -68,22 +75,39 @@ def heavy_columns(raised: Floats, reach: Floats, *, wide: Bools) -> Bools:
     return heavy
 
 
-def portion_apart(table: Searcher, shape: Shape, error_norm: float) -> Portion | None:
-    """Return the column that rules, or the heavy ones, with the part of the budget they need.
+def ruling_portion(table: Searcher, shape: Shape, error_norm: float) -> Portion | None:
+    """Return the column that rules, with the part of the budget it needs; None if none does."""
+    needs = _needs(*_sizes(shape, error_norm))
+    if shape.heavy is None or needs.size == 1 or not np.max(needs) > _RULES:
+        return None
+    return _portion(table, shape, needs, needs > _RULES, most=1.0 - _RULED)
+
+
+def heavy_portion(table: Searcher, shape: Shape, error_norm: float) -> Portion | None:
+    """Return the heavy columns, with the part of the budget they need.
 
     That makes the errors of both tables together least, about. None if there are none, or if so
     little is at stake that it would not pay for their search.
     """
-    if shape.heavy is None or shape.spread.size == 1:
+    if shape.heavy is None or shape.spread.size == 1 or not shape.heavy.any():
         return None
-    size, norm = shape.spread, error_norm
+    size, norm = _sizes(shape, error_norm)
+    needs = _needs(np.where(shape.heavy, _REACH, 1.0) * size, norm)
+    return _portion(table, shape, needs, shape.heavy, most=_MOST_PART)
+
+
+def _sizes(shape: Shape, error_norm: float) -> tuple[Floats, float]:
+    """Return what errors are over, and the p of the l_p error of these that is to be small."""
     if error_norm == RELATIVE:
-        size, norm = np.ones(size.size), 2.0
-    apart, most = _needs(size, norm) > _RULES, 1.0 - _RULED
-    if not apart.any():
-        apart, most = shape.heavy, _MOST_PART
-        size = np.where(apart, _REACH, 1.0) * size
-    part = min(float(np.sum(_needs(size, norm)[apart])), most)
+        return np.ones(shape.spread.size), 2.0
+    return shape.spread, error_norm
+
+
+def _portion(
+    table: Searcher, shape: Shape, needs: Floats, apart: Bools, *, most: float
+) -> Portion | None:
+    """Return some columns with the part of the budget they need, if that pays for a search."""
+    part = min(float(np.sum(needs[apart])), most)
     if part < _LEAST_PART:
         return None
     return Portion.of(table, np.flatnonzero(apart), part * table.remaining, sample=shape.sample)

@@ -1,0 +1,178 @@
+"""A few columns of different kinds are clipped each between ends of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import prolate
+from prolate import Budget
+from prolate.curator import Curator
+from prolate.estimators.clipping import column_sides, kinds
+from prolate.estimators.clipping.kinds import find_kinds
+from prolate.estimators.estimate import Estimate
+from prolate.estimators.search.learn import learn_shape
+from prolate.sources import open_source
+from prolate.theory import RELATIVE
+
+MEANS = import_module("prolate.estimators.mean")
+BUDGET = Budget(epsilon=1.0, delta=1e-6)
+
+
+def table(seed: int, rows: int = 20_000) -> np.ndarray:
+    """Return flags, amounts, counts, grades and two normal columns."""
+    rng = np.random.default_rng(seed)
+    return np.column_stack(
+        [
+            rng.random(rows) < 0.52,
+            np.exp(rng.normal(7.5, 1.2, rows)),
+            rng.random((rows, 2)) < [0.12, 0.01],
+            rng.poisson(2.0, rows),
+            rng.integers(1, 6, rows),
+            rng.normal(130.0, 20.0, (rows, 2)),
+        ]
+    ).astype(float)
+
+
+def errors_of(rows: list[np.ndarray], **options) -> tuple[np.ndarray, np.ndarray]:
+    """Return errors, over the columns' standard deviations, and those over what is stated."""
+    errors, stated = [], []
+    for seed, each in enumerate(rows):
+        made = prolate.mean(each, budget=BUDGET, error_norm="relative", seed=seed, **options)
+        off = made.estimate - np.nanmean(np.asarray(each, dtype=float), axis=0)
+        errors.append(off / np.nanstd(np.asarray(each, dtype=float), axis=0))
+        stated.append(off / np.hypot(made.noise_std, made.clipping_std))
+    return np.array(errors), np.array(stated)
+
+
+def rms(errors: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(errors))))
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_errors_are_smaller_than_of_columns_clipped_together(neighbors, monkeypatch) -> None:
+    rows = [table(seed) for seed in range(10)]
+    errors, stated = errors_of(rows, neighbors=neighbors)
+    assert np.mean(np.abs(stated) < 1.96) > 0.9
+    assert np.max(np.abs(stated)) < 5.0
+    monkeypatch.setattr(MEANS, "find_kinds", lambda *_: None)  # a planted fault
+    together, _ = errors_of(rows, neighbors=neighbors)
+    print(neighbors, rms(errors), rms(together))
+    assert rms(errors) < 0.75 * rms(together)
+
+
+def test_columns_with_missing_values(monkeypatch) -> None:
+    rows = []
+    for seed in range(6):
+        made = table(seed, 40_000)
+        made[np.random.default_rng(seed).random(len(made)) < 0.4, 1] = np.nan
+        rows.append(made)
+    errors, stated = errors_of(rows)
+    assert np.mean(np.abs(stated) < 1.96) > 0.9
+    assert rms(errors) < 0.008
+    monkeypatch.setattr(kinds, "_NOISY", 0.0)  # a planted fault: they are never counted
+    assert rms(errors_of(rows)[0]) > 1.2 * rms(errors)
+
+
+def test_columns_that_are_alike_stay_together() -> None:
+    rng = np.random.default_rng(3)
+    for rows in (rng.uniform(size=(20_000, 8)), rng.standard_normal((20_000, 8))):
+        made = prolate.mean(rows, budget=Budget(rho=0.1), seed=1)
+        assert "columns_apart" not in made.details
+    for rows in (rng.standard_normal((20_000, 41)), table(0, 2_000)):  # many; and noisy counts
+        made = prolate.mean(rows, budget=BUDGET, seed=1, error_norm="relative")
+        assert all(entry.label != "sides of columns" for entry in made.receipt)
+
+
+def test_booleans_end_at_their_values(monkeypatch) -> None:
+    """As known from their types: then none of the budget is for where they are."""
+
+    def frame(seed: int) -> pd.DataFrame:
+        rng, rows = np.random.default_rng(seed), 20_000
+        made = {"rare": rng.random(rows) < 0.01, "flag": rng.random(rows) < 0.3}
+        made |= {"age": rng.normal(40.0, 12.0, rows), "cost": rng.lognormal(size=rows)}
+        return pd.DataFrame(made)
+
+    rows = [frame(seed) for seed in range(8)]
+    errors, stated = errors_of(rows)
+    assert np.mean(np.abs(stated) < 1.96) > 0.9
+    monkeypatch.setattr(kinds, "_bounded", lambda shape: np.zeros(4, dtype=bool))  # a planted fault
+    searched, _ = errors_of(rows)
+    print("booleans", rms(errors[:, :2]), "searched", rms(searched[:, :2]))
+    assert rms(errors[:, :2]) < rms(searched[:, :2])
+
+
+def test_ends_are_no_farther_than_public_bounds() -> None:
+    rows = table(1)
+    curator = Curator(
+        open_source(rows), BUDGET, seed=0, bounds=(np.full(8, -np.inf), np.full(8, 1e4))
+    )
+    _, shape = learn_shape(curator, len(rows), relative=True)
+    found = find_kinds(curator, shape, RELATIVE)
+    assert found is not None
+    assert 1 in found.ends.index
+    at = found.ends.index
+    upper = shape.center[at] + found.ends.right * shape.spread[at]
+    assert np.all(upper <= 1e4 * (1 + 1e-12))
+
+
+def test_the_whole_budget_is_spent_once() -> None:
+    for options in ({}, {"error_norm": 1.0}, {"error_norm": "relative"}):
+        made = prolate.mean(table(1), budget=BUDGET, seed=1, **options)
+        assert sum(entry.share for entry in made.receipt) == pytest.approx(1.0)
+        assert np.all(np.isfinite(made.noise_std))
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 100.0, "relative"])
+@pytest.mark.parametrize("unit", [1e-80, 1e80])
+def test_in_any_unit(p: float | str, unit: float) -> None:
+    rows = table(0)
+    made = prolate.mean(unit * rows, budget=BUDGET, error_norm=p, seed=0)
+    assert np.all(np.isfinite(made.estimate))
+    off = np.abs(made.estimate - unit * rows.mean(axis=0))
+    assert np.all(off < 6.0 * np.hypot(made.noise_std, made.clipping_std))
+
+
+@pytest.mark.parametrize("bulk", ["single value", "next to nothing"])
+def test_rare_values_that_are_lost_keep_their_first_mean(bulk, monkeypatch) -> None:
+    """A table of its own may show none of them, for its part of the budget."""
+    learn, mean_of_all = MEANS.learn_shape, MEANS._mean_of_all
+
+    def lost(view, *args, **options) -> tuple[object, object]:
+        searched, shape = learn(view, *args, **options)
+        if view.dimension > 1:
+            return searched, shape
+        if bulk == "single value":
+            return searched, replace(shape, constant=np.ones(1, dtype=bool))
+        return searched, replace(shape, constant=None, spread=1e-4 * shape.spread)
+
+    def nothing(view, shape, **options) -> Estimate:
+        if shape.center.size > 1:
+            return mean_of_all(view, shape, **options)
+        none = np.zeros(1)
+        return Estimate(none, 1e-9 + none, none, shape.rows, clipping_std=none)
+
+    monkeypatch.setattr(MEANS, "learn_shape", lost)
+    monkeypatch.setattr(MEANS, "_mean_of_all", nothing)
+    rows = [table(seed) for seed in range(6)]
+    assert np.max(np.abs(errors_of(rows)[1][:, 2])) < 5.0
+    monkeypatch.setattr(MEANS, "_AWAY", np.inf)  # a planted fault
+    assert np.max(np.abs(errors_of(rows)[1][:, 2])) > 10.0
+
+
+def test_moments_are_those_of_the_values() -> None:
+    rows = np.random.default_rng(0).normal(3.0, 2.0, (100_000, 2))
+    rows[:, 1] = np.random.default_rng(1).exponential(size=100_000)
+    curator = Curator(open_source(rows), Budget(rho=5.0), seed=0)
+    _, shape = learn_shape(curator, len(rows))
+    sides = column_sides.measure_column_sides(shape, np.arange(2), share=0.5)
+    square, kurtosis = sides.moments(np.full(2, 200.0), np.full(2, 200.0))
+    spread = rows.std(axis=0) / shape.spread
+    assert square == pytest.approx(spread**2, rel=0.1)
+    assert kurtosis == pytest.approx([3.0, 9.0], rel=0.25)
+    near, _ = sides.moments(np.ones(2), np.ones(2))
+    assert np.all(near < 0.8 * square)
