@@ -131,6 +131,9 @@ def main() -> None:
                     held[k].extend(found[1].tolist())
             ratios.append(0.5 * np.log(square[0] / square[1]))
         changed = np.array(ratios)[np.abs(ratios) > 1e-12]
+        if not changed.size:
+            print(f"{norm}: no table's columns were counted")
+            continue
         few = np.exp(np.quantile(changed, [0.1, 0.5, 0.9]))
         print(
             f"{norm}: errors x {np.exp(np.mean(ratios)):.3f}; where columns were counted "
