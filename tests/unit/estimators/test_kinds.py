@@ -12,10 +12,11 @@ import pytest
 import prolate
 from prolate import Budget
 from prolate.curator import Curator
-from prolate.estimators.clipping import column_sides, kinds
+from prolate.estimators.clipping import column_sides, ends, kinds
 from prolate.estimators.clipping.kinds import find_kinds
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.search.learn import learn_shape
+from prolate.estimators.search.shape import Shape
 from prolate.sources import open_source
 from prolate.theory import RELATIVE
 
@@ -63,6 +64,22 @@ def test_errors_are_smaller_than_of_columns_clipped_together(neighbors, monkeypa
     together, _ = errors_of(rows, neighbors=neighbors)
     print(neighbors, rms(errors), rms(together))
     assert rms(errors) < 0.75 * rms(together)
+
+
+def test_what_clipping_likely_takes_is_given_back() -> None:
+    rows = table(0)[:, :2]
+    one, index = np.ones(2), np.arange(2)
+    shape = Shape(
+        len(rows), Curator(open_source(rows), BUDGET), rows.mean(axis=0), rows.std(axis=0), 0.1
+    )
+
+    def found(lost: np.ndarray) -> np.ndarray:
+        curator = Curator(open_source(rows), BUDGET, seed=3)
+        cut = ends.Ends(index, one, one, lost, 0.0 * one, 0.0 * one, one, 0.0 * one)
+        return ends.mean_between_ends(curator, shape, cut, 2.0).value
+
+    given = np.array([0.25, -0.5])
+    assert found(given) - found(0.0 * given) == pytest.approx(given * shape.spread)
 
 
 def test_columns_with_missing_values(monkeypatch) -> None:
