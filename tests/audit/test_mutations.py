@@ -252,13 +252,14 @@ def test_a_fault_of_the_first_rows_is_seen(fault, name, monkeypatch) -> None:
         check(name, pairs, monkeypatch, "add-remove")
 
 
+class FromTheMiddle(ClippedSum):
+    """A sum of distances from a middle, as if a row moved it by one of them and not by two."""
+
+    def sensitivity_squared(self, _: Any) -> int:
+        return super().sensitivity_squared("add-remove")
+
+
 def an_interval_at_half_its_price(patch: pytest.MonkeyPatch) -> None:
-    """A sum of distances from its middle, as if a row moved it by one of them and not by two."""
-
-    class FromTheMiddle(ClippedSum):
-        def sensitivity_squared(self, _: Any) -> int:
-            return super().sensitivity_squared("add-remove")
-
     patch.setattr(interval, "ClippedSum", FromTheMiddle)
 
 
@@ -289,12 +290,6 @@ def looks(name: str, patch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 def ends_at_half_their_price(patch: pytest.MonkeyPatch) -> None:
-    """A sum of distances from the middles of columns' ends, as if a row moved it by one of them."""
-
-    class FromTheMiddle(ClippedSum):
-        def sensitivity_squared(self, _: Any) -> int:
-            return super().sensitivity_squared("add-remove")
-
     patch.setattr(ends, "ClippedSum", FromTheMiddle)
 
 
