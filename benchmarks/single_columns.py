@@ -2,8 +2,8 @@
 
     python benchmarks/single_columns.py [--runs 100] [--only TEXT]
 
-Shapes are those of `many_shapes.py` that make a difference in one column, and columns of more
-zeros. Printed are root mean square errors, without the worst of twenty runs, over that of the
+Shapes are those of `many_shapes.py` that make a difference in one column, columns of more zeros,
+and normal ones that end on one side. Printed are root mean square errors, without the worst of twenty runs, over that of the
 best fixed clip, R / R* of `accuracy.py`; and the part of the 95 % intervals that hold the sample's
 own mean. That clip is around the true mean, so an interval that is longer on one side can be
 better.
@@ -19,6 +19,7 @@ from functools import partial
 import numpy as np
 from accuracy import Setting, fixed_clip
 from many_shapes import SHAPES
+from scipy.stats import norm
 
 import prolate
 
@@ -36,9 +37,19 @@ def mostly_zeros(
     return (drawn - mean) / np.sqrt(mean * (1.0 + shape) - mean**2)
 
 
+def cut(rng: np.random.Generator, n: int, d: int, *, below: float) -> np.ndarray:
+    """Return standardized normal values, of which the lowest are all the same."""
+    part, density = norm.cdf(-below), norm.pdf(below)
+    mean = density - below * part
+    square = 1.0 - part - below * density + below**2 * part
+    return (np.maximum(rng.standard_normal((n, d)), -below) - mean) / np.sqrt(square - mean**2)
+
+
+ENDS = {f"ends {below:g} below": partial(cut, below=below) for below in (2.0, 1.6, 1.2)}
 DRAWS = {name: draw for name, draw in SHAPES.items() if name not in ALIKE} | {
     name: partial(mostly_zeros, part=part, shape=shape) for name, (part, shape) in ZEROS.items()
 }
+DRAWS |= ENDS
 
 
 def measure(shape: str, runs: int) -> tuple[list[float], list[float]]:

@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.clipping.allowance import allowance_of_mean
 from prolate.estimators.clipping.averages import Answer, average, with_center
+from prolate.estimators.clipping.balance import SHARE, Balance, measure_balance
 from prolate.estimators.clipping.first_look import expected_lengths
 from prolate.estimators.clipping.long_columns import long_columns, means_apart
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.clipping.tilt import (
+    Tilt,
+    counted_tilt,
     if_symmetric,
     measure_tilt,
     tilt_share,
@@ -96,24 +99,17 @@ def clipped_mean(
 
     # Step 4.
     first = rows.first_mean()
-    for_tilt = rows.share_of_tilt(first, for_tilt)
-    tilt = measure_tilt(
-        sample,
-        first.value,
-        shape.spread,
-        scale,
-        expected,
-        share=for_tilt,
-        rows=rows.few,
-        off=rows.off(first),
-    )
+    tilt, balance = rows.tilt(first, for_tilt)
     loss = Loss(expected, tilt, shape.spread, scale)
 
     # Step 5.
     left = rows.left_of_center(first)
 
     def bias_square(radius: Radii) -> Radii:
-        return loss.doubt_square(radius) + left * expected.cut(radius) ** 2
+        skewed = loss.doubt_square(radius)
+        if balance is not None:
+            skewed = np.maximum(skewed, balance.bias_square(radius))
+        return skewed + left * expected.cut(radius) ** 2
 
     radius = max(expected.best_radius(bias_square), hidden)
     if table is not None and scale.size > 1 and not hidden:
@@ -141,9 +137,16 @@ def clipped_mean(
         safe=expected.safe,
         share=for_variation,
     )
-    if scale.size == 1 and tilt.clear and reaches(expected, shape.spread, scale):
-        share = rows.share_of_last
-        return interval_mean(curator, first.value, shape.spread, expected, variation, share=share)
+    if balance is not None and (tilt.clear or balance.clear):
+        return interval_mean(
+            curator,
+            first.value,
+            shape.spread,
+            expected,
+            variation,
+            share=rows.share_of_last,
+            known=balance.sides if sample is curator else None,
+        )
     value, noise_std, bias = rows.last_mean(first, radius, loss, bias_square)
     allowed = allowance_of_mean(loss, bias=bias, radius=radius)
     return FoundMean(
@@ -243,6 +246,16 @@ class _Rows:
         expected = self.expected
         off = expected.off_square(self.off(first), self.shape.spread, self.scale)
         return off + self._rough * expected.cut(first.radius) ** 2
+
+    def tilt(self, first: Answer, least: float) -> tuple[Tilt, Balance | None]:
+        """Return how far rows are from symmetric, for a share of mu**2, `least` or more."""
+        expected, spread, scale, off = self.expected, self.shape.spread, self.scale, self.off(first)
+        about = self.sample, first.value, spread, scale, expected
+        share = self.share_of_tilt(first, least)
+        if scale.size > 1 or not reaches(expected, spread, scale):
+            return measure_tilt(*about, share=share, rows=self.few, off=off), None
+        balance = measure_balance(*about, share=max(SHARE * self.share, share), rows=self.few)
+        return counted_tilt(balance, spread, scale, expected, off=off), balance
 
     def share_of_tilt(self, first: Answer, least: float) -> float:
         """Return a share of mu**2 for the tilt, `least` or more.

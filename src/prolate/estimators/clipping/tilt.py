@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
+from prolate.estimators.clipping.balance import Balance
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.expected import Expected, kept_parts
 from prolate.estimators.neighbors import radii_apart
 from prolate.theory import effective_columns
 
-__all__ = ["Tilt", "if_symmetric", "measure_tilt", "tilt_share"]
+__all__ = ["Tilt", "counted_tilt", "if_symmetric", "measure_tilt", "tilt_share"]
 
 Floats = NDArray[np.float64]
 
@@ -161,6 +162,37 @@ def measure_tilt(
     total, noise = clipped_sum(
         curator, center, scale, radius, share=share, label="tilt", tilt=between
     )
+    return _tilt_of(total, noise, spread, scale, expected, rows=rows, off=off)
+
+
+def counted_tilt(
+    balance: Balance, spread: Floats, scale: Floats, expected: Expected, *, off: Floats
+) -> Tilt:
+    """Return how direction goes with length in a single column, by counts of its sides.
+
+    Other parameters are those of `measure_tilt`.
+    """
+    between, radius = _where(expected)
+
+    def weight(length: Floats) -> Floats:
+        return scale * _weight(length, between) * np.minimum(length, radius)
+
+    total, noise = balance.weighed(weight)
+    return _tilt_of(total, noise, spread, scale, expected, rows=balance.rows, off=off)
+
+
+def _tilt_of(
+    total: Floats,
+    noise: Floats,
+    spread: Floats,
+    scale: Floats,
+    expected: Expected,
+    *,
+    rows: float,
+    off: Floats,
+) -> Tilt:
+    """Return what the sum of tilted rows tells, and its noise, in the data's unit."""
+    between, radius = _where(expected)
     unit = expected.unit * rows
     total, noise = total / unit, noise / unit
     sampled = _sampled(expected, between, radius) / rows

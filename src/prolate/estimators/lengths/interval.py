@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurer
+from prolate.curator import Measurement, Measurer
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.beyond import Beyond, lost_part
 from prolate.estimators.lengths.clip import rounding_std
@@ -167,6 +167,7 @@ def interval_mean(
     variation: Variation,
     *,
     share: float,
+    known: Measurement | None = None,
 ) -> FoundMean:
     """Return the mean of one skewed column, for a share of mu**2.
 
@@ -181,6 +182,8 @@ def interval_mean(
     variation : Variation
         The column's variance.
     share : float
+    known : Measurement, optional
+        Of both sides of the same rows, which is paid already.
     """
     norms, stretch = expected.norms, expected.stretch
     apart = norms.edges > _CLUMPS * norms.typical
@@ -192,6 +195,7 @@ def interval_mean(
         unit=norms.typical,  # one spread
         share=share,
         clumps=bool(np.any(expected.clumps[1:] & apart)),
+        known=known,
     )
     details = {
         "stretch": stretch,
@@ -220,6 +224,7 @@ def skewed_mean(
     others: float = 0.0,
     share: float,
     clumps: bool = False,
+    known: Measurement | None = None,
 ) -> tuple[Clipped, Floats, float]:
     """Return the mean of a column clipped by what both its sides show, for a share of mu**2.
 
@@ -240,6 +245,8 @@ def skewed_mean(
     share : float
     clumps : bool
         Whether lengths showed rows that are together far out: all are then counted again.
+    known : Measurement, optional
+        Of both sides of the same rows, which is paid already.
     """
     rows, left = beyond.rows, curator.remaining
     for_sides = sides_share(curator, rows, share) * share
@@ -249,7 +256,9 @@ def skewed_mean(
         return clumps or max(planned.left, planned.right) > FAR
 
     most = _AGAIN * (share - for_sides)
-    low, high = measure_sides(curator, center, spread, rows, share=for_sides, most=most, far=far)
+    low, high = measure_sides(
+        curator, center, spread, rows, share=for_sides, most=most, far=far, known=known
+    )
     share = min(share - (left - curator.remaining), curator.remaining)
     found = clipped_to_interval(
         curator, center, spread, low, high, rows=rows, missing=center, share=share

@@ -36,6 +36,7 @@ EDGES = np.concatenate([_NEAR, _FAR])
 _SHARE, _LEAST_SHARE = (0.003, 0.35), 0.1  # wanted noise, over the rows, and largest share
 _ALMOST = 0.5  # times the noise of a count: twice what is wanted still shows a tail
 _SHARE_OF_FEW = (0.04, 0.45)  # the same, of the rows apart, where they are few
+_WORTH = 0.2  # of a share: what is left of it buys another count
 _TWICE = 2.0  # the share of a second count, over that of the first
 
 
@@ -65,6 +66,7 @@ def measure_sides(
     share: float,
     most: float = 0.0,
     far: Callable[[SideTail, SideTail], bool] | None = None,
+    known: Measurement | None = None,
 ) -> tuple[SideTail, SideTail]:
     """Return the tails of both sides of a single column, below its center and above it.
 
@@ -84,13 +86,24 @@ def measure_sides(
         What a second count may cost; 0 for none.
     far : callable, optional
         Returns whether noise that makes tails seem so heavy would be dear.
+    known : Measurement, optional
+        Counts of the same cells, which were paid already: of the share, the rest is left.
     """
     grid = sides_grid(center, spread)
-    sides = curator.measure(Histogram(grid), share=share, label="sides")
-    low, high = both_sides(sides.values, sides.std, rows)
+    if known is None:
+        sides = curator.measure(Histogram(grid), share=share, label="sides")
+        counts, noise = sides.values, sides.std
+    else:
+        counts, noise = known.values, known.std
+        more = share - known.share
+        if more > _WORTH * share:
+            counts, noise = _averaged(
+                counts, noise, curator.measure(Histogram(grid), share=more, label="sides")
+            )
+    low, high = both_sides(counts, noise, rows)
     if most > 0.0 and (low.doubtful or high.doubtful or (far is not None and far(low, high))):
-        counts, noise = counted_again(curator, grid, sides, share=share, most=most)
-        low, high = both_sides(counts, noise, rows, again=True)
+        again = curator.measure(Histogram(grid), share=min(_TWICE * share, most), label="sides")
+        low, high = both_sides(*_averaged(counts, noise, again), rows, again=True)
     return low, high
 
 
@@ -101,11 +114,15 @@ def counted_again(
 
     For twice the first one's share, or `most`.
     """
-    share = min(_TWICE * share, most)
-    again = curator.measure(Histogram(grid), share=share, label="sides")
-    first = again.std**2 / (sides.std**2 + again.std**2)
-    counts = first * sides.values + (1.0 - first) * again.values
-    return counts, float(np.hypot(first * sides.std, (1.0 - first) * again.std))
+    again = curator.measure(Histogram(grid), share=min(_TWICE * share, most), label="sides")
+    return _averaged(sides.values, sides.std, again)
+
+
+def _averaged(counts: Floats, noise: float, again: Measurement) -> tuple[Floats, float]:
+    """Return the average of counts and those of a second measurement, and its noise."""
+    first = again.std**2 / (noise**2 + again.std**2)
+    counts = first * counts + (1.0 - first) * again.values
+    return counts, float(np.hypot(first * noise, (1.0 - first) * again.std))
 
 
 def sides_share(curator: Measurer, rows: float, share: float) -> float:
