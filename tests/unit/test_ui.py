@@ -465,6 +465,16 @@ def test_booleans_are_expected_to_be_sums_within_their_bounds(tmp_path: Path) ->
     assert "SD" in expect(plan, {}, schema.rows)["columns"]["smokes"]["noise"]
 
 
+def test_groups_of_booleans_are_not_to_be_found(tmp_path: Path) -> None:
+    table = pa.table({"smokes": [True, False] * 500, "age": list(range(1000))})
+    pq.write_table(table, tmp_path / "b.parquet")
+    fields = LINE | {"statistic": "mean", "columns": ["age"], "by": "smokes", "keys": []}
+    plan = Plan.read(fields, read_schema(str(tmp_path / "b.parquet")))
+    assert not plan.finds_keys
+    assert plan.charge.budget == plan.budget
+    assert list(plan.release(None, lambda *_: None)) == ["false", "true"]
+
+
 def test_what_is_expected_is_what_is_then_stated(page: Served) -> None:
     found = page.post("expected", PLAN)
     release = prolate.sum(

@@ -7,6 +7,7 @@ groups does not depend on how many columns make them.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -21,9 +22,19 @@ from prolate.release.key import Key, as_key, in_words
 from prolate.sources.labels import Labels, text_of
 from prolate.sources.source import Block, Source
 
-__all__ = ["By", "JoinedLabels", "Keys", "WithJoinedLabels", "check_keys", "columns_of"]
+__all__ = [
+    "By",
+    "JoinedLabels",
+    "Keys",
+    "WithJoinedLabels",
+    "check_keys",
+    "columns_of",
+    "keys_of_types",
+]
 
 By = str | int | Sequence[str | int]
+_MOST_KEYS = 1024  # of columns of booleans, before it is better to look which there are
+
 Keys = Sequence[str | int] | Sequence[tuple[str | int, ...]] | Mapping[str, Sequence[str | int]]
 
 
@@ -49,8 +60,8 @@ def columns_of(by: By | None) -> list[str | int]:
     return list(by)
 
 
-def check_keys(columns: Sequence[str | int], keys: Keys | None, budget: Budget) -> list[Key] | None:
-    """Return the public keys as text, or None where they are to be found privately.
+def check_keys(columns: Sequence[str | int], keys: Keys | None) -> list[Key] | None:
+    """Return the keys that are given as text, or None if there are none.
 
     Parameters
     ----------
@@ -59,25 +70,17 @@ def check_keys(columns: Sequence[str | int], keys: Keys | None, budget: Budget) 
     keys : sequence, mapping or None
         Labels; of several columns tuples of them, or each column's by its name, which stand
         for all their combinations.
-    budget : Budget
 
     Raises
     ------
     InputError
         If there are keys and no columns, or a key is no label, or is there twice.
-    BudgetError
-        If keys are to be found, and the budget has no delta.
     """
     if not columns:
         if keys is not None:
             raise InputError("keys are those of groups; name their column, such as by='region'.")
         return None
     if keys is None:
-        if "delta" not in budget.stated:
-            raise BudgetError(
-                "Finding out which groups there are needs a budget with a delta, such as "
-                "Budget(epsilon=1, delta=1e-6). Or give the groups: keys=['north', 'south']."
-            )
         return None
     if isinstance(keys, Mapping):
         if set(keys) != set(columns):
@@ -96,6 +99,33 @@ def check_keys(columns: Sequence[str | int], keys: Keys | None, budget: Budget) 
     if not texts:
         raise InputError("keys=[] leaves no group; name at least one, or leave keys out.")
     return texts
+
+
+def keys_of_types(labels: Sequence[Labels], budget: Budget) -> list[Key] | None:
+    """Return the keys that nobody has to give, or None where they are to be found privately.
+
+    Of columns of booleans, these are False and True, or their combinations: their types say so,
+    whatever is in the rows. One column of others among them, and combinations are found.
+
+    Parameters
+    ----------
+    labels : sequence of Labels
+        Those of the columns of groups.
+    budget : Budget
+
+    Raises
+    ------
+    BudgetError
+        If keys are to be found, and the budget has no delta.
+    """
+    if 0 < math.prod(len(one.every) for one in labels) <= _MOST_KEYS:
+        return [as_key(row) for row in product(*(one.every for one in labels))]
+    if "delta" not in budget.stated:
+        raise BudgetError(
+            "Finding out which groups there are needs a budget with a delta, such as "
+            "Budget(epsilon=1, delta=1e-6). Or give the groups: keys=['north', 'south']."
+        )
+    return None
 
 
 def _listed(keys: Any) -> list[Any]:

@@ -24,6 +24,7 @@ from prolate.measurement import Measurement
 from prolate.queries import Count
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import Key, in_words
+from prolate.sources.label_types import LabelType
 from prolate.sources.source import Block, Source
 from prolate.sources.threads import thread_count
 
@@ -74,6 +75,7 @@ def release_groups(
     terms: Terms,
     by: Key,
     keys: Sequence[Key] | None,
+    by_types: tuple[LabelType, ...],
     *,
     bounds: Bounds | None,
     seed: int | None,
@@ -95,6 +97,8 @@ def release_groups(
     keys : sequence or None
         The keys of the groups, public, or None: then those are found that are surely large
         enough not to be one person's.
+    by_types : tuple of str
+        What values the labels of each column of groups are.
     bounds, seed
         As for `prolate.mean`.
     ledger : Ledger or None
@@ -151,6 +155,7 @@ def release_groups(
     return GroupedRelease(
         statistic=job.statistic,
         by=by,
+        by_types=by_types,
         groups=found,
         columns=job.names(names),
         budget=terms.price,

@@ -10,7 +10,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.api.group_columns import By, Keys, WithJoinedLabels, check_keys, columns_of
+from prolate.api.group_columns import (
+    By,
+    Keys,
+    WithJoinedLabels,
+    check_keys,
+    columns_of,
+    keys_of_types,
+)
 from prolate.api.groups import check_source, release_groups
 from prolate.api.options import Columns, Engine
 from prolate.api.signing import sign
@@ -131,13 +138,15 @@ class Job:
         check_progress(progress)
         kind = check_unit(unit, contribution, max_rows)
         groups = columns_of(by)
-        public = check_keys(groups, keys, price)
+        public = check_keys(groups, keys)
         if self.needs_zcdp:
             price = price.for_zcdp()
         labels = [*([] if unit is None else [unit]), *groups]
         source = open_source(data, columns, engine=engine, labels=labels)
         job = replace(self, left_out=() if self.only_counts else source.left_out)
+        of_groups = source.labels[len(source.labels) - len(groups) :]
         if groups:
+            public = public or keys_of_types(of_groups, price)
             check_source(source, len(groups), public)
         marks = source.columns[len(source.columns) - len(labels) :]
         if len(groups) > 1:
@@ -158,6 +167,7 @@ class Job:
                     terms,
                     as_key(marks[len(labels) - len(groups) :]),
                     public,
+                    tuple(one.kind for one in of_groups),
                     bounds=bounds,
                     seed=seed,
                     ledger=book,

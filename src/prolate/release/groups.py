@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
@@ -25,12 +26,14 @@ from prolate.release.key import Key, as_key, in_words, parts, read_key
 from prolate.release.release import STATISTICS, Release, installed_version
 from prolate.release.shown import Shown
 from prolate.release.unit import Unit
+from prolate.sources.label_types import LABEL_TYPES, LabelType, typed
 from prolate.sources.labels import text_of
 
 __all__ = ["SCHEMA", "GroupedRelease"]
 
 SCHEMA = "prolate.groups"
 _SHOWN_ROWS = 40
+_TYPES: dict[LabelType, type] = {"text": str, "boolean": bool, "integer": int, "number": float}
 
 _FIELDS: dict[str, Reader] = {
     "statistic": read_text,
@@ -42,7 +45,11 @@ _FIELDS: dict[str, Reader] = {
     "private": read_flag,
     "prolate_version": read_text,
 }
-_OPTIONAL: dict[str, Reader] = {"unit": read_mapping, "keys_delta": read_number}
+_OPTIONAL: dict[str, Reader] = {
+    "unit": read_mapping,
+    "keys_delta": read_number,
+    "by_types": read_list(read_text),
+}
 _GROUP: dict[str, Reader] = {"key": read_key, "release": read_mapping}
 
 
@@ -59,6 +66,9 @@ class GroupedRelease(Shown):
         What was estimated; see `Release`.
     by : str or tuple of str
         The column, or columns, that say which group each row is in.
+    by_types : tuple of str
+        What the labels of each of these columns are by its type: ``"text"``, ``"boolean"``,
+        ``"integer"`` or ``"number"``. `table` and the frames have such values.
     groups : dict
         Maps the key of each group to its `Release`. A key is text, or a tuple of texts if there
         are several columns in `by`.
@@ -97,6 +107,7 @@ class GroupedRelease(Shown):
     neighbors: Neighbors
     unit: Unit | None = None
     keys_delta: float | None = None
+    by_types: tuple[LabelType, ...] = ()  # empty: all are text
     private: bool = True
     prolate_version: str = field(default_factory=installed_version)
 
@@ -106,6 +117,9 @@ class GroupedRelease(Shown):
         if self.statistic not in STATISTICS or self.neighbors not in get_args(Neighbors):
             raise ReleaseError("The statistic or neighbors of this grouped release are unknown.")
         width = len(parts(self.by))
+        object.__setattr__(self, "by_types", tuple(self.by_types) or ("text",) * width)
+        if len(self.by_types) != width or not set(self.by_types) <= set(LABEL_TYPES):
+            raise ReleaseError("The types of the columns of groups are unknown, or too many.")
         for key, release in self.groups.items():
             own = (self.statistic, self.columns, self.budget, self.neighbors, self.unit)
             its = (
@@ -183,6 +197,15 @@ class GroupedRelease(Shown):
         return words.guarantee(self)
 
     @property
+    def keys_origin(self) -> str:
+        """Where the keys come from: ``"given"``, ``"given by the type"``, ``"found privately"``."""
+        if self.keys_delta is not None:
+            return "found privately"
+        width = len(self.by_types)
+        every = set(self.by_types) == {"boolean"} and len(self.groups) == 2**width
+        return f"given by the type{'s' if width > 1 else ''}" if every else "given"
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """The warnings of all groups, each after the groups that it is about."""
         whose: dict[str, list[str]] = {}
@@ -204,12 +227,14 @@ class GroupedRelease(Shown):
         """Return the records of `Release.table` of all groups, in one list.
 
         Each starts with the fields ``group`` and ``n``. If `by` has several columns, a field
-        for each of them replaces ``group``.
+        for each of them replaces ``group``. Labels of columns of booleans and numbers are such
+        values (unless a key is none), so that tables can be joined with the data.
         """
-        names = self._labels()
+        columns = self._labels()
+        rows = zip(*columns.values(), strict=True)
         return [
-            {**dict(zip(names, parts(key), strict=True)), "n": release.n, **record}
-            for key, release in self.groups.items()
+            {**dict(zip(columns, labels, strict=True)), "n": release.n, **record}
+            for labels, release in zip(rows, self.groups.values(), strict=True)
             for record in release.table(level)
         ]
 
@@ -217,14 +242,24 @@ class GroupedRelease(Shown):
         first = self.first
         own = {"column": str, **dict.fromkeys(views.NUMBERS, float)}
         fields = own if first is None else first._fields()
-        return {**dict.fromkeys(self._labels(), str), "n": float, **fields}
+        columns = zip(self._labels().items(), self.by_types, strict=True)
+        labels = {
+            name: type(values[0]) if values else _TYPES[kind] for (name, values), kind in columns
+        }
+        return {**labels, "n": float, **fields}
 
-    def _labels(self) -> tuple[str, ...]:
+    def _label_names(self) -> tuple[str, ...]:
         """Return the names of the fields that say which group a record is of."""
         if isinstance(self.by, str):
             return ("group",)
         known = {"n", "column", "q", "with", *views.NUMBERS}
         return tuple(f"group {name}" if name in known else name for name in self.by)
+
+    def _labels(self) -> dict[str, Sequence[Any]]:
+        """Return these fields' values: the label of each group."""
+        texts = zip(*map(parts, self.groups), strict=True) if self.groups else repeat(())
+        columns = zip(self._label_names(), texts, self.by_types, strict=False)
+        return {name: typed(each, kind) for name, each, kind in columns}
 
     def plot(self, *, level: float = 0.95) -> NDArray[np.object_]:
         """Draw a picture for each number, with a row for each group, and return their axes.
@@ -267,6 +302,8 @@ class GroupedRelease(Shown):
             fields["unit"] = self.unit.to_dict()
         if self.keys_delta is not None:
             fields["keys_delta"] = self.keys_delta
+        if set(self.by_types) != {"text"}:
+            fields["by_types"] = list(self.by_types)
         return {**fields, "groups": groups}
 
     @classmethod
@@ -291,7 +328,7 @@ class GroupedRelease(Shown):
         """Return the first line of the text: statistic, groups, budget and neighbors."""
         private = "Private" if self.private else "NOT PRIVATE (seeded)"
         count = len(self.groups)
-        keys = "keys given" if self.keys_delta is None else "keys found privately"
+        keys = f"keys {self.keys_origin}"
         unit = "" if self.unit is None else f", unit: {words.printable(str(self.unit))}"
         return (
             f"{private} {self.subject}: {count:,} "
@@ -304,7 +341,7 @@ class GroupedRelease(Shown):
     ) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the printed table, as text."""
         first, releases = self.first, list(self.groups.values())
-        names = [words.printable(name) for name in self._labels()]
+        names = [words.printable(name) for name in self._label_names()]
         if first is None:
             return names, []
         counted = first.statistic == "count"

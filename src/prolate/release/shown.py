@@ -43,7 +43,7 @@ class Shown:
         raise NotImplementedError
 
     def _fields(self) -> dict[str, type]:
-        """Return the names of what the records of `table` hold: text or numbers."""
+        """Return the names of what the records of `table` hold, and their types."""
         raise NotImplementedError
 
     @classmethod

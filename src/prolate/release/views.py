@@ -194,6 +194,18 @@ def _matrix_cells(release: Release) -> tuple[list[str], list[list[str]]]:
     return [release.statistic, *names], rows
 
 
+def pair_cells(release: Release, level: float) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of what a small printed matrix leaves out, each pair once."""
+    parts = [part for part in stated(release) if part != "noise"]
+    header = value_header(release, parts, level, intervals=True)[2:]  # without "with", estimates
+    places = list(zip(*(axis.tolist() for axis in each(release)), strict=True))
+    rows = [
+        [name_of(release, place), *numbers(record, parts, intervals=True)[1:]]
+        for place, record in zip(places, release._records(places, level), strict=True)
+    ]
+    return [release.statistic, *header], rows
+
+
 def middle_out(rows: list[list[str]], limit: int) -> list[list[str]]:
     """Return at most `limit` rows and one that says how many were left out between them."""
     head, tail = _ends(len(rows), limit)
@@ -244,7 +256,7 @@ def frame(shown: Shown, level: float) -> pd.DataFrame:
         raise ImportError(_missing(shown, "to_frame", "pandas")) from error
     fields = shown._fields()
     result = pd.DataFrame.from_records(shown.table(level), columns=list(fields))
-    return result.astype({name: np.float64 for name, kind in fields.items() if kind is float})
+    return result.astype({name: kind for name, kind in fields.items() if kind is not str})
 
 
 def polars_frame(shown: Shown, level: float) -> pl.DataFrame:
@@ -260,7 +272,7 @@ def arrow_table(shown: Shown, level: float) -> pa.Table:
     """Return the records of a release as an Arrow table."""
     import pyarrow as pa
 
-    kinds = {str: pa.string(), float: pa.float64()}
+    kinds = {str: pa.string(), float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
     fields = [(name, kinds[kind]) for name, kind in shown._fields().items()]
     return pa.Table.from_pylist(shown.table(level), schema=pa.schema(fields))
 

@@ -222,10 +222,10 @@ def facts(release: Release) -> list[tuple[str, str]]:
 
 def group_facts(groups: GroupedRelease) -> list[tuple[str, str]]:
     """Return how the releases of groups were made: names and values."""
-    keys = "given" if groups.keys_delta is None else "found privately"
+    of = printable(in_words(groups.by))
     found = [
         ("statistic", groups.statistic),
-        ("groups", f"{len(groups):,} of {printable(in_words(groups.by))}; the keys were {keys}"),
+        ("groups", f"{len(groups):,} of {of}; the keys were {groups.keys_origin}"),
     ]
     return [*found, *([_maker(groups)] if groups.first is None else _making(groups.first))]
 

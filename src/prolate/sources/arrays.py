@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.sources.choosing import Schema, Wanted, choose
+from prolate.sources.label_types import type_of_numpy
 from prolate.sources.labels import Labels, encoded
 from prolate.sources.source import Block, Source, position_names
 
@@ -78,7 +79,7 @@ class ArraySource(Source):
         chosen = (*values, *marks)
         super().__init__(chosen, array.shape[0], block_bytes)
         self._array = array
-        self.labels = tuple(Labels(flags=array.dtype == np.bool_) for _ in marks)
+        self.labels = tuple(Labels(kind=type_of_numpy(array.dtype.kind)) for _ in marks)
         if array.dtype == np.bool_:
             self.flags = frozenset(values)
         if array.dtype.kind in WHOLE:

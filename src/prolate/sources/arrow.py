@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from prolate.errors import InputError
 from prolate.sources.choosing import Schema, Wanted, choose, index_beside
 from prolate.sources.dictionaries import decoded
+from prolate.sources.label_types import LabelType
 from prolate.sources.labels import Labels, is_label
 from prolate.sources.periods import type_of_pandas
 from prolate.sources.source import Block, Source
@@ -31,7 +32,6 @@ __all__ = [
     "dense_blocks",
     "fill",
     "flag_columns",
-    "is_flag",
     "is_numeric",
     "nested_columns",
     "unusable_columns",
@@ -93,7 +93,8 @@ class ArrowSource(BatchSource):
         chosen = (*values, *marks)
         super().__init__(chosen, None, block_bytes)
         flags = flag_columns(schema)
-        self.labels = tuple(Labels(flags=name in flags) for name in marks)
+        types = label_types(schema)
+        self.labels = tuple(Labels(kind=types[name]) for name in marks)
         self.flags, self.whole = (
             names.intersection(values) for names in (flags, whole_columns(schema))
         )
@@ -193,7 +194,7 @@ def _name_of(kind: pa.DataType) -> str:
 
 def flag_columns(schema: pa.Schema) -> frozenset[str]:
     """Return the columns of a schema that are booleans."""
-    return frozenset(field.name for field in schema if is_flag(field.type))
+    return frozenset(name for name, kind in label_types(schema).items() if kind == "boolean")
 
 
 def whole_columns(schema: pa.Schema) -> frozenset[str]:
@@ -206,18 +207,28 @@ def whole_columns(schema: pa.Schema) -> frozenset[str]:
     )
 
 
-def is_flag(kind: pa.DataType) -> bool:
-    """Return whether an Arrow type is one of booleans.
+def label_types(schema: pa.Schema) -> dict[str, LabelType]:
+    """Return what values labels of each column of a schema are."""
+    return {field.name: label_type(field.type) for field in schema}
+
+
+def label_type(kind: pa.DataType) -> LabelType:
+    """Return what values labels of an Arrow type are.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> is_flag(pa.run_end_encoded(pa.int32(), pa.bool_())), is_flag(pa.int8())
-    (True, False)
+    >>> label_type(pa.run_end_encoded(pa.int32(), pa.bool_())), label_type(pa.date32())
+    ('boolean', 'text')
     """
     from pyarrow import types
 
-    return bool(types.is_boolean(_type_of_values(kind)))
+    kind = _type_of_values(kind)
+    if types.is_boolean(kind):
+        return "boolean"
+    if types.is_integer(kind):
+        return "integer"
+    return "number" if types.is_floating(kind) else "text"
 
 
 def _type_of_values(kind: pa.DataType) -> pa.DataType:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from prolate.sources.arrow import flag_columns, nested_columns, unusable_columns, whole_columns
+from prolate.sources.arrow import (
+    flag_columns,
+    label_types,
+    nested_columns,
+    unusable_columns,
+    whole_columns,
+)
 from prolate.sources.files import DataFile
 from prolate.sources.paths import name_for_arrow, readable
 
@@ -35,7 +41,7 @@ class ArrowFile(DataFile):
             schema = reader.schema
             super().__init__(path, schema.names, unusable_columns(schema), self._count(path))
             self.nested, self.flags = nested_columns(schema), flag_columns(schema)
-            self.whole = whole_columns(schema)
+            self.whole, self.label_types = whole_columns(schema), label_types(schema)
 
     def _bytes(self) -> pa.NativeFile:
         """Open the file; mapped only where a batch could take much memory.

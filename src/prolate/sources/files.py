@@ -20,12 +20,14 @@ from prolate.errors import InputError, listed
 from prolate.sources.arrow import (
     BatchSource,
     flag_columns,
+    label_types,
     nested_columns,
     unusable_columns,
     whole_columns,
 )
 from prolate.sources.cells import Commas
 from prolate.sources.choosing import Schema, Wanted, choose, index_beside, without_index
+from prolate.sources.label_types import LabelType, common_type
 from prolate.sources.labels import Labels
 from prolate.sources.partitions import keys_of, with_keys
 from prolate.sources.paths import (
@@ -62,6 +64,8 @@ class DataFile(ABC):
     ----------
     nested : dict
         The columns that cannot be labels, each with its type.
+    label_types : dict
+        What values the labels of its own columns are, where their types say it.
     labels : tuple of str
         The columns that are read as labels.
     twice : frozenset of str
@@ -99,6 +103,7 @@ class DataFile(ABC):
         self.names = tuple(names)
         self.unusable = dict(unusable)
         self.nested: dict[str, str] = {}
+        self.label_types: dict[str, LabelType] = {}
         self.n_rows = n_rows
         self.keys: dict[str, pa.Scalar] = {}
         self.spare = next((name for name in names if name not in unusable), *names[:1])
@@ -114,6 +119,12 @@ class DataFile(ABC):
             for name, value in self.keys.items()
             if str(value.type) == "string"
         }
+
+    def label_type(self, name: str) -> LabelType:
+        """Return what values the labels of a column are; names of folders hold whole numbers."""
+        if name in self.keys and name not in self.unusable:
+            return "integer"
+        return self.label_types.get(name, "text")
 
     def read(self, columns: Sequence[str], rows: int, size: int) -> Iterator[pa.RecordBatch]:
         """Yield batches as `batches` does, with the columns of folders."""
@@ -148,7 +159,7 @@ class ParquetDataFile(DataFile):
             schema, about = file.schema_arrow, file.metadata
             super().__init__(path, schema.names, unusable_columns(schema), about.num_rows)
             self.nested, self.flags = nested_columns(schema), flag_columns(schema)
-            self.whole = whole_columns(schema)
+            self.whole, self.label_types = whole_columns(schema), label_types(schema)
             groups = range(about.num_row_groups)
             self.group_rows = tuple(about.row_group(group).num_rows for group in groups)
 
@@ -256,7 +267,7 @@ class FileSource(BatchSource):
                 {text for file in self._files if name not in file.keys for text in file.missing},
                 decimal_commas=any(file.decimal_commas for file in self._files),
                 whole=all(name in file.keys and name not in file.unusable for file in self._files),
-                flags=all(name in file.flags for file in self._files),
+                kind=common_type(file.label_type(name) for file in self._files),
             )
             for name in marks
         )

@@ -16,6 +16,7 @@ from prolate.errors import InputError
 from prolate.sources.arrays import WHOLE, plain
 from prolate.sources.arrow import fill, is_numeric
 from prolate.sources.choosing import Schema, Wanted, choose, index_beside
+from prolate.sources.label_types import LabelType, type_of_numpy
 from prolate.sources.labels import Labels, is_label
 from prolate.sources.source import Block, Source
 
@@ -63,7 +64,7 @@ class PandasSource(Source):
         super().__init__(chosen, len(frame), block_bytes)
         self.left_out = index_beside(wanted.columns, names, chosen)
         where = {name: j for j, name in enumerate(names)}
-        self.labels = tuple(Labels(flags=_is_flag(dtypes[where[name]])) for name in marks)
+        self.labels = tuple(Labels(kind=_label_type(dtypes[where[name]])) for name in marks)
         self.flags = frozenset(name for name in values if _is_flag(dtypes[where[name]]))
         self.whole = frozenset(name for name in values if dtypes[where[name]].kind in WHOLE)
         positions = [where[name] for name in chosen]
@@ -151,6 +152,11 @@ def _is_flag(dtype: Any) -> bool:
     """Return whether a type of pandas is one of booleans."""
     inner = getattr(dtype, "subtype", dtype)  # of sparse columns
     return str(inner).partition("[")[0] in ("bool", "boolean")
+
+
+def _label_type(dtype: Any) -> LabelType:
+    """Return the type of labels of a column of pandas'."""
+    return "boolean" if _is_flag(dtype) else type_of_numpy(getattr(dtype, "kind", ""))
 
 
 def _unusable(frame: Any, position: int, dtype: Any) -> str | None:

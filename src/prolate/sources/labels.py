@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError, shown
 from prolate.sources.dictionaries import decoded
+from prolate.sources.label_types import LabelType
 from prolate.sources.periods import is_of_pandas
 
 __all__ = ["Labels", "encoded", "is_label", "text_of"]
@@ -51,8 +52,8 @@ class Labels:
         Whether whole numbers may be written like 7,0.
     whole : bool
         Whether all are whole numbers, so that a public label such as 01 stands for 1.
-    flags : bool
-        Whether the type of the column says that all are booleans.
+    kind : {"text", "boolean", "integer", "number"}
+        What values they are by the type of the column; see `prolate.sources.label_types`.
 
     Examples
     --------
@@ -68,10 +69,10 @@ class Labels:
         *,
         decimal_commas: bool = False,
         whole: bool = False,
-        flags: bool = False,
+        kind: LabelType = "text",
     ) -> None:
         self._known: dict[bytes | None, int] = {}
-        self._decimal_commas, self._whole, self._flags = decimal_commas, whole, flags
+        self._decimal_commas, self._whole, self.kind = decimal_commas, whole, kind
         self._missing = frozenset(text.encode() for text in missing)
 
     def __len__(self) -> int:
@@ -97,6 +98,14 @@ class Labels:
             text = text.lstrip(b"0") or b"0"
         return self._known.setdefault(text, len(self._known))
 
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All labels that rows can have, where the type of the column says which these are.
+
+        Categories are none: they may be those that are in the rows.
+        """
+        return ("false", "true") if self.kind == "boolean" else ()
+
     def refusal(self, label: object) -> str | None:
         """Return why no row can have a public label, or None if one may."""
         text = text_of(label)
@@ -105,7 +114,7 @@ class Labels:
                 f"In a CSV file {text!r} is a missing value, so no group can have that key; give "
                 "the group another name, or store the rows as Parquet."
             )
-        if self._flags and text not in ("true", "false"):
+        if self.every and text not in self.every:
             return (
                 "The groups of a column of booleans are True and False, so no group can have the "
                 f"key {text!r}."

@@ -6,6 +6,7 @@ from typing import Any
 
 from prolate.errors import InputError
 from prolate.sources.choosing import Schema, Wanted, choose, index_beside
+from prolate.sources.label_types import LabelType
 from prolate.sources.labels import Labels
 from prolate.sources.spark import SparkSource
 from prolate.sources.spark_tasks import RowReader
@@ -68,11 +69,24 @@ def frame_source(frame: Any, wanted: Wanted, block_bytes: int) -> SparkSource:
     reader = RowReader(width, max(1, block_bytes // (8 * width)))
     source = SparkSource(numbered.select(*parts), reader, (*chosen, *marks), block_bytes)
     source.left_out = index_beside(wanted.columns, names, source.columns)
+    types = {field.name: _label_type(field.dataType) for field in fields}
     flags, whole = (
         {field.name for field in fields if isinstance(field.dataType, kinds)}
         for kinds in (BooleanType, BooleanType | IntegralType)
     )
-    source.labels = tuple(Labels(flags=name in flags) for name in marks)
+    source.labels = tuple(Labels(kind=types[name]) for name in marks)
     source.flags = frozenset(flags.intersection(chosen))
     source.whole = frozenset(whole.intersection(chosen))
     return source
+
+
+def _label_type(kind: Any) -> LabelType:
+    """Return what values labels of a type of Spark's are."""
+    from pyspark.sql.types import BooleanType, DecimalType, FractionalType, IntegralType
+
+    if isinstance(kind, BooleanType):
+        return "boolean"
+    if isinstance(kind, IntegralType):
+        return "integer"
+    real = isinstance(kind, FractionalType) and not isinstance(kind, DecimalType)
+    return "number" if real else "text"

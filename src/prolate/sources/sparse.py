@@ -15,6 +15,7 @@ from prolate.sources.arrays import WHOLE, check_numbers
 from prolate.sources.choosing import Schema, Wanted, choose
 from prolate.sources.entries import checked
 from prolate.sources.kept import Thinning
+from prolate.sources.label_types import type_of_numpy
 from prolate.sources.labels import Labels, encoded
 from prolate.sources.source import Block, Source, position_names
 from prolate.sources.sparse_rows import SparseReader, SparseRows
@@ -70,7 +71,7 @@ class SparseSource(Source):
             schema = Schema(names, "the sparse array", by_position=True)
             values, marks = choose(wanted, schema)
             chosen = (*values, *marks)
-            self.labels = tuple(Labels(flags=matrix.dtype == np.bool_) for _ in marks)
+            self.labels = tuple(Labels(kind=type_of_numpy(matrix.dtype.kind)) for _ in marks)
         super().__init__(chosen, int(matrix.shape[0]), block_bytes)
         if matrix.dtype.kind in WHOLE:
             self.whole = frozenset(chosen)

@@ -240,6 +240,8 @@ def _people(fields: Mapping[str, Any], columns: list[str], schema: Schema) -> di
     elif "unit" in found and fields.get("contribution", "mean") != "mean":
         raise InputError("Choose how a person counts: with their mean, or with some of their rows.")
     keys = _texts(fields.get("keys"), "groups") if "by" in found else []
+    if not keys and found.get("by") in schema.flags:
+        keys = ["false", "true"]  # as their type says
     return found | ({"keys": keys} if keys else {})
 
 
