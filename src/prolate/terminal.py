@@ -19,7 +19,15 @@ from prolate.ledger import Ledger
 from prolate.measurement import Progress
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import parts
-from prolate.release.views import aligned, cells, middle_out, round_to, shown_as_matrix
+from prolate.release.views import (
+    aligned,
+    cells,
+    each,
+    middle_out,
+    pair_cells,
+    round_to,
+    shown_as_matrix,
+)
 from prolate.release.words import (
     NO_GROUPS,
     NOT_PRIVATE,
@@ -102,6 +110,9 @@ def print_release(release: Release, *, level: float, receipt: bool, intervals: b
         out.print(NOT_PRIVATE, style="bold red", soft_wrap=True)
     out.print()
     print_table(out, *cells(release, level, intervals=intervals))
+    if intervals and shown_as_matrix(release) and each(release)[0].size:
+        out.print()
+        print_table(out, *pair_cells(release, level))
     out.print()
     print_notes(out, _notes(release, level, intervals=intervals))
     if receipt:
@@ -127,7 +138,7 @@ def print_groups(
         print_table(out, header, rows, left=columns)
     out.print()
     first = max(release.groups.values(), key=lambda one: one.has_intervals, default=None)
-    notes = [] if first is None else _notes(first, level, intervals=intervals)
+    notes = [] if first is None else _notes(first, level, intervals=intervals, of_groups=True)
     own = {"guarantee": release.guarantee}
     notes = [(name, own.get(name, words)) for name, words in notes if name != "warning"]
     if first is not None and first.statistic != "count":
@@ -141,14 +152,16 @@ def print_groups(
         print_receipt(first, out)
 
 
-def _notes(release: Release, level: float, *, intervals: bool) -> list[tuple[str, str]]:
+def _notes(
+    release: Release, level: float, *, intervals: bool, of_groups: bool = False
+) -> list[tuple[str, str]]:
     method = release.method
     if not release.is_matrix and release.statistic not in ("quantile", "regression", "count"):
         method += f", noise shaped for {error_in_words(release.error_norm)}"
     notes = []
     if release.noise_std is not None:
         notes.append(("± noise", "standard deviation of the privacy noise alone"))
-    matrix = shown_as_matrix(release)
+    matrix = of_groups and shown_as_matrix(release)
     if release.sampling_std is not None and not matrix:
         notes.append(("± sampling", "that of drawing the rows"))
     if matrix:

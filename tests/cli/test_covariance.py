@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import prolate
 from prolate.cli import main
 
 Run = Callable[..., tuple[int, str, str]]
@@ -45,6 +46,24 @@ def test_prints_a_matrix(run, rows) -> None:
     cost = next(line for line in lines if line.startswith("cost"))
     assert float(cost.split()[1]) == pytest.approx(2.0, abs=0.2)
     assert "rough covariance" in out
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_a_matrix_has_intervals_below_it(run, rows, tmp_path, level) -> None:
+    """It had none, though vectors have, and --level changed nothing."""
+    _, out, _ = run("covariance", rows, *MU, "--level", level, "-o", tmp_path / "r.json")
+    release = prolate.Release.from_json(tmp_path / "r.json")
+    for i, j in ((0, 0), (0, 1), (1, 1), (2, 2)):
+        name = f"{release.columns[i]} with {release.columns[j]}"
+        line = next(line for line in out.splitlines() if line.startswith(name))
+        low, high = (float(end) for end in line.removeprefix(name).split()[1::2])
+        noise = release.noise_std[i, j]
+        assert (low, high) == pytest.approx(release.interval(level)[i, j], abs=noise)
+    assert f"{100 * level:g}% interval  for the covariance of the population" in out
+    _, out, _ = run("covariance", rows, *MU, "--correlation", "-c", "age,cost")
+    assert [line.split()[:3] for line in out.splitlines() if line.startswith("age with")] == [
+        ["age", "with", "cost"]
+    ]
 
 
 def test_json_holds_the_matrix_and_is_shown_again(run, rows, tmp_path) -> None:
