@@ -651,6 +651,31 @@ def test_columns_that_others_drown_are_named(make: Callable[..., Release]) -> No
     assert any("of 'smoker'. The error norm 'relative'" in w for w in drowned.warnings)
 
 
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_sums_that_others_drown_are_named(neighbors: Any) -> None:
+    """A sum was 66,000 +- 36,000, of 1,500, with no word about the incomes beside it."""
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"smoker": rng.random(3000) < 0.3, "income": rng.uniform(0, 1e6, 3000)})
+    given: dict[str, Any] = {
+        "bounds": {"income": (0, 1e6)},
+        "budget": Budget(mu=0.03),
+        "neighbors": neighbors,
+    }
+    for seed in range(20):  # whatever the noise makes of it
+        [said] = prolate.sum(table, **given, seed=seed).warnings
+        assert "hides the sum of 'smoker'. The error norm 'relative'" in said
+        assert not prolate.sum(table, **given, error_norm="relative", seed=seed).warnings
+    given["budget"] = Budget(mu=1e3)
+    assert not prolate.sum(table, **given, seed=1).warnings
+
+
+def test_sums_near_0_are_not_said_to_be_drowned() -> None:
+    """Noise in proportion to their range would hide them, too."""
+    rows = np.random.default_rng(1).uniform([-1, 8], [1, 10], (3000, 2))
+    bounds = ([-1, 8], [1, 10])
+    assert not prolate.sum(rows, bounds=bounds, budget=Budget(mu=0.03), seed=1).warnings
+
+
 @pytest.mark.parametrize("columns", [["x"], ["city", "x"], ["city"]])
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_rows_of_a_stream_that_can_be_read_once_are_counted(columns: list[str], neighbors) -> None:

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["sign"]
 
+Floats = NDArray[np.float64]
+Bounds = tuple[Floats, Floats]
+
 _LARGEST = float(np.finfo(np.float64).max)
 _MUCH = 3.0  # noise over sampling error that hides a mean
 _APART = 25.0  # times more spread is a column that rules; few rows let some look ten times so
-_HIDDEN = 0.5  # noise over a variance that may as well be none
+_HIDDEN = 0.5  # noise over a variance, or a sum, that may as well be none
 _LEFT_OUT = (
     "Left out as an index of the rows: {}. To take it as a column, name it among the columns or "
     "call it something else."
@@ -64,7 +67,7 @@ def sign(
     names = job.names(curator.columns)
     asked = {name: value for name, value in job.asked.items() if value is not None}
     if job.method == "auto" and job.error_norm != RELATIVE:
-        warnings = (*warnings, *_drowned(job.statistic, names, found))
+        warnings = (*warnings, *_drowned(job.statistic, names, found, curator.bounds))
     if (
         terms.unit is not None
         and terms.unit.max_rows is not None
@@ -94,30 +97,62 @@ def sign(
     )
 
 
-def _drowned(statistic: str, names: Sequence[str], found: Estimate) -> tuple[str, ...]:
+def _drowned(
+    statistic: str, names: Sequence[str], found: Estimate, bounds: Bounds | None
+) -> tuple[str, ...]:
     """Return what to say of columns that noise hides because others are far more spread.
 
-    From what is released: noise beside the sampling error of a mean, or beside a variance.
+    From what is released: noise beside the sampling error of a mean, beside a variance, or beside
+    a sum within public bounds.
     """
-    size = {"mean": found.sampling_std, "variance": np.abs(found.value)}.get(statistic)
-    if size is None or found.noise_std is None or len(names) == 1:
+    if found.noise_std is None or len(names) == 1:
         return ()
-    noise = found.noise_std / np.maximum(size, 1e-300)
     if statistic == "mean":
-        most = np.max(size[np.isfinite(noise)], initial=0.0)
-        hidden = (noise > _MUCH) & (size < most / _APART)
+        hidden = _hidden_mean(found.noise_std, found.sampling_std)
+    elif statistic == "variance":
+        hidden = _hidden_variance(found.noise_std, np.abs(found.value))
+    elif statistic == "sum" and bounds is not None:
+        hidden = _hidden_sum(found, found.noise_std, *bounds)
     else:
-        seen = noise[np.isfinite(noise) & (size > 0.0)]
-        hidden = (noise > _HIDDEN) & (np.min(seen, initial=np.inf) < 1.0 / _MUCH)
+        return ()
     drowned = [names[i] for i in np.flatnonzero(hidden).tolist()]
     if not drowned:
         return ()
+    own = "range" if statistic == "sum" else "spread"
     said = (
         "Noise is shaped for the error of all columns together, which others rule: it hides the "
         f"{statistic} of {listed(drowned, 3)}. The error norm 'relative' gives each column noise "
-        "in proportion to its own spread."
+        f"in proportion to its own {own}."
     )
     return (said,)
+
+
+def _hidden_mean(noise_std: Floats, size: Floats | None) -> NDArray[np.bool_]:
+    if size is None:
+        return np.zeros(noise_std.size, dtype=np.bool_)
+    noise = noise_std / np.maximum(size, 1e-300)
+    most = np.max(size[np.isfinite(noise)], initial=0.0)
+    return np.asarray((noise > _MUCH) & (size < most / _APART))
+
+
+def _hidden_variance(noise_std: Floats, size: Floats) -> NDArray[np.bool_]:
+    noise = noise_std / np.maximum(size, 1e-300)
+    seen = noise[np.isfinite(noise) & (size > 0.0)]
+    return np.asarray((noise > _HIDDEN) & (np.min(seen, initial=np.inf) < 1.0 / _MUCH))
+
+
+def _hidden_sum(
+    found: Estimate, noise_std: Floats, lower: Floats, upper: Floats
+) -> NDArray[np.bool_]:
+    """Return which sums noise hides that has more of their ranges than it has of others'.
+
+    A sum may be near 0 by itself, so that noise in proportion to the range would hide it, too.
+    """
+    most = found.rows * np.maximum(np.abs(lower), np.abs(upper))
+    size = np.minimum(np.abs(found.value), most)
+    part = noise_std / np.maximum(upper - lower, 1e-300)
+    ruled = part > _MUCH * np.min(part[upper > lower], initial=np.inf)
+    return np.asarray((noise_std > _HIDDEN * size) & ruled & (upper > lower))
 
 
 def _given(curator: Curator) -> dict[str, Any]:
