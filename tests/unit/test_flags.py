@@ -232,3 +232,16 @@ def test_persons_groups_and_targets() -> None:
     assert model.release_.details["bounds"] == [0.0, 1.0]
     model = prolate.LinearRegression(seed=1).fit(FLAGS[:, :1], FLAGS[:, 1] * 1.0)
     assert model.release_.details["bounds"] == {"x0": [0.0, 1.0]}
+
+
+def test_objects_of_pandas_are_refused_with_what_to_do() -> None:
+    """The advice was for numbers, and left booleans without their public bounds."""
+    frame = pd.DataFrame({"a": [True, False, None] * 500, "x": 1.0})
+    assert frame["a"].dtype == object
+    with pytest.raises(InputError, match=r"column\.astype\('boolean'\)") as refused:
+        prolate.mean(frame, columns=["a"], budget=BUDGET)
+    assert "columns=['x']" in str(refused.value)
+    frame["a"] = frame["a"].astype("boolean")
+    assert prolate.mean(frame, columns=["a"], budget=BUDGET).details["bounds"] == [0.0, 1.0]
+    whole = frame.assign(a=[True, False, True] * 500)  # of the type "bool": the same bounds
+    assert prolate.mean(whole, columns=["a"], budget=BUDGET).details["bounds"] == [0.0, 1.0]

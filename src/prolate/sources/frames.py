@@ -163,7 +163,10 @@ def _unusable(frame: Any, position: int, dtype: Any) -> str | None:
     """Return the type of a column, or None if it is numeric."""
     if isinstance(dtype, np.dtype):
         if dtype.kind == "O":
-            return "of type object (convert it with pandas.to_numeric)"
+            return (
+                "of type object (convert numbers with pandas.to_numeric, and booleans with "
+                "column.astype('boolean'), which may be missing)"
+            )
         return None if dtype.kind in "biuf" else f"of type {dtype}"
     try:
         numeric = is_numeric(_arrow(frame.iloc[:0, position]).type)
