@@ -112,6 +112,19 @@ def test_lines_of_groups(visits: str, tmp_path: Path, capsys: pytest.CaptureFixt
     assert "95% interval" not in out
 
 
+def test_counts_say_that_columns_make_no_difference(
+    visits: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`-c age` was taken, and silently counted rows where age was missing."""
+    named, plain = (
+        run(capsys, "count", visits, "--mu", "1", *more) for more in (["-c", "age"], [])
+    )
+    assert "All rows are counted, also those where a column has no value" in named
+    assert "All rows are counted" not in plain
+    asked = run(capsys, "count", "--help")
+    assert "Makes no difference: rows are counted" in " ".join(asked.split())
+
+
 def test_counts(visits: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, "count", visits, "--by", "region", "--key", "north", "--mu", "1")
     assert "Private count by region: 1 group (keys given)" in out

@@ -173,6 +173,9 @@ def test_counts() -> None:
     assert g["north"].noise_std[0] == pytest.approx(2 / 30, rel=1e-6)
     exact = prolate.count(PLAIN, columns="x", budget=B)
     assert (exact.estimate[0], exact.noise_std[0], exact.receipt) == (N, 0.0, ())
+    assert "also those where a column has no value" in exact.warnings[0]
+    assert not prolate.count(PLAIN, budget=B).warnings
+    assert not g["north"].warnings
     noisy = prolate.count(PLAIN, columns="x", budget=Budget(mu=0.1), neighbors="add-remove", seed=1)
     assert noisy.noise_std[0] == pytest.approx(10.0, rel=1e-6)
     assert noisy.estimate[0] == pytest.approx(N, abs=60)

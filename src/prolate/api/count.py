@@ -23,6 +23,12 @@ from prolate.sources.paths import Paths, as_paths
 
 __all__ = ["count"]
 
+_ALL = (
+    "All rows are counted, also those where a column has no value: columns make no difference. To "
+    "count the values that are there, release the sum of a column of booleans that says where they "
+    "are."
+)
+
 
 @overload
 def count(data: object, *, by: None = None, **options: Unpack[CountOptions]) -> Release: ...
@@ -49,7 +55,10 @@ def count(
     Parameters
     ----------
     columns : str, int or sequence of them, optional
-        Any numeric columns. They make no difference, because all rows are counted.
+        Any numeric columns. They make no difference, because all rows are counted, also those
+        where the column has no value, as a warning then says. To count the values that are
+        there, release the `sum` of a column of booleans that says where they are, such as
+        ``frame[["age"]].notna()``.
     data, budget, neighbors, seed, ledger, progress, engine, unit, contribution, max_rows, by, keys
         As for `mean`. With ``neighbors="replace"``, and without `by` or `max_rows`, the number
         is public and is released without noise. With `unit`, the count is of persons; with
@@ -75,6 +84,7 @@ def count(
     >>> {key: round(one.estimate[0], -1).item() for key, one in r.groups.items()}
     {'north': 500.0, 'south': 300.0}
     """
+    warnings = () if columns is None else (_ALL,)
 
     def estimate(curator: Curator) -> Estimate:
         if curator.neighbors == "replace":
@@ -83,7 +93,7 @@ def count(
             query = Count(curator.dimension)
             measured = curator.measure(query, share=curator.remaining, label="count")
             number, noise = float(measured.values[0]), measured.std
-        return Estimate(np.array([number]), np.array([noise]), None, number)
+        return Estimate(np.array([number]), np.array([noise]), None, number, warnings=warnings)
 
     if columns is None and unit is None and by is None:
         data = _rows(data, engine)

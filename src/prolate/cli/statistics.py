@@ -129,13 +129,17 @@ def variance(**options: Any) -> None:
 def count(**options: Any) -> None:
     """Release the private number of rows or persons, in each group.
 
+    All rows are counted, also those with missing values.
     Without groups and with neighbors replace, the number is public, and printed as it is.
     """
     release_and_print(prolate.count, options)
 
 
-# Rows have no bounds.
+# Rows have no bounds, and all of them are counted, whatever columns are named.
 count.params = [option for option in count.params if option.name != "bounds"]
+for option in count.params:
+    if isinstance(option, click.Option) and option.name == "columns":
+        option.help = "Makes no difference: rows are counted, also where values are missing."
 
 
 @click.command(
