@@ -177,6 +177,19 @@ def test_a_group_is_one_label_however_it_is_written(spark: Any) -> None:
     assert found.to_frame()["group"].tolist() == ["7", "7.5", "None"]
 
 
+def test_types_say_the_groups_of_booleans_and_what_labels_are(spark: Any) -> None:
+    rows = [(True, 7, 0.5, "1", Decimal(3)), (None, 7, 0.5, "1", Decimal(3))] * 50
+    frame = spark.createDataFrame(
+        rows, "sick boolean, year int, dose double, ward string, price decimal(9,2)"
+    )
+    found = prolate.count(frame, by="sick", budget=Budget(mu=50))
+    assert [round(release.n) for release in found.groups.values()] == [0, 50]
+    assert [row["group"] for row in found.table()] == [False, True]
+    for by, label in (("year", 7), ("dose", 0.5), ("ward", "1"), ("price", "3")):
+        [row] = prolate.count(frame, by=by, keys=[label], budget=Budget(mu=50)).table()
+        assert (row["group"], type(row["group"]), round(row["n"])) == (label, type(label), 100)
+
+
 def test_a_row_is_in_one_group_whatever_its_label_is_the_next_time(
     spark: Any, tmp_path: Path
 ) -> None:

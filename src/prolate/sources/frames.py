@@ -164,8 +164,8 @@ def _unusable(frame: Any, position: int, dtype: Any) -> str | None:
     if isinstance(dtype, np.dtype):
         if dtype.kind == "O":
             return (
-                "of type object (convert numbers with pandas.to_numeric, and booleans with "
-                "column.astype('boolean'), which may be missing)"
+                "of type object (convert it with pandas.to_numeric, or booleans with "
+                "column.astype('boolean'))"
             )
         return None if dtype.kind in "biuf" else f"of type {dtype}"
     try:
