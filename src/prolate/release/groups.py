@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
@@ -23,17 +22,17 @@ from prolate.release.json import (
     read_text,
 )
 from prolate.release.key import Key, as_key, in_words, parts, read_key
+from prolate.release.label_columns import label_columns, label_names, types_of
 from prolate.release.release import STATISTICS, Release, installed_version
 from prolate.release.shown import Shown
 from prolate.release.unit import Unit
-from prolate.sources.label_types import LABEL_TYPES, LabelType, typed
+from prolate.sources.label_types import LABEL_TYPES, LabelType
 from prolate.sources.labels import text_of
 
 __all__ = ["SCHEMA", "GroupedRelease"]
 
 SCHEMA = "prolate.groups"
 _SHOWN_ROWS = 40
-_TYPES: dict[LabelType, type] = {"text": str, "boolean": bool, "integer": int, "number": float}
 
 _FIELDS: dict[str, Reader] = {
     "statistic": read_text,
@@ -242,24 +241,12 @@ class GroupedRelease(Shown):
         first = self.first
         own = {"column": str, **dict.fromkeys(views.NUMBERS, float)}
         fields = own if first is None else first._fields()
-        columns = zip(self._labels().items(), self.by_types, strict=True)
-        labels = {
-            name: type(values[0]) if values else _TYPES[kind] for (name, values), kind in columns
-        }
+        labels = types_of(self._labels(), self.by_types)
         return {**labels, "n": float, **fields}
 
-    def _label_names(self) -> tuple[str, ...]:
-        """Return the names of the fields that say which group a record is of."""
-        if isinstance(self.by, str):
-            return ("group",)
-        known = {"n", "column", "q", "with", *views.NUMBERS}
-        return tuple(f"group {name}" if name in known else name for name in self.by)
-
     def _labels(self) -> dict[str, Sequence[Any]]:
-        """Return these fields' values: the label of each group."""
-        texts = zip(*map(parts, self.groups), strict=True) if self.groups else repeat(())
-        columns = zip(self._label_names(), texts, self.by_types, strict=False)
-        return {name: typed(each, kind) for name, each, kind in columns}
+        """Return the label of each group, by the name of the field that holds it."""
+        return label_columns(self.by, self.groups, self.by_types)
 
     def plot(self, *, level: float = 0.95) -> NDArray[np.object_]:
         """Draw a picture for each number, with a row for each group, and return their axes.
@@ -341,7 +328,7 @@ class GroupedRelease(Shown):
     ) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the printed table, as text."""
         first, releases = self.first, list(self.groups.values())
-        names = [words.printable(name) for name in self._label_names()]
+        names = [words.printable(name) for name in label_names(self.by)]
         if first is None:
             return names, []
         counted = first.statistic == "count"
