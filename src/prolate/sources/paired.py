@@ -78,6 +78,7 @@ class PairedSource(Source):
         self._features, self._target = features, target
         self.labels = features.labels
         self.flags = features.flags | ({name} if target.flags else set())
+        self.whole = features.whole | ({name} if target.whole else set())
         self.left_out = features.left_out
         self.decodes = features.decodes or target.decodes
 
@@ -100,7 +101,8 @@ class ReorderedSource(Source):
         super().__init__(columns, source.n_rows, _BLOCK_BYTES)
         self.rows_per_block = source.rows_per_block
         self._source, self._index = source, list(places)
-        self.labels, self.flags, self.left_out = source.labels, source.flags, source.left_out
+        self.labels, self.left_out = source.labels, source.left_out
+        self.flags, self.whole = source.flags, source.whole
         self.decodes = source.decodes
 
     def blocks(self) -> Iterator[Block]:

@@ -82,7 +82,7 @@ def measure_radii(
             moments,
             rows=rows,
             radius=one.radius,
-            cut=target_cut,
+            cut=target_cut if standard.ends is None else math.inf,
             norms=norms,
             longest=longest_length(norms),
             ridge=alpha or 0.0,
@@ -114,6 +114,8 @@ def _again(
     explained = line.gain / max(first.target, first.noise_target)
     part = 1.0 - min(max(explained, 0.0), _MOST_EXPLAINED)
     cut = _RESIDUAL_CUT * math.sqrt(part * min(max(first.target, 0.1), 2.0))
+    if standard.ends is not None:
+        cut = standard.width
     residuals = standard.residuals(query, line, value, cut)
     answer = curator.measure(residuals, share=share, label="residuals")
     off = max(first.noise_target_mean, 0.01)

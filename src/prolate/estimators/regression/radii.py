@@ -65,14 +65,17 @@ def choose_radii(
     # Norms are of rows that are not cut: where scales are too small they say too much.
     most, steady = _LONGEST * math.sqrt(float(standard.square.sum())), standard.steady
     within = max(_CUT, standard.farthest)
-    cut = _near(curator, rows, _TARGET_CUT if standard.middles is None else _FAR_TARGET_CUT)
+    cut, far_cut = standard.reach, standard.reach
+    if standard.ends is None:
+        cut = _near(curator, rows, _TARGET_CUT if standard.middles is None else _FAR_TARGET_CUT)
+        far_cut = _FAR_TARGET_CUT
     part = _FRACTION if standard.middles is None else _FRACTION_AROUND_MIDDLES
     usual, small = (min(fraction_radius(norms, one, rows), most) for one in (part, _SMALL))
     large = _large_radius(curator, norms, standard, rows, _LARGE_SHARE * share)
     enough, others = enough_rows(curator, rows), []
     larger = large**2 - steady > _TWO**2 * max(usual**2 - steady, 0.0)
     if enough > _LARGE_PAYS and larger:
-        others.append(Radius(large, FAR_CUT, _FAR_TARGET_CUT, _LARGE_SHARE * share, "far rows"))
+        others.append(Radius(large, FAR_CUT, far_cut, _LARGE_SHARE * share, "far rows"))
     if enough > _SMALL_PAYS and usual > _TWO * small:
         others.append(Radius(small, within, cut, _SMALL_SHARE * share, "near rows"))
     left = math.nextafter(share - sum(one.share for one in others), 0.0)  # no more than is left

@@ -18,6 +18,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.regression.bounded import around_middles
+from prolate.estimators.regression.bounded_target import BoundedTarget, target_within_bounds
 from prolate.estimators.regression.radii import enough_rows
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.standardize import standardize
@@ -86,22 +87,22 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     k = curator.dimension - 1
     sample = curator.sampled(_sample_size(curator), all_rows)
     rows = all_rows * sample.fraction
-    target = _find_target(sample, rows, k)
+    target = _find_target(sample, rows, k, flag=_is_flag(curator))
     middle, spread = target.center, target.spread
     warnings = () if target.seen else (HIDDEN,)
     found = _find_features(sample, rows, k)
     if found is None:
         center, scale = np.append(np.zeros(k), middle), np.append(np.full(k, LARGEST), spread)
         nothing = np.zeros(k, dtype=np.bool_)
-        standard = Standard(center, scale, nothing, target.off, fit_intercept)
+        standard = Standard(center, scale, nothing, target.off, fit_intercept, ends=target.ends)
         return Found(standard, None, sample, warnings)
     center, scale = np.append(found[0], middle), np.append(found[1], spread)
     size = np.minimum(np.hypot(scale, center), LARGEST)
     around = bool(np.all(np.abs(center[:-1]) < _AROUND * size[:-1]))
-    standard = Standard(center, scale, found[2], target.off, fit_intercept=True)
+    standard = Standard(center, scale, found[2], target.off, fit_intercept=True, ends=target.ends)
     standard = around_middles(standard, curator.bounds, enough_rows(curator, all_rows))
     if around and not fit_intercept and standard.middles is None:
-        standard = Standard(np.zeros(k + 1), size, found[2], target.off, fit_intercept)
+        standard = replace(standard, center=np.zeros(k + 1), scale=size, fit_intercept=False)
     scale = standard.scale[:-1]
     share = min(_share(curator, rows, 1, _NORMS)[0], _MOST_NORMS * curator.remaining)
     norms = measure_norms(
@@ -117,16 +118,41 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
 
 @dataclass(frozen=True, eq=False)
 class _Target:
-    """Its center and spread, how far its mean may be from the center, and whether it is spread."""
+    """Its center and spread, how far its mean may be from the center, and whether it is spread.
+
+    And its public bounds, where nothing is to be cut within them.
+    """
 
     center: Floats
     spread: Floats
     off: float
     seen: bool
+    ends: tuple[float, float] | None = None
+
+    @classmethod
+    def within(cls, found: BoundedTarget) -> _Target:
+        off = max(found.off / found.spread, _OFF)
+        return cls(np.array([found.mean]), np.array([found.spread]), off, True, found.ends)
 
 
-def _find_target(sample: Curator, rows: float, column: int) -> _Target:
+def _find_target(sample: Curator, rows: float, column: int, *, flag: bool) -> _Target:
+    """Search the target, unless it fills public bounds, or noise hides all but one value of it."""
     target = SomeColumns(sample, np.array([column]))
+    within = target_within_bounds(target, rows, flag=flag)
+    if within is not None and within.filled:
+        return _Target.within(within)
+    found = _search_target(sample, target, rows)
+    return found if found.seen or within is None else _Target.within(within)
+
+
+def _is_flag(curator: Curator) -> bool:
+    """Return whether the target's type and bounds say that it has but two values, the bounds."""
+    if curator.bounds is None or not curator.are_whole[-1]:
+        return False
+    return float(curator.bounds[1][-1] - curator.bounds[0][-1]) == 1.0
+
+
+def _search_target(sample: Curator, target: SomeColumns, rows: float) -> _Target:
     share, noise = _share(sample, rows, 1, _TARGET)
     if noise <= _COARSE:
         middle, spread, seen = standardize(target, rows, share=share, target=True)

@@ -158,7 +158,7 @@ def true_slopes(
     Parameters
     ----------
     moments : Moments
-        Of features clipped to `radius`, and a target cut to -+ `cut`.
+        Of features clipped to `radius`, and a target cut to -+ `cut`, which may be infinite.
     rows : float
     radius, cut : float
     norms : MeasuredNorms
@@ -282,6 +282,8 @@ def _kept(variance: float, cut: float) -> float:
     """Return E[clip(y) y] / E[y**2] of a normal y whose cut values have this variance."""
     from scipy.special import erf
 
+    if math.isinf(cut):
+        return 1.0
     spread = math.sqrt(variance)
     for _ in range(10):
         ratio = cut / spread / math.sqrt(2.0)

@@ -17,6 +17,7 @@ __all__ = ["WEIGHT", "Middles", "Standard", "longest_square"]
 
 Floats = NDArray[np.float64]
 
+_MARGIN = 1.0 + 1e-3  # for rounding
 _SURELY = 3.0  # standard deviations of a mean square
 WEIGHT, _CONSTANT = 0.9, 0.45  # of the cut target and the constant, over the radius
 
@@ -53,6 +54,8 @@ class Standard:
     fit_intercept : bool
     middles : Middles, optional
         Where some features are around the middles of public bounds, not around their means.
+    ends : (lower, upper), optional
+        Public bounds of a target of which nothing is to be cut within them (`bounded_target.py`).
     """
 
     center: Floats
@@ -61,6 +64,22 @@ class Standard:
     off: float
     fit_intercept: bool
     middles: Middles | None = None
+    ends: tuple[float, float] | None = None
+
+    @property
+    def reach(self) -> float:
+        """How far the target may be from its center, where its bounds say so."""
+        if self.ends is None:
+            return math.inf
+        center, scale = float(self.center[-1]), float(self.scale[-1])
+        return _MARGIN * max(self.ends[1] - center, center - self.ends[0]) / scale
+
+    @property
+    def width(self) -> float:
+        """How far two values of the target may be apart, where its bounds say so."""
+        if self.ends is None:
+            return math.inf
+        return _MARGIN * (self.ends[1] - self.ends[0]) / float(self.scale[-1])
 
     @property
     def mean(self) -> Floats:

@@ -38,7 +38,6 @@ _LEAST_LIKELY = 0.02  # of the target's variance, that slopes may explain
 # Deviations at which what a line leaves is cut; or farther, at most so many times, as long as noise
 # is no more than this part of the sampling error.
 _LEFT_CUT, _FARTHEST, _BESIDE = 2.0, 4.0, 0.5
-_WHOLE = 3.0  # deviations, at most, between a target's bounds, where it is not cut at all
 # Of what a flag's slope moved by, beside a start, that the cut may hide still; and more as it moved
 # by nearly the cut.
 _OPEN, _NEAR_CUT, _BEYOND = 1.0, 0.7, 20.0
@@ -101,14 +100,12 @@ class Weighted:
         if standard.middles is not None:
             known = _drawn(known, standard.variance)
         start, value, left, off = _line(known, drawn=standard.middles is not None)
-        target_cut = _LEFT_CUT * math.sqrt(left)
+        whole = standard.ends is not None  # what a line leaves is no farther than these are apart
+        target_cut = standard.width if whole else _LEFT_CUT * math.sqrt(left)
         changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
         noise = changed * target_cut / (curator.mu_of(share) * rows)
         radius, times = _best_radius(norms, standard, rows, noise=noise, left=left)
-        target_cut *= min(max(_BESIDE * times, 1.0), _FARTHEST)
-        if curator.bounds is not None:  # what a line leaves is no farther than they are apart
-            width = float(curator.bounds[1][-1] - curator.bounds[0][-1]) / float(standard.scale[-1])
-            target_cut = max(target_cut, width) if width < _WHOLE * math.sqrt(left) else target_cut
+        target_cut *= 1.0 if whole else min(max(_BESIDE * times, 1.0), _FARTHEST)
         query = standard.shortened(radius, FAR_CUT, target_cut, start, value)
         return cls(query, standard, rows, norms, known, radius, target_cut, start, value, off)
 
@@ -125,7 +122,7 @@ class Weighted:
             weighted_slopes,
             rows=self.rows,
             radius=self.radius,
-            cut=self.target_cut,
+            cut=self.target_cut if self.standard.ends is None else math.inf,
             norms=self.norms,
             longest=longest,
             like=self.known,
@@ -148,7 +145,7 @@ class Weighted:
         to move from it.
         """
         middles, k = self.standard.middles, self.start.size
-        if middles is None:
+        if middles is None or self.standard.ends is not None:
             return [*others, found], False
         square = (found.value[:k] - self.start) ** 2
         square -= np.diag(found.noise)[:k] + np.diag(self.known.noise)[:k]
