@@ -84,6 +84,4 @@ def target_within_bounds(view: Searcher, rows: float, *, flag: bool) -> BoundedT
         variance, doubt = 1.0 - mean**2, 2.0 * off
     filled = flag or variance > max(_CLEAR * doubt, _FILLED * (1.0 - mean**2))
     spread = math.sqrt(min(max(variance, min(doubt, most)), most))
-    return BoundedTarget(
-        (lower, upper), middle + half * mean, half * spread, half * off, filled
-    )
+    return BoundedTarget((lower, upper), middle + half * mean, half * spread, half * off, filled)

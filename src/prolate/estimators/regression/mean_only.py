@@ -11,6 +11,7 @@ from prolate.estimators.clipping.rough_mean import rough_mean
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.estimators.regression.standard import Standard
+from prolate.estimators.sum import mean_within
 
 __all__ = ["mean_only"]
 
@@ -23,8 +24,12 @@ def mean_only(
     mean, noise = 0.0, np.append(np.full(k, np.inf), 0.0)
     if fit_intercept:
         target = SomeColumns(curator, np.array([k]))
-        found = rough_mean(target, rows, standard.center[k:], standard.scale[k:], standard.off)
-        mean, noise[k] = found.value, math.hypot(found.noise_std, found.lost)
+        if standard.ends is not None:
+            within = mean_within(target, rows=rows, error_norm=2.0)
+            mean, noise[k] = float(within.value[0]), float(within.noise_std[0])
+        else:
+            found = rough_mean(target, rows, standard.center[k:], standard.scale[k:], standard.off)
+            mean, noise[k] = found.value, math.hypot(found.noise_std, found.lost)
     what, remedies = (
         ("the feature is: its slope is zero", "More rows")
         if k == 1
