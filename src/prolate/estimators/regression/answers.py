@@ -115,7 +115,7 @@ def _again(
     part = 1.0 - min(max(explained, 0.0), _MOST_EXPLAINED)
     cut = _RESIDUAL_CUT * math.sqrt(part * min(max(first.target, 0.1), 2.0))
     if standard.ends is not None:
-        cut = standard.width
+        cut = standard.reach_beside(query.radius, line.slopes, value)
     residuals = standard.residuals(query, line, value, cut)
     answer = curator.measure(residuals, share=share, label="residuals")
     off = max(first.noise_target_mean, 0.01)

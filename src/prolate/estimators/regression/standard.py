@@ -74,12 +74,15 @@ class Standard:
         center, scale = float(self.center[-1]), float(self.scale[-1])
         return _MARGIN * max(self.ends[1] - center, center - self.ends[0]) / scale
 
-    @property
-    def width(self) -> float:
-        """How far two values of the target may be apart, where its bounds say so."""
+    def reach_beside(self, radius: float, slopes: Floats, value: float) -> float:
+        """Return how far it may be from a line, of rows that are clipped to a radius.
+
+        The line is taken to stay within the bounds.
+        """
         if self.ends is None:
             return math.inf
-        return _MARGIN * (self.ends[1] - self.ends[0]) / float(self.scale[-1])
+        width = _MARGIN * (self.ends[1] - self.ends[0]) / float(self.scale[-1])
+        return min(width, self.reach + radius * float(np.linalg.norm(slopes)) + abs(value))
 
     @property
     def mean(self) -> Floats:

@@ -101,11 +101,16 @@ class Weighted:
             known = _drawn(known, standard.variance)
         start, value, left, off = _line(known, drawn=standard.middles is not None)
         whole = standard.ends is not None  # what a line leaves is no farther than these are apart
-        target_cut = standard.width if whole else _LEFT_CUT * math.sqrt(left)
+        target_cut = _LEFT_CUT * math.sqrt(left)
+        if whole:
+            target_cut = standard.reach_beside(norms.typical, start, value)
         changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
         noise = changed * target_cut / (curator.mu_of(share) * rows)
         radius, times = _best_radius(norms, standard, rows, noise=noise, left=left)
-        target_cut *= 1.0 if whole else min(max(_BESIDE * times, 1.0), _FARTHEST)
+        if whole:
+            target_cut = standard.reach_beside(radius, start, value)
+        else:
+            target_cut *= min(max(_BESIDE * times, 1.0), _FARTHEST)
         query = standard.shortened(radius, FAR_CUT, target_cut, start, value)
         return cls(query, standard, rows, norms, known, radius, target_cut, start, value, off)
 
