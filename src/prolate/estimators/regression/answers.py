@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 from prolate.curator import Curator, Measurement
 from prolate.estimators.lengths.norms import MeasuredNorms
-from prolate.estimators.regression.line import Line, Moments, add_round, fit_line, read_moments
+from prolate.estimators.regression.line import (
+    Line,
+    Moments,
+    add_round,
+    drawn,
+    fit_line,
+    read_moments,
+)
 from prolate.estimators.regression.linear_fit import ClippedLine
 from prolate.estimators.regression.radii import Radius, longest_length
 from prolate.estimators.regression.slopes import Slopes, true_slopes
@@ -88,7 +95,8 @@ def measure_radii(
             ridge=alpha or 0.0,
             middles=standard.middles,
         )
-        clipped = standard.clipped_line(line, moments, one.radius, one.cut)
+        kept = line if standard.ends is None else drawn(line, moments)
+        clipped = standard.clipped_line(kept, moments, one.radius, one.cut)
         answers.append(Answer(moments, line, clipped, slopes, target_cut))
     return answers, measured[len(asked) :]
 

@@ -25,6 +25,7 @@ __all__ = [
     "Line",
     "Moments",
     "add_round",
+    "drawn",
     "fit_line",
     "read_moments",
     "read_with_constant",
@@ -215,6 +216,20 @@ def fit_line(moments: Moments, *, ridge: float | None = None) -> Line:
     doubt = size * math.hypot(2.0 * moments.noise_both, math.sqrt(2.0) * moments.noise * size)
     slopes = axes @ theta if moments.start is None else moments.start + axes @ theta
     return Line(slopes, 2.0 * linear - quadratic, doubt)
+
+
+def drawn(line: Line, moments: Moments) -> Line:
+    """Return a line drawn to 0 as far as its gain is less than what it seems to explain.
+
+    The shrinkage of `fit_line` is for features that explain much of the target. Of rare flags they
+    rarely do, and a line that is mostly noise predicts worse than the mean. For slopes times t the
+    gain is 2 t l - t**2 q, which is largest at t = l / q; here it is told by 2 l - q, and by q.
+    """
+    explains = float(line.slopes @ moments.features @ line.slopes)
+    if explains <= 0.0:
+        return line
+    part = min(max(0.5 + 0.5 * line.gain / explains, 0.0), 1.0)
+    return replace(line, slopes=part * line.slopes)
 
 
 def add_round(first: Moments, line: Line, second: Moments, value: float) -> Moments:
