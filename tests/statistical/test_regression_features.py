@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import prolate
-from prolate.estimators.regression import correction, rare_features, standardize
+from prolate.estimators.regression import correction, rare_features, search, standardize
 from prolate.estimators.regression import fit as own_fit
 
 N = 20_000
@@ -138,3 +138,30 @@ def test_a_target_that_three_rows_in_ten_have():
         found.append(np.mean((y - model.predict(X)) ** 2) / np.var(y))
     print("left:", np.round(found, 2))
     assert np.sum(np.array(found) > 1.2) <= 4  # 1.43 where all are predicted to be 0
+
+
+@pytest.mark.parametrize("part", [0.05, 0.02])
+def test_slopes_of_a_target_that_few_rows_have(part, monkeypatch):
+    """A boolean: its ones are no outliers, and not hidden by noise."""
+    slopes = part * np.array([0.2, -0.12, 0.6])
+
+    def fits() -> tuple[float, float]:
+        held, steep = [], []
+        for seed in range(30):
+            rng = np.random.default_rng([seed, 3])
+            X = np.column_stack([np.clip(rng.normal(size=(N, 2)), -2.5, 2.5), rng.random(N) < 0.3])
+            y = rng.random(N) < part + (X - [0.0, 0.0, 0.3]) @ slopes
+            model = prolate.LinearRegression(epsilon=1, delta=1e-6, seed=seed).fit(X, y)
+            ends = model.intervals()[:-1]
+            told = np.isfinite(ends).all(axis=1)
+            held.append(told & (ends[:, 0] <= slopes) & (slopes <= ends[:, 1]))
+            steep.append(model.coef_[2] / slopes[2])
+        print("held, slope over the true one:", np.mean(held), np.mean(steep))
+        return float(np.mean(held)), float(np.mean(steep))
+
+    held, steep = fits()
+    assert held > 0.85
+    assert steep == pytest.approx(1.0, abs=0.2)
+    monkeypatch.setattr(search, "target_within_bounds", lambda view, rows, *, flag: None)
+    held, steep = fits()  # a planted fault
+    assert held < 0.85 or steep < 0.6

@@ -107,10 +107,11 @@ def test_no_value_within_the_bounds_is_cut() -> None:
     center, scale = np.array([3.0, 0.01]), np.array([1.0, 0.1])
     units = Standard(center, scale, np.ones(1, dtype=bool), 0.3, True, ends=(0.0, 1.0))
     assert 9.9 < units.reach < 9.92
-    assert 10.0 < units.width < 10.02
+    assert units.reach_beside(2.0, np.array([0.01]), 0.0) == pytest.approx(units.reach + 0.02)
+    assert 10.0 < units.reach_beside(2.0, np.array([3.0]), 0.0) < 10.02
     free = Standard(center, scale, np.ones(1, dtype=bool), 0.3, True)
     assert math.isinf(free.reach)
-    assert math.isinf(free.width)
+    assert math.isinf(free.reach_beside(2.0, np.array([0.01]), 0.0))
     radius = 2.0
     query = units.query(radius, 3.0, units.reach)
     matrix = query.matrix(query(np.array([[3.0, 1.0]])).astype(np.float64))

@@ -26,7 +26,7 @@ def mean_only(
         target = SomeColumns(curator, np.array([k]))
         if standard.ends is not None:
             within = mean_within(target, rows=rows, error_norm=2.0)
-            mean, noise[k] = float(within.value[0]), float(within.noise_std[0])
+            mean, noise[k:] = float(within.value[0]), within.noise_std
         else:
             found = rough_mean(target, rows, standard.center[k:], standard.scale[k:], standard.off)
             mean, noise[k] = found.value, math.hypot(found.noise_std, found.lost)
