@@ -3,10 +3,10 @@
     python benchmarks/single_columns.py [--runs 100] [--only TEXT]
 
 Shapes are those of `many_shapes.py` that make a difference in one column, columns of more zeros,
-and normal ones that end on one side. Printed are root mean square errors, without the worst of twenty runs, over that of the
-best fixed clip, R / R* of `accuracy.py`; and the part of the 95 % intervals that hold the sample's
-own mean. That clip is around the true mean, so an interval that is longer on one side can be
-better.
+and normal ones that end on one side. Printed are root mean square errors, without the worst of
+twenty runs, over that of the best fixed clip, R / R* of `accuracy.py`; and the part of the 95 %
+intervals that hold the sample's own mean. That clip is around the true mean, so an interval that
+is longer on one side can be better.
 """
 
 from __future__ import annotations
