@@ -43,6 +43,7 @@ FAR = 14.0
 _CLUMPS = 6.0  # of them, beyond which lengths showed rows that are together
 _AGAIN = 0.5  # of what is left, at most, for sides that are counted again
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
+_FEARED = 0.33  # of that: lengths are counted in larger cells, and on both sides together
 _LEAST = 0.1  # of a mean square: part that is no mean
 
 
@@ -99,9 +100,13 @@ class IntervalPlan:
         rows: float,
         share: float,
         around: float | None = None,
+        unseen: Floats | float = 0.0,
     ) -> IntervalPlan:
-        """Return that for a share, around somewhere, or around the interval's middle."""
-        doubt = low.doubt[:, np.newaxis] + high.doubt
+        """Return that for a share, around somewhere, or around the interval's middle.
+
+        What rows may take that the sides do not show, for each pair of ends, is a doubt, too.
+        """
+        doubt = low.doubt[:, np.newaxis] + high.doubt + np.square(unseen)
         below, above = low.reach[:, np.newaxis], high.reach
         middle = 0.5 * (above - below) if around is None else np.full_like(doubt, around)
         radius = np.maximum(above - middle, below + middle)
@@ -123,6 +128,7 @@ def clipped_to_interval(
     missing: Floats,
     share: float,
     counted: bool = False,
+    unseen: Floats | float = 0.0,
 ) -> Clipped:
     """Return the mean of one column, clipped where noise and doubt are least, for a share.
 
@@ -134,7 +140,7 @@ def clipped_to_interval(
     """
     known = curator.neighbors == "replace" and not counted
     off = None if known else float((missing - center)[0] / spread[0])
-    planned = IntervalPlan.of(curator, low, high, rows=rows, share=share, around=off)
+    planned = IntervalPlan.of(curator, low, high, rows=rows, share=share, around=off, unseen=unseen)
     (a, b), left, right, reach = planned.ends, planned.left, planned.right, planned.radius
     middle = center + planned.around * spread
     query = ClippedSum(
@@ -251,8 +257,13 @@ def skewed_mean(
     rows, left = beyond.rows, curator.remaining
     for_sides = sides_share(curator, rows, share) * share
 
+    def feared(low: SideTail, high: SideTail) -> Floats:
+        return _FEARED * _unseen(beyond, low, high, unit=unit, others=others)
+
     def far(low: SideTail, high: SideTail) -> bool:
-        planned = IntervalPlan.of(curator, low, high, rows=rows, share=share - for_sides)
+        planned = IntervalPlan.of(
+            curator, low, high, rows=rows, share=share - for_sides, unseen=feared(low, high)
+        )
         return clumps or max(planned.left, planned.right) > FAR
 
     most = _AGAIN * (share - for_sides)
@@ -261,7 +272,15 @@ def skewed_mean(
     )
     share = min(share - (left - curator.remaining), curator.remaining)
     found = clipped_to_interval(
-        curator, center, spread, low, high, rows=rows, missing=center, share=share
+        curator,
+        center,
+        spread,
+        low,
+        high,
+        rows=rows,
+        missing=center,
+        share=share,
+        unseen=feared(low, high),
     )
     length = float(np.hypot(others, max(found.left, found.right) * unit))
     seem = beyond.fraction(length)
@@ -270,6 +289,18 @@ def skewed_mean(
     unseen = lost_part(beyond, length, noise * unit, unit, part=part) / unit
     square, off = low.square + high.square, float((found.value - center)[0] / spread[0])
     return found, unseen * spread, max(square - off**2, _LEAST * square)
+
+
+def _unseen(beyond: Beyond, low: SideTail, high: SideTail, *, unit: float, others: float) -> Floats:
+    """Return what rows may take that the sides do not show, for each pair of ends, in spreads."""
+    reach = np.union1d(low.reach, high.reach)
+    length = np.hypot(others, reach * unit)
+    seem = np.array([beyond.fraction(each) for each in length])
+    lost = np.array([beyond.lost(each) for each in length])
+    at = np.searchsorted(reach, np.maximum(low.reach[:, np.newaxis], high.reach))
+    most = low.most[:, np.newaxis] + high.most
+    part = _ALLOWED * np.minimum(most / np.maximum(seem[at], 1e-300), 1.0)
+    return np.asarray(part * np.minimum(lost[at], unit) / unit)
 
 
 def reaches(expected: Expected, spread: Floats, scale: Floats) -> bool:
