@@ -36,8 +36,8 @@ from prolate.sources import open_source
 
 BUDGET = prolate.Budget(rho=0.5)
 USUAL = {  # ratios of processor times in the short form
-    ("100000 x 100 float64", "mean"): 8.0,
-    ("300000 x 16 float64", "mean"): 8.0,
+    ("100000 x 100 float64", "mean"): 11.0,
+    ("1e+06 x 16 float64", "mean"): 5.0,
     ("POS's shape, 103119 x 1657, 685627 ones", "sum"): 26.0,
     ("1e+06 x 20 Parquet, whole", "pass"): 2.1,
     ("1e+06 x 20 Parquet, exchangeable", "pass"): 1.2,
@@ -324,7 +324,7 @@ def growth(target: Path) -> None:
 def dense_lines(options: argparse.Namespace) -> Iterator[Row]:
     """Yield the lines of arrays."""
     small = options.short
-    shapes = [(100_000, 100), (300_000, 16)] if small else [(10**6, 100), (5 * 10**6, 16)]
+    shapes = [(100_000, 100), (10**6, 16)] if small else [(10**6, 100), (5 * 10**6, 16)]
     shapes += [] if small else [(60_000, 1500)]
     shapes = [tuple(shape) for shape in options.shape] or shapes
     for n, d in shapes:
