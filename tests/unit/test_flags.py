@@ -18,7 +18,7 @@ import scipy.sparse
 import prolate
 from prolate.errors import InputError
 from prolate.sources import open_source
-from prolate.sources.paired import open_features
+from prolate.sources.paired import open_features, open_pair
 
 BUDGET = prolate.Budget(epsilon=1, delta=1e-6)
 RNG = np.random.default_rng(0)
@@ -232,6 +232,27 @@ def test_persons_groups_and_targets() -> None:
     assert model.release_.details["bounds"] == [0.0, 1.0]
     model = prolate.LinearRegression(seed=1).fit(FLAGS[:, :1], FLAGS[:, 1] * 1.0)
     assert model.release_.details["bounds"] == {"x0": [0.0, 1.0]}
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        pd.Series(FLAGS[:, 1], name="y"),
+        pd.Series(FLAGS[:, 1], name="y", dtype="boolean"),
+        pd.DataFrame({"y": FLAGS[:, 1]}),
+        pl.Series("y", FLAGS[:, 1]),
+        pa.table({"y": FLAGS[:, 1]}),
+    ],
+)
+def test_a_target_beside_features_keeps_its_type(target: Any) -> None:
+    """Series and tables were read as numbers, so that booleans lost their public bounds."""
+    model = prolate.LinearRegression(seed=1).fit(FLAGS[:, :1], target)
+    assert model.release_.details["bounds"] == [0.0, 1.0]
+    other = prolate.LinearRegression(seed=1).fit(FLAGS[:, :1], FLAGS[:, 1])
+    assert model.coef_.tolist() == other.coef_.tolist()
+    counts = pd.Series(np.arange(3000) % 7, name="n")
+    assert open_pair(FLAGS[:, :1] * 1.0, counts).whole == {"n"}
+    assert open_pair(FLAGS[:, :1] * 1.0, counts * 0.5).whole == frozenset()
 
 
 def test_objects_of_pandas_are_refused_with_what_to_do() -> None:

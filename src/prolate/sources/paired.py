@@ -174,14 +174,14 @@ def open_pair(X: object, y: object, labels: Sequence[str | int] = ()) -> Source:
             f"fit(path, 'y'); got {type(y).__name__}."
         )
     features = open_features(X, labels=labels)
-    target = read_target(y)
-    if features.n_rows != target.shape[0]:
+    target = _open_target(y)
+    if features.n_rows != target.n_rows:
         raise InputError(DIFFERENT_ROWS)
     name = getattr(y, "name", None)
     name = name if isinstance(name, str) and name else "y"
     while name in features.columns:
         name += "_target"
-    pair = PairedSource(features, ArraySource(target, Wanted(), _BLOCK_BYTES), name)
+    pair = PairedSource(features, target, name)
     if not labels:
         return pair
     k = len(features.columns) - len(labels)
@@ -226,13 +226,9 @@ def read_target(y: object) -> NDArray[np.generic]:
     InputError
         If it is not one number for each row.
     """
-    if hasattr(y, "to_frame"):  # a series of pandas or polars
-        y = y.to_frame()
-    if is_table(y):
-        source = open_source(y)
-        _check_width(len(source.columns))
-        with np.errstate(all="ignore"):  # of a NaN that signals, in single precision
-            return np.concatenate([np.zeros((0, 1)), *source.blocks()])
+    table = _column_of_table(y)
+    if table is not None:
+        return _values(table)
     one = isinstance(y, str | bytes | int | float | dict | set | frozenset | None)
     if one or as_paths(y):
         raise InputError(
@@ -246,6 +242,33 @@ def read_target(y: object) -> NDArray[np.generic]:
     if array.ndim != 1:
         _check_width(array.shape[1] if array.ndim == 2 else 0, array.ndim)
     return array.reshape(-1, 1)
+
+
+def _open_target(y: object) -> Source:
+    """Return the values of a target as one column in memory, with what its type says."""
+    table = _column_of_table(y)
+    if table is None:
+        return ArraySource(read_target(y), Wanted(), _BLOCK_BYTES)
+    source = ArraySource(_values(table), Wanted(), _BLOCK_BYTES)
+    source.flags = frozenset(source.columns if table.flags else ())
+    source.whole = frozenset(source.columns if table.whole else ())
+    return source
+
+
+def _column_of_table(y: object) -> Source | None:
+    """Return a series, or a table of one column, opened; None if it is neither."""
+    if hasattr(y, "to_frame"):  # a series of pandas or polars
+        y = y.to_frame()
+    if not is_table(y):
+        return None
+    source = open_source(y)
+    _check_width(len(source.columns))
+    return source
+
+
+def _values(source: Source) -> NDArray[np.float64]:
+    with np.errstate(all="ignore"):  # of a NaN that signals, in single precision
+        return np.concatenate([np.zeros((0, 1)), *source.blocks()])
 
 
 def _check_width(width: int, dimensions: int = 2) -> None:
