@@ -297,3 +297,30 @@ def test_an_interval_reaches_as_far_as_lengths_show_rows(monkeypatch: pytest.Mon
     assert worst() < 0.035
     monkeypatch.setattr(interval, "_FEARED", 0.0)  # the same test fails for this fault
     assert worst() > 0.045
+
+
+def test_no_interval_reaches_beyond_public_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be lost there: what might have been was stated."""
+    x = np.random.default_rng(3).lognormal(size=(8000, 1)).clip(0, 15)
+    given = {"budget": Budget(rho=0.5), "bounds": (0, 15), "seed": 4}
+    queries = []
+    measure = Curator.measure
+    monkeypatch.setattr(
+        Curator,
+        "measure",
+        lambda self, query, **kw: (
+            queries.append((query, kw["label"])) or measure(self, query, **kw)
+        ),
+    )
+    found = prolate.mean(x, **given)
+    query = next(query for query, label in queries if label == "mean")
+    reach = query.radius * query.scale[0]
+    assert query.center[0] - reach == pytest.approx(0.0, abs=1e-9)
+    monkeypatch.setattr(interval, "measure_sides", anywhere(sides.measure_sides))
+    other = prolate.mean(x, **given)
+    assert found.clipping_std[0] < 0.5 * other.clipping_std[0]
+
+
+def anywhere(measure):
+    """Measure sides as if there were no bounds."""
+    return lambda *args, **given: measure(*args, **{**given, "rooms": sides.ANYWHERE})

@@ -33,6 +33,7 @@ from prolate.estimators.lengths.clip import clipped_sum, rounding_std
 from prolate.estimators.lengths.expected import Expected, Radii
 from prolate.estimators.lengths.interval import interval_mean, reaches
 from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.estimators.lengths.sides import rooms_within
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
@@ -46,6 +47,7 @@ Floats = NDArray[np.float64]
 _MOST_TILT = 0.2  # part of a sum's budget that tells whether rows are symmetric, at most
 _MORE_TILT = 1.0, 1.5, 2.2, 3.3, 5.0, 7.5, 11.0, 16.0  # times its usual share
 _HARDEST = 0.9  # least mean factor
+_NEAR = 0.5  # of a radius: a public bound that is nearer cuts one side off
 _FIRST = 0.12  # part of the first mean, ...
 _FIRST_OF_SAMPLE = 0.02  # ... or of a sample's
 
@@ -137,16 +139,20 @@ def clipped_mean(
         safe=expected.safe,
         share=for_variation,
     )
-    if balance is not None and (tilt.clear or balance.clear):
-        return interval_mean(
-            curator,
-            first.value,
-            shape.spread,
-            expected,
-            variation,
-            share=rows.share_of_last,
-            known=balance.sides if sample is curator else None,
-        )
+    if balance is not None:
+        rooms = rooms_within(sample.bounds, first.value, shape.spread)
+        near = min(rooms) * shape.spread[0] < _NEAR * radius * scale[0]
+        if tilt.clear or balance.clear or near:
+            return interval_mean(
+                curator,
+                first.value,
+                shape.spread,
+                expected,
+                variation,
+                share=rows.share_of_last,
+                known=balance.sides if sample is curator else None,
+                rooms=rooms,
+            )
     value, noise_std, bias = rows.last_mean(first, radius, loss, bias_square)
     allowed = allowance_of_mean(loss, bias=bias, radius=radius)
     return FoundMean(

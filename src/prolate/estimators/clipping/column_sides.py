@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.side_tail import SideTail
-from prolate.estimators.lengths.sides import EDGES, both_sides, sides_grid
+from prolate.estimators.lengths.sides import EDGES, both_sides, rooms_within, sides_grid
 from prolate.estimators.search.shape import Shape
 from prolate.queries import Histogram
 
@@ -75,8 +75,8 @@ class ColumnSides:
         both[which] *= np.sqrt(first)
         tails = list(self.tails)
         for i in np.flatnonzero(which).tolist():
-            found = both_sides(counts[i], float(both[i]), self.rows, again=True)
-            tails[i] = _within(self.shape, int(self.index[i]), found)
+            rooms = _rooms(self.shape, int(self.index[i]))
+            tails[i] = both_sides(counts[i], float(both[i]), self.rows, rooms=rooms, again=True)
         return replace(self, counts=counts, noise=both, tails=tuple(tails))
 
     def moments(self, left: Floats, right: Floats) -> tuple[Floats, Floats]:
@@ -114,7 +114,7 @@ def measure_column_sides(shape: Shape, index: Integers, *, share: float) -> Colu
     counts, noise = _counted(shape, index, share)
     rows = shape.rows * shape.sample.fraction
     tails = tuple(
-        _within(shape, j, both_sides(counts[i], float(noise[i]), rows))
+        both_sides(counts[i], float(noise[i]), rows, rooms=_rooms(shape, j))
         for i, j in enumerate(index.tolist())
     )
     return ColumnSides(shape, index, rows, counts, noise, tails)
@@ -133,14 +133,5 @@ def _counted(shape: Shape, index: Integers, share: float) -> tuple[Floats, Float
     return values.copy(), noise[:, 0].copy()
 
 
-def _within(shape: Shape, column: int, sides: Sides) -> Sides:
-    """Return the sides of a column no farther than its public bounds."""
-    bounds = shape.sample.bounds
-    if bounds is None:
-        return sides
-    center, spread = float(shape.center[column]), float(shape.spread[column])
-    low, high = sides
-    return (
-        low.within(max((center - float(bounds[0][column])) / spread, 0.0)),
-        high.within(max((float(bounds[1][column]) - center) / spread, 0.0)),
-    )
+def _rooms(shape: Shape, column: int) -> tuple[float, float]:
+    return rooms_within(shape.sample.bounds, shape.center, shape.spread, column)

@@ -19,7 +19,7 @@ from prolate.estimators.lengths.beyond import Beyond, lost_part
 from prolate.estimators.lengths.clip import rounding_std
 from prolate.estimators.lengths.expected import Expected
 from prolate.estimators.lengths.side_tail import SideTail
-from prolate.estimators.lengths.sides import measure_sides, sides_share
+from prolate.estimators.lengths.sides import ANYWHERE, measure_sides, sides_share
 from prolate.estimators.moments import Variation
 from prolate.estimators.neighbors import radii_apart
 from prolate.queries import ClippedSum
@@ -174,6 +174,7 @@ def interval_mean(
     *,
     share: float,
     known: Measurement | None = None,
+    rooms: tuple[float, float] = ANYWHERE,
 ) -> FoundMean:
     """Return the mean of one skewed column, for a share of mu**2.
 
@@ -190,6 +191,8 @@ def interval_mean(
     share : float
     known : Measurement, optional
         Of both sides of the same rows, which is paid already.
+    rooms : tuple of two float
+        How far values may be below and above the center, in spreads.
     """
     norms, stretch = expected.norms, expected.stretch
     apart = norms.edges > _CLUMPS * norms.typical
@@ -202,6 +205,7 @@ def interval_mean(
         share=share,
         clumps=bool(np.any(expected.clumps[1:] & apart)),
         known=known,
+        rooms=rooms,
     )
     details = {
         "stretch": stretch,
@@ -231,6 +235,7 @@ def skewed_mean(
     share: float,
     clumps: bool = False,
     known: Measurement | None = None,
+    rooms: tuple[float, float] = ANYWHERE,
 ) -> tuple[Clipped, Floats, float]:
     """Return the mean of a column clipped by what both its sides show, for a share of mu**2.
 
@@ -253,6 +258,8 @@ def skewed_mean(
         Whether lengths showed rows that are together far out: all are then counted again.
     known : Measurement, optional
         Of both sides of the same rows, which is paid already.
+    rooms : tuple of two float
+        How far values may be below and above the center, in spreads.
     """
     rows, left = beyond.rows, curator.remaining
     for_sides = sides_share(curator, rows, share) * share
@@ -268,7 +275,15 @@ def skewed_mean(
 
     most = _AGAIN * (share - for_sides)
     low, high = measure_sides(
-        curator, center, spread, rows, share=for_sides, most=most, far=far, known=known
+        curator,
+        center,
+        spread,
+        rows,
+        share=for_sides,
+        most=most,
+        far=far,
+        known=known,
+        rooms=rooms,
     )
     share = min(share - (left - curator.remaining), curator.remaining)
     found = clipped_to_interval(

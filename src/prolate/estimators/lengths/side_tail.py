@@ -92,6 +92,7 @@ class SideTail:
             doubt=inside * self.doubt,
             beyond=inside * self.beyond,
             guessed=inside * self.guessed,
+            most=inside * self.most,
             lost_square=inside * self.lost_square,
             doubt_square=inside * self.doubt_square,
         )

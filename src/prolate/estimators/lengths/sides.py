@@ -14,17 +14,21 @@ from prolate.estimators.shares import one_row_noise, share_for
 from prolate.queries import EdgesGrid, Histogram
 
 __all__ = [
+    "ANYWHERE",
     "EDGES",
     "both_sides",
     "counted_again",
     "few_share",
     "is_precise",
     "measure_sides",
+    "rooms_within",
     "sides_grid",
     "sides_share",
 ]
 
 Floats = NDArray[np.float64]
+Rooms = tuple[float, float]
+Sides = tuple[SideTail, SideTail]
 
 _NEAR = np.arange(9) / 4.0
 _FAR = np.array(
@@ -32,6 +36,9 @@ _FAR = np.array(
 )
 EDGES = np.concatenate([_NEAR, _FAR])
 """Distances from the center, in spreads, between which values are counted."""
+
+ANYWHERE = math.inf, math.inf
+"""Rooms of a column without public bounds."""
 
 _SHARE, _LEAST_SHARE = (0.003, 0.35), 0.1  # wanted noise, over the rows, and largest share
 _ALMOST = 0.5  # times the noise of a count: twice what is wanted still shows a tail
@@ -47,14 +54,28 @@ def sides_grid(center: Floats, spread: Floats) -> EdgesGrid:
 
 
 def both_sides(
-    counts: Floats, noise: float, rows: float, *, again: bool = False
-) -> tuple[SideTail, SideTail]:
-    """Return the tails below and above a center, by the counts of one column's cells."""
+    counts: Floats, noise: float, rows: float, *, rooms: Rooms = ANYWHERE, again: bool = False
+) -> Sides:
+    """Return the tails below and above a center, by the counts of one column's cells.
+
+    No farther than there is room.
+    """
     below, above = counts[: EDGES.size][::-1], counts[EDGES.size :]
     low, high = (
         fit_tail(EDGES, each, noise, rows, apart=rows, again=again) for each in (below, above)
     )
-    return low, high
+    return low.within(rooms[0]), high.within(rooms[1])
+
+
+def rooms_within(
+    bounds: tuple[Floats, Floats] | None, center: Floats, spread: Floats, column: int = 0
+) -> Rooms:
+    """Return how far a column's public bounds are below and above its center, in spreads."""
+    if bounds is None:
+        return ANYWHERE
+    lower, upper = (float(each[column]) for each in bounds)
+    about, unit = float(center[column]), float(spread[column])
+    return max((about - lower) / unit, 0.0), max((upper - about) / unit, 0.0)
 
 
 def measure_sides(
@@ -67,7 +88,8 @@ def measure_sides(
     most: float = 0.0,
     far: Callable[[SideTail, SideTail], bool] | None = None,
     known: Measurement | None = None,
-) -> tuple[SideTail, SideTail]:
+    rooms: Rooms = ANYWHERE,
+) -> Sides:
     """Return the tails of both sides of a single column, below its center and above it.
 
     Where rows that are together far out may well be noise, all are counted again, for twice the
@@ -88,6 +110,8 @@ def measure_sides(
         Returns whether noise that makes tails seem so heavy would be dear.
     known : Measurement, optional
         Counts of the same cells, which were paid already: of the share, the rest is left.
+    rooms : tuple of two float
+        How far values may be below and above the center, in spreads.
     """
     grid = sides_grid(center, spread)
     if known is None:
@@ -100,10 +124,11 @@ def measure_sides(
             counts, noise = _averaged(
                 counts, noise, curator.measure(Histogram(grid), share=more, label="sides")
             )
-    low, high = both_sides(counts, noise, rows)
+    low, high = both_sides(counts, noise, rows, rooms=rooms)
     if most > 0.0 and (low.doubtful or high.doubtful or (far is not None and far(low, high))):
         again = curator.measure(Histogram(grid), share=min(_TWICE * share, most), label="sides")
-        low, high = both_sides(*_averaged(counts, noise, again), rows, again=True)
+        both = _averaged(counts, noise, again)
+        low, high = both_sides(*both, rows, rooms=rooms, again=True)
     return low, high
 
 
