@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from pathlib import Path
 from typing import Any
 
@@ -266,3 +267,12 @@ def test_objects_of_pandas_are_refused_with_what_to_do() -> None:
     assert prolate.mean(frame, columns=["a"], budget=BUDGET).details["bounds"] == [0.0, 1.0]
     whole = frame.assign(a=[True, False, True] * 500)  # of the type "bool": the same bounds
     assert prolate.mean(whole, columns=["a"], budget=BUDGET).details["bounds"] == [0.0, 1.0]
+
+
+def test_other_sequences_have_no_types_either() -> None:
+    """One value decided that a target was one of booleans, and so what was measured."""
+    values = [bool(flag) for flag in FLAGS[:, 0]]
+    for kind in (list, tuple, collections.deque, collections.UserList):
+        for given in (values, [0.5, *values[1:]]):
+            assert open_pair(FLAGS * 1.0, kind(given)).flags == frozenset()
+    assert open_pair(FLAGS * 1.0, pa.array(values)).flags == {"y"}

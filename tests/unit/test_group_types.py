@@ -137,10 +137,19 @@ def test_labels_have_the_types_of_their_columns(kind: str, tmp_path: Path) -> No
 
 
 def test_arrays_say_the_types_of_labels() -> None:
-    for kind, value in ((np.bool_, True), (np.int8, 1), (np.float32, 1.0)):
+    for kind, value in ((np.bool_, True), (np.int8, 1), (np.float64, 1.0)):
         rows = np.array([[1, 0], [1, 1]] * 10, dtype=kind)
         row = prolate.count(rows, by=0, keys=[value], budget=B).table()[0]
         assert (row["group"], type(row["group"])) == (value, type(value))
+
+
+def test_floats_of_single_precision_are_text() -> None:
+    """0.1 is another number there: tables were joined with no row of the data."""
+    single = np.array([[0.1, 0], [0.2, 1]] * 10, dtype=np.float32)
+    frame = pd.DataFrame({"g": single[:, 0], "x": 1.0})
+    for data, by in ((single, 0), (frame, "g"), (pa.Table.from_pandas(frame), "g")):
+        found = prolate.count(data, by=by, keys=["0.1", "0.2"], budget=B)
+        assert (found.by_types, found.table()[0]["group"]) == (("text",), "0.1")
 
 
 def test_folders_and_files_say_them(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ _MISSING = {"NAType", "NaTType"}  # of pandas, which need not be loaded
 WHOLE = "biu"
 """The kinds of NumPy's types of whole numbers."""
 
+_ARRAYS = "__array__", "__array_interface__", "__array_struct__", "__dlpack__"
 _LARGER = 8  # times a block: a sample's blocks, and those from which one is copied
 
 
@@ -79,7 +80,7 @@ class ArraySource(Source):
         chosen = (*values, *marks)
         super().__init__(chosen, array.shape[0], block_bytes)
         self._array = array
-        self.labels = tuple(Labels(kind=type_of_numpy(array.dtype.kind)) for _ in marks)
+        self.labels = tuple(Labels(kind=type_of_numpy(array.dtype)) for _ in marks)
         if array.dtype == np.bool_:
             self.flags = frozenset(values)
         if array.dtype.kind in WHOLE:
@@ -198,7 +199,7 @@ def _to_float(value: Any) -> float:
         return float("nan")
 
 
-def without_masks(rows: Sequence[Any]) -> list[Any]:
+def without_masks(rows: Any) -> list[Any]:
     """Return nested lists with NaN for what is masked.
 
     NumPy warns of each such value, so that warnings would tell how many there are; and of an array
@@ -234,7 +235,15 @@ def refuse_lists(labels: Sequence[str | int]) -> None:
         )
 
 
-def _of_lists(data: Sequence[Any]) -> NDArray[np.generic]:
+def has_type(data: object) -> bool:
+    """Return whether an object says of what type its numbers are, as arrays do.
+
+    Of lists, and of other sequences of Python's objects, one value decides that.
+    """
+    return any(hasattr(type(data), name) for name in _ARRAYS)
+
+
+def _of_lists(data: Any) -> NDArray[np.generic]:
     """Return nested lists as an array of doubles.
 
     By their type, booleans have bounds, and whole numbers are known to be some; whether all of a
@@ -261,7 +270,7 @@ def as_array(data: object) -> NDArray[np.generic]:
         If that gives no array of real numbers.
     """
     try:
-        array = _of_lists(data) if isinstance(data, list | tuple) else np.asarray(data)
+        array = np.asarray(data) if has_type(data) else _of_lists(data)
     except Exception:  # noqa: BLE001 - whatever another library raises may quote values
         kind = type(data)
         needs = "every row must hold the same number of numbers."

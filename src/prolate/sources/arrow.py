@@ -228,7 +228,7 @@ def label_type(kind: pa.DataType) -> LabelType:
         return "boolean"
     if types.is_integer(kind):
         return "integer"
-    return "number" if types.is_floating(kind) else "text"
+    return "number" if types.is_float64(kind) else "text"  # 0.1 in others is another number
 
 
 def _type_of_values(kind: pa.DataType) -> pa.DataType:

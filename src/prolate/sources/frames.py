@@ -156,7 +156,7 @@ def _is_flag(dtype: Any) -> bool:
 
 def _label_type(dtype: Any) -> LabelType:
     """Return the type of labels of a column of pandas'."""
-    return "boolean" if _is_flag(dtype) else type_of_numpy(getattr(dtype, "kind", ""))
+    return "boolean" if _is_flag(dtype) else type_of_numpy(dtype)
 
 
 def _unusable(frame: Any, position: int, dtype: Any) -> str | None:

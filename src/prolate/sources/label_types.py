@@ -19,12 +19,22 @@ LabelType = Literal["text", "boolean", "integer", "number"]
 LABEL_TYPES: tuple[LabelType, ...] = get_args(LabelType)
 
 _KINDS: dict[str, LabelType] = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
+_DOUBLE = 8  # bytes
 _FLAGS = {"false": False, "true": True}
 
 
-def type_of_numpy(kind: object) -> LabelType:
-    """Return the type of labels of a column of NumPy's, by the letter that NumPy has for it."""
-    return _KINDS.get(str(kind), "text")
+def type_of_numpy(dtype: object) -> LabelType:
+    """Return the type of labels of a column of NumPy's type, or one that is like it.
+
+    Of floats of less than double precision labels are text: 0.1 there is another number.
+
+    Examples
+    --------
+    >>> type_of_numpy(np.dtype("int8")), type_of_numpy(np.dtype("float32"))
+    ('integer', 'text')
+    """
+    found = _KINDS.get(str(getattr(dtype, "kind", "")), "text")
+    return "text" if found == "number" and getattr(dtype, "itemsize", 8) < _DOUBLE else found
 
 
 def common_type(types: Iterable[LabelType]) -> LabelType:

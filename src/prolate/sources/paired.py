@@ -19,6 +19,7 @@ from prolate.sources.arrays import (
     ArraySource,
     as_array,
     check_numbers,
+    has_type,
     no_numbers,
     refuse_lists,
     to_floats,
@@ -133,7 +134,7 @@ def open_features(X: object, labels: Sequence[str | int] = ()) -> Source:
     if as_paths(X) or is_table(X):
         return open_wanted(X, Wanted(labels=labels, argument="X"))
     if not hasattr(X, "tocsr"):
-        if isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "") == "O":
+        if not has_type(X) or getattr(getattr(X, "dtype", None), "kind", "") == "O":
             refuse_lists(labels)
         X = _array(X, "X")
     data: Any = X
@@ -288,11 +289,11 @@ def _array(data: object, what: str) -> NDArray[np.generic]:
         array = data
     else:
         try:
-            array = np.asarray(without_masks(data) if isinstance(data, list | tuple) else data)
+            array = np.asarray(data if has_type(data) else without_masks(data))
         except Exception:  # noqa: BLE001 - whatever another library raises may quote values
             array = as_array(data)  # raises, and says why
     if array.dtype.kind != "O":
-        untyped = array.dtype.kind in WHOLE and isinstance(data, list | tuple)  # see `as_array`
+        untyped = array.dtype.kind in WHOLE and not has_type(data)  # see `as_array`
         return array.astype(np.float64) if untyped else array
     bad = no_numbers(array.flat)
     if bad is not None:

@@ -82,11 +82,10 @@ def frame_source(frame: Any, wanted: Wanted, block_bytes: int) -> SparkSource:
 
 def _label_type(kind: Any) -> LabelType:
     """Return what values labels of a type of Spark's are."""
-    from pyspark.sql.types import BooleanType, DecimalType, FractionalType, IntegralType
+    from pyspark.sql.types import BooleanType, DoubleType, IntegralType
 
     if isinstance(kind, BooleanType):
         return "boolean"
     if isinstance(kind, IntegralType):
         return "integer"
-    real = isinstance(kind, FractionalType) and not isinstance(kind, DecimalType)
-    return "number" if real else "text"
+    return "number" if isinstance(kind, DoubleType) else "text"

@@ -71,7 +71,7 @@ class SparseSource(Source):
             schema = Schema(names, "the sparse array", by_position=True)
             values, marks = choose(wanted, schema)
             chosen = (*values, *marks)
-            self.labels = tuple(Labels(kind=type_of_numpy(matrix.dtype.kind)) for _ in marks)
+            self.labels = tuple(Labels(kind=type_of_numpy(matrix.dtype)) for _ in marks)
         super().__init__(chosen, int(matrix.shape[0]), block_bytes)
         if matrix.dtype.kind in WHOLE:
             self.whole = frozenset(chosen)

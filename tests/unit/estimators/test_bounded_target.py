@@ -14,7 +14,7 @@ from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.regression import regression
 from prolate.estimators.regression.bounded_target import target_within_bounds
-from prolate.estimators.regression.search import HIDDEN
+from prolate.estimators.regression.search import ALIKE, HIDDEN
 from prolate.estimators.regression.standard import Standard
 from prolate.sources import open_source
 
@@ -175,10 +175,41 @@ def test_a_target_of_which_only_one_value_is_seen_has_what_its_bounds_say() -> N
     lost = regression(curator(rows.astype(np.float64), None))
     assert HIDDEN in lost.warnings
     known = regression(curator(rows.astype(np.float64), (0.0, 1.0)))
-    assert not known.warnings
+    assert known.warnings == (ALIKE,)
     assert known.covariance is not None
     assert np.all(np.sqrt(np.diag(known.covariance)) < 0.01)
     assert np.all(np.abs(known.coef) < 3.0 * np.sqrt(np.diag(known.covariance)[:2]))
+
+
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+def test_the_intercept_of_a_rare_target_is_told(neighbors: Any) -> None:
+    """It was cut to where noise showed rows: a tenth to a half of what it is, and held in none."""
+    held, off = [], []
+    for seed in range(10):
+        features, target, _ = rare(10_000, 0.02, seed=seed)
+        model = prolate.LinearRegression(mu=BUDGET.mu, seed=seed, neighbors=neighbors)
+        model.fit(features, target)
+        low, high = model.intervals()[-1]
+        held.append(low <= 0.02 <= high)
+        off.append(model.intercept_ - 0.02)
+    assert np.mean(held) > 0.8
+    assert abs(np.mean(off)) < 0.004
+
+
+def test_bounds_far_beyond_what_is_seen_tell_nothing_of_a_target() -> None:
+    """Noise as wide as the bounds went into predictions, and no warning was left."""
+    rng = np.random.default_rng(0)
+    features = rng.uniform(-1.0, 1.0, (1000, 3))
+    amounts = np.where(rng.random(1000) < 0.02, rng.exponential(1000.0, 1000), 0.0)
+    rows = np.column_stack([features, amounts])
+    line = regression(curator(rows, (0.0, 1e5)))
+    assert line.warnings == (ALIKE,)
+    assert line.covariance is not None
+    assert np.all(np.diag(line.covariance) > amounts.var())
+    predicted = line.predict(features)
+    assert np.ptp(predicted) == 0.0
+    assert abs(predicted[0] - amounts.mean()) < 10.0 * amounts.std()
+    assert line.details["predicts"]["value"] == predicted[0]
 
 
 @pytest.mark.parametrize("neighbors", NEIGHBORS)

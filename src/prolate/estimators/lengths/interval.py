@@ -196,7 +196,7 @@ def interval_mean(
     """
     norms, stretch = expected.norms, expected.stretch
     apart = norms.edges > _CLUMPS * norms.typical
-    found, unseen, _ = skewed_mean(
+    found, unseen, square = skewed_mean(
         curator,
         center,
         spread,
@@ -217,7 +217,7 @@ def interval_mean(
         found.value,
         found.noise_std,
         details,
-        variation=variation.over_spread(stretch),
+        variation=np.maximum(variation.over_spread(stretch), np.sqrt(square)),
         clipping_std=np.hypot(found.doubt, unseen),
         guessed=unseen,
         hidden=norms.hidden,

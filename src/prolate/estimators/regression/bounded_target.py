@@ -41,6 +41,8 @@ class BoundedTarget:
         Noise of the mean.
     filled : bool
         Whether its values are surely at its bounds, mostly.
+    seen : bool
+        Whether it surely varies: by more than noise.
     """
 
     ends: tuple[float, float]
@@ -48,6 +50,7 @@ class BoundedTarget:
     spread: float
     off: float
     filled: bool
+    seen: bool
 
 
 def target_within_bounds(view: Searcher, rows: float, *, flag: bool) -> BoundedTarget | None:
@@ -82,6 +85,8 @@ def target_within_bounds(view: Searcher, rows: float, *, flag: bool) -> BoundedT
     most = 1.0 - max(abs(mean) - off, 0.0) ** 2
     if flag:
         variance, doubt = 1.0 - mean**2, 2.0 * off
-    filled = flag or variance > max(_CLEAR * doubt, _FILLED * (1.0 - mean**2))
+    seen = variance > _CLEAR * doubt
+    filled = flag or (seen and variance > _FILLED * (1.0 - mean**2))
     spread = math.sqrt(min(max(variance, min(doubt, most)), most))
-    return BoundedTarget((lower, upper), middle + half * mean, half * spread, half * off, filled)
+    where = middle + half * mean, half * spread, half * off
+    return BoundedTarget((lower, upper), *where, filled, seen)

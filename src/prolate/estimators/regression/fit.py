@@ -96,6 +96,10 @@ def regression(
         nothing = np.full(curator.dimension, np.inf)
         unknown = np.zeros_like(line.coef)
         line = replace(line, coef=unknown, noise_std=nothing, covariance=np.diag(nothing))
+    if found.predicted is not None and line.clipped is not None:
+        alike = replace(line.clipped, slopes=np.zeros_like(line.coef), value=found.predicted)
+        details = {**line.details, "predicts": alike.to_dict()}
+        line = replace(line, clipped=alike, details=details)
     return replace(line, rows=every, warnings=(*found.warnings, *line.warnings))
 
 
@@ -113,7 +117,8 @@ def _fit(
     standard = place.standard
     k = standard.scale.size - 1
     level = 0.0
-    if standard.fit_intercept and enough_rows(curator, rows) > _SIDES:
+    whole = standard.ends is not None  # then nothing of the target is cut
+    if standard.fit_intercept and not whole and enough_rows(curator, rows) > _SIDES:
         level = _LEVEL * curator.remaining
     again = alpha is None and place.sample is curator and enough_rows(curator, rows) > _AGAIN
     part = weighted_share(enough_rows(curator, rows), standard) if alpha is None else 0.0

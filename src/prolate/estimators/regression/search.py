@@ -25,7 +25,7 @@ from prolate.estimators.regression.standardize import standardize
 from prolate.estimators.search.place import place
 from prolate.estimators.search.spread import LARGEST
 
-__all__ = ["HIDDEN", "Found", "search"]
+__all__ = ["ALIKE", "HIDDEN", "Found", "search"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -34,6 +34,10 @@ HIDDEN = (
     "Only a single value was seen of the target: noise hides any others, and how far they are. "
     "Predictions leave them out, and intervals are infinite; do not use them unless the target is "
     "known to be as good as constant. More rows, a larger budget or bounds would help."
+)
+ALIKE = (
+    "Noise hides how the target varies within its bounds, so predictions are the same for all "
+    "rows. The intervals of slopes and intercept are as wide as the bounds make them."
 )
 # Shares of the searches: enough for counts as fine as the first number (a fraction of the
 # rows), if that costs no more than the second; else as fine as the third, at most the fourth.
@@ -55,6 +59,7 @@ _HOPELESS = 0.32  # noise of the features' counts that hides where they are
 _MAGNITUDE, _PLACE = (0.18, 0.25), (0.12, 0.15)
 _MAGNITUDES, _PLACES = (0.18, 0.12), (0.15, 0.1)
 _PLACES_MOST, _PLACE_MOST = 0.45, 0.6  # all together
+_SURELY = 3.0  # standard deviations by which a mean is surely not a single value
 _OFF = 0.3  # how far the target's mean may be from its center, in its deviations
 
 
@@ -70,12 +75,15 @@ class Found:
     sample : Curator
         Of the rows that were searched: all, or a random sample.
     warnings : tuple of str
+    predicted : float, optional
+        What is predicted of all rows, where noise hides how the target varies within its bounds.
     """
 
     standard: Standard
     norms: MeasuredNorms | None
     sample: Curator
     warnings: tuple[str, ...] = ()
+    predicted: float | None = None
 
 
 def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
@@ -90,12 +98,14 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     target = _find_target(sample, rows, k, flag=_is_flag(curator))
     middle, spread = target.center, target.spread
     warnings = () if target.seen else (HIDDEN,)
+    if target.predicted is not None:
+        warnings = (ALIKE,)
     found = _find_features(sample, rows, k)
     if found is None:
         center, scale = np.append(np.zeros(k), middle), np.append(np.full(k, LARGEST), spread)
         nothing = np.zeros(k, dtype=np.bool_)
         standard = Standard(center, scale, nothing, target.off, fit_intercept, ends=target.ends)
-        return Found(standard, None, sample, warnings)
+        return Found(standard, None, sample, warnings, target.predicted)
     center, scale = np.append(found[0], middle), np.append(found[1], spread)
     size = np.minimum(np.hypot(scale, center), LARGEST)
     around = bool(np.all(np.abs(center[:-1]) < _AROUND * size[:-1]))
@@ -113,14 +123,16 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
         share=share,
     )
     counts, noise = norms.counts / sample.fraction, norms.noise / sample.fraction
-    return Found(standard, replace(norms, counts=counts, noise=noise), sample, warnings)
+    norms = replace(norms, counts=counts, noise=noise)
+    return Found(standard, norms, sample, warnings, target.predicted)
 
 
 @dataclass(frozen=True, eq=False)
 class _Target:
     """Its center and spread, how far its mean may be from the center, and whether it is spread.
 
-    And its public bounds, where nothing is to be cut within them.
+    And its public bounds, where nothing is to be cut within them; and what is predicted, where
+    noise hides how it varies within these.
     """
 
     center: Floats
@@ -128,6 +140,7 @@ class _Target:
     off: float
     seen: bool
     ends: tuple[float, float] | None = None
+    predicted: float | None = None
 
     @classmethod
     def within(cls, found: BoundedTarget) -> _Target:
@@ -142,7 +155,14 @@ def _find_target(sample: Curator, rows: float, column: int, *, flag: bool) -> _T
     if within is not None and within.filled:
         return _Target.within(within)
     found = _search_target(sample, target, rows)
-    return found if found.seen or within is None else _Target.within(within)
+    if found.seen or within is None:
+        return found
+    if within.seen:
+        return _Target.within(within)
+    alone = float(found.center[0])  # the only value that was seen
+    away, hidden = within.mean - alone, _SURELY * within.off
+    kept = 1.0 - (hidden / away) ** 2 if abs(away) > hidden else 0.0
+    return replace(_Target.within(within), predicted=alone + kept * away)
 
 
 def _is_flag(curator: Curator) -> bool:
