@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from prolate.curator import Measurement, Measurer
 from prolate.estimators.estimate import FoundMean
-from prolate.estimators.lengths.beyond import Beyond, lost_part
+from prolate.estimators.lengths.beyond import Beyond
 from prolate.estimators.lengths.clip import rounding_std
 from prolate.estimators.lengths.expected import Expected
 from prolate.estimators.lengths.side_tail import SideTail
 from prolate.estimators.lengths.sides import ANYWHERE, measure_sides, sides_share
+from prolate.estimators.lengths.unseen import Unseen
 from prolate.estimators.moments import Variation
 from prolate.estimators.neighbors import radii_apart
 from prolate.queries import ClippedSum
@@ -42,8 +43,7 @@ FAR = 14.0
 
 _CLUMPS = 6.0  # of them, beyond which lengths showed rows that are together
 _AGAIN = 0.5  # of what is left, at most, for sides that are counted again
-_ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
-_FEARED = 0.33  # of that: lengths are counted in larger cells, and on both sides together
+_CHOSEN = 0.7  # part of what is beyond nearer ends, that may be beyond those that were chosen
 _LEAST = 0.1  # of a mean square: part that is no mean
 
 
@@ -239,10 +239,8 @@ def skewed_mean(
 ) -> tuple[Clipped, Floats, float]:
     """Return the mean of a column clipped by what both its sides show, for a share of mu**2.
 
-    And what rows may take that the sides do not show, as a deviation; and the values' mean square
-    around the mean, in squared spreads. Lengths are counted in cells that are large far out: if
-    values gather in one, it may seem that many are beyond the interval, so no more are than the
-    sides' own cells allow.
+    And what rows may take that the sides do not show, as a deviation (`unseen.py`); and the
+    values' mean square around the mean, in squared spreads.
 
     Parameters
     ----------
@@ -262,14 +260,12 @@ def skewed_mean(
         How far values may be below and above the center, in spreads.
     """
     rows, left = beyond.rows, curator.remaining
-    for_sides = sides_share(curator, rows, share) * share
-
-    def feared(low: SideTail, high: SideTail) -> Floats:
-        return _FEARED * _unseen(beyond, low, high, unit=unit, others=others)
+    hidden, for_sides = Unseen(beyond, unit, others), sides_share(curator, rows, share) * share
 
     def far(low: SideTail, high: SideTail) -> bool:
+        unseen = hidden.feared(low, high)
         planned = IntervalPlan.of(
-            curator, low, high, rows=rows, share=share - for_sides, unseen=feared(low, high)
+            curator, low, high, rows=rows, share=share - for_sides, unseen=unseen
         )
         return clumps or max(planned.left, planned.right) > FAR
 
@@ -286,6 +282,7 @@ def skewed_mean(
         rooms=rooms,
     )
     share = min(share - (left - curator.remaining), curator.remaining)
+    near = IntervalPlan.of(curator, low, high, rows=rows, share=share)
     found = clipped_to_interval(
         curator,
         center,
@@ -295,27 +292,16 @@ def skewed_mean(
         rows=rows,
         missing=center,
         share=share,
-        unseen=feared(low, high),
+        unseen=hidden.feared(low, high),
     )
-    length = float(np.hypot(others, max(found.left, found.right) * unit))
-    seem = beyond.fraction(length)
-    part = _ALLOWED * min(found.most / seem, 1.0) if seem > 0.0 else _ALLOWED
     noise = float(found.noise_std[0] / spread[0])
-    unseen = lost_part(beyond, length, noise * unit, unit, part=part) / unit
+    unseen = hidden.beyond(max(found.left, found.right), found.most, noise=noise)
+    # Ends are chosen where little seems to be beyond, and may seem so by noise.
+    most = float(low.most[near.ends[0]] + high.most[near.ends[1]])
+    nearer = hidden.beyond(max(near.left, near.right), most, noise=noise)
+    unseen = max(unseen, _CHOSEN * nearer)
     square, off = low.square + high.square, float((found.value - center)[0] / spread[0])
     return found, unseen * spread, max(square - off**2, _LEAST * square)
-
-
-def _unseen(beyond: Beyond, low: SideTail, high: SideTail, *, unit: float, others: float) -> Floats:
-    """Return what rows may take that the sides do not show, for each pair of ends, in spreads."""
-    reach = np.union1d(low.reach, high.reach)
-    length = np.hypot(others, reach * unit)
-    seem = np.array([beyond.fraction(each) for each in length])
-    lost = np.array([beyond.lost(each) for each in length])
-    at = np.searchsorted(reach, np.maximum(low.reach[:, np.newaxis], high.reach))
-    most = low.most[:, np.newaxis] + high.most
-    part = _ALLOWED * np.minimum(most / np.maximum(seem[at], 1e-300), 1.0)
-    return np.asarray(part * np.minimum(lost[at], unit) / unit)
 
 
 def reaches(expected: Expected, spread: Floats, scale: Floats) -> bool:

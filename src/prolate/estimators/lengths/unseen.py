@@ -1,0 +1,68 @@
+"""What rows may take that the sides of a column do not show, as the lengths of rows tell.
+
+Lengths are counted in cells that are large far out, and on both sides together: if values gather
+in one, it may seem that many are beyond an interval, so no more are than the sides' own cells
+allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.estimators.lengths.beyond import Beyond, lost_part
+from prolate.estimators.lengths.side_tail import SideTail
+
+__all__ = ["Unseen"]
+
+Floats = NDArray[np.float64]
+
+_ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
+_FEARED = 0.33  # of that, where ends are chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Unseen:
+    """The tail of lengths, beside which a column's sides are seen.
+
+    Attributes
+    ----------
+    tail : Beyond
+    unit : float
+        A spread of the column, in the unit of lengths.
+    others : float
+        How long rows are by other columns.
+    """
+
+    tail: Beyond
+    unit: float
+    others: float
+
+    def feared(self, low: SideTail, high: SideTail) -> Floats:
+        """Return a part of it for each pair of ends, in spreads."""
+        reach = np.union1d(low.reach, high.reach)
+        length = np.hypot(self.others, reach * self.unit)
+        seem = np.array([self.tail.fraction(each) for each in length])
+        lost = np.array([self.tail.lost(each) for each in length])
+        at = np.searchsorted(reach, np.maximum(low.reach[:, np.newaxis], high.reach))
+        most = low.most[:, np.newaxis] + high.most
+        part = _FEARED * _ALLOWED * np.minimum(most / np.maximum(seem[at], 1e-300), 1.0)
+        return np.asarray(part * np.minimum(lost[at], self.unit) / self.unit)
+
+    def beyond(self, reach: float, most: float, *, noise: float) -> float:
+        """Return it beyond a distance that so many rows are beyond at most, in spreads.
+
+        Parameters
+        ----------
+        reach : float
+        most : float
+            Part of the rows.
+        noise : float
+            Of the mean, in spreads.
+        """
+        length = float(np.hypot(self.others, reach * self.unit))
+        seem = self.tail.fraction(length)
+        part = _ALLOWED * min(most / seem, 1.0) if seem > 0.0 else _ALLOWED
+        return lost_part(self.tail, length, noise * self.unit, self.unit, part=part) / self.unit
