@@ -23,6 +23,7 @@ from prolate.queries import (
     CAP,
     RADIUS,
     Along,
+    BeyondCut,
     ClippedSum,
     Count,
     CountBelow,
@@ -182,6 +183,23 @@ MAKERS: dict[str, Callable[[int], Query]] = {
         if d > 1
         else Gram(np.zeros(1), np.ones(1), 3.0)
     ),
+    "beyond the cut": lambda d: (
+        BeyondCut(
+            ResidualGram(
+                np.zeros(d),
+                np.ones(d),
+                3.0,
+                constant=1.0,
+                target=0.5,
+                slopes=np.linspace(-2.0, 2.0, d - 1),
+                value=-0.5,
+                weighted=True,
+            ),
+            0.7,
+        )
+        if d > 1
+        else Gram(np.zeros(1), np.ones(1), 3.0)
+    ),
     "gram of shortened rows": lambda d: (
         ResidualGram(
             np.zeros(d),
@@ -307,7 +325,7 @@ def test_adversarial_rows(name, d) -> None:
     )
     query, rows = MAKERS[name](d), adversarial_rows(d)
     if isinstance(
-        query, Pairs | Gram | Cross | Along
+        query, Pairs | Gram | Cross | Along | BeyondCut
     ):  # a Gram matrix is too large for the shortcut below
         for place in range(0, len(rows) - 1, 7):
             check_neighbors(query, rows, place, rows[-1 - place])

@@ -20,6 +20,7 @@ from prolate.queries import (
     GRAM_RADIUS,
     RADIUS,
     Along,
+    BeyondCut,
     ClippedSum,
     Count,
     CountBelow,
@@ -116,6 +117,14 @@ QUERIES = {
     ),
     "gram of shortened rows": ResidualGram(
         C, S, 1.5, constant=0.4, target=1.1, slopes=np.array([0.7, -3.0]), value=0.2, weighted=True
+    ),
+    "beyond the cut": BeyondCut(
+        ResidualGram(C, S, 1.5, constant=0.4, target=0.3, slopes=np.array([0.7, -1e3]), value=0.2),
+        0.8,
+    ),
+    "beyond the cut of shortened rows": BeyondCut(
+        ResidualGram(C, S, 1.5, target=1.1, slopes=np.array([0.7, -3.0]), value=0.2, weighted=True),
+        1.1,
     ),
     "gram of some columns": Gram(
         C[:2], S[:2], 2.0, index=np.array([2, 0]), width=D, lower=C[:2] - 1, upper=C[:2] + 3

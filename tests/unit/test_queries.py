@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from prolate.queries import (
     CAP,
     GRAM_RADIUS,
     RADIUS,
+    BeyondCut,
     ClippedSum,
     Count,
     CountBelow,
@@ -254,6 +256,26 @@ def test_gram_matrix_of_residuals() -> None:
         np.zeros(3), np.ones(3), 2.0, constant=1.0, target=4.0, slopes=np.zeros(2), value=0.0
     )
     assert np.array_equal(plain(rows), none(rows))
+
+
+def test_what_residuals_are_beyond_their_cut() -> None:
+    line = {"slopes": np.array([2.0, -1.0]), "value": 0.5}
+    gram = ResidualGram(np.zeros(3), np.ones(3), 2.0, constant=1.0, target=1.0, **line)
+    query = BeyondCut(gram, 0.75)
+    rows = np.array([[1, -1, 5], [1, -1, 4], [1, -1, -90], [30, 0, 5.5], [1, 0, NAN], [0, 1, INF]])
+    # 5 - 2 - 1 - .5 = 1.5, .5 beyond the cut; then .5, within; -93.5; 5.5 - 4 - .5 = 1.
+    wanted = [0.5, 0.5, -0.5], [0, 0, 0], [-0.75, -0.75, 0.75], [0, 0, 0], [0, 0, 0], [0, 0, 0]
+    for row, each in zip(rows, wanted, strict=True):
+        found = query.products(query(row[np.newaxis]).astype(float))
+        assert np.allclose(found, each, atol=0.005)
+    whole = BeyondCut(replace(gram, weighted=True), 0.75)
+    # Shortened to a quarter: (24 - .5) / 4 - 4 = 1.875.
+    found = whole.products(whole(np.array([[8.0, 0.0, 24.0]])).astype(float))
+    assert np.allclose(found, [0.75 / 4, 1.5, 0.0], atol=0.005)
+    assert "beyond the target's cut" in query.describe()
+    for width in (0.0, -1.0, 1e-6, 9.0, NAN):
+        with pytest.raises(InputError, match="width must be"):
+            BeyondCut(gram, width)
 
 
 def test_gram_matrix_of_rows_shortened_as_a_whole() -> None:

@@ -1,6 +1,7 @@
 """The questions that may be asked of rows: integer vectors that add up over rows."""
 
 from prolate.queries.base import Query
+from prolate.queries.beyond_cut import BeyondCut
 from prolate.queries.clipped_sum import CAP, RADIUS, ClippedSum
 from prolate.queries.count import Count, CountBelow
 from prolate.queries.cross import Along, Cross
@@ -25,6 +26,7 @@ __all__ = [
     "GRAM_RADIUS",
     "RADIUS",
     "Along",
+    "BeyondCut",
     "ClippedSum",
     "Count",
     "CountBelow",

@@ -49,6 +49,23 @@ class ResidualGram(Gram):
 
     def steps(self, rows: Floats) -> Floats:
         """Return the clipped rows of a tile in grid steps: (m, k) integers, as doubles."""
+        return self._steps(rows, float(self._parts[2]))
+
+    @property
+    def longest_square(self) -> int:
+        """The squared length in grid steps of the longest constant and features."""
+        return self._parts[0] ** 2 + self._parts[1] ** 2
+
+    def steps_beyond(self, rows: Floats, width: float) -> tuple[Floats, Floats]:
+        """Return `steps`, and what targets are beyond their cut, at most `width` steps, signed."""
+        cut = float(self._parts[2])
+        out = self._steps(rows, cut + width)
+        left = out[:, -1].copy()
+        out[:, -1] = np.clip(left, -cut, cut)
+        return out, left - out[:, -1]
+
+    def _steps(self, rows: Floats, most: float) -> Floats:
+        """Return rows in grid steps, their target cut to [-most, most]."""
         out, factors = self._clipped(rows)
         first = self.order - self.center.size
         y = np.where(np.isfinite(rows[:, -1]), rows[:, -1], np.nan)
@@ -57,7 +74,7 @@ class ResidualGram(Gram):
             if self.weighted:
                 out[:, :first] = np.rint(out[:, :first] * factors[:, np.newaxis])
                 y *= factors
-        out[:, -1] = take_off(y, out[:, first:-1], self.slopes, float(self._parts[2]))
+        out[:, -1] = take_off(y, out[:, first:-1], self.slopes, most)
         return out
 
     def describe(self) -> str:

@@ -22,7 +22,7 @@ from prolate.estimators.regression.slopes import Slopes, true_slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.queries import Gram, Query
 
-__all__ = ["Answer", "best_answer", "measure_radii", "slopes_of"]
+__all__ = ["Answer", "best_answer", "measure_radii", "slopes_of", "used"]
 
 _RESIDUAL_CUT = 2.0  # deviations at which what is left is cut
 _MOST_EXPLAINED = 0.95
@@ -50,9 +50,14 @@ def best_answer(answers: list[Answer]) -> Answer:
     return best
 
 
+def used(answers: list[Answer]) -> list[Answer]:
+    """Return those whose slopes are used: of all radii but the small one."""
+    return [one for one in answers if one.clipped.radius >= answers[0].clipped.radius]
+
+
 def slopes_of(answers: list[Answer]) -> list[Slopes]:
-    """Return those of all radii but the small one."""
-    return [one.slopes for one in answers if one.clipped.radius >= answers[0].clipped.radius]
+    """Return the slopes of those that are used."""
+    return [one.slopes for one in used(answers)]
 
 
 def measure_radii(

@@ -28,7 +28,7 @@ second round is BoostedAdaSSP's idea (Tang et al. 2023).
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -37,8 +37,15 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.present import whole_rows
-from prolate.estimators.regression.answers import Answer, best_answer, measure_radii, slopes_of
+from prolate.estimators.regression.answers import (
+    Answer,
+    best_answer,
+    measure_radii,
+    slopes_of,
+    used,
+)
 from prolate.estimators.regression.average import average
+from prolate.estimators.regression.cut_off import CutOff
 from prolate.estimators.regression.level import SKEWED, with_level
 from prolate.estimators.regression.line import Moments
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
@@ -52,7 +59,10 @@ from prolate.estimators.regression.radii import (
 from prolate.estimators.regression.remarks import BEYOND_CUT, remarks
 from prolate.estimators.regression.search import HIDDEN, Found, search
 from prolate.estimators.regression.slopes import Slopes
+from prolate.estimators.regression.tails import Tails
 from prolate.estimators.regression.weighted import Weighted, weighted_share
+from prolate.estimators.shares import one_row_noise, share_for
+from prolate.queries import Query
 
 __all__ = ["regression"]
 
@@ -61,12 +71,23 @@ Floats = NDArray[np.float64]
 _AGAIN = 120.0  # rows times mu that pay for a second round of the usual radius
 _SIDES = 600.0  # rows times mu that show the tails of what the slopes leave, ...
 _LEVEL = 0.03  # ... part of what is left, for the intercept
+# Parts of the weighted rows' share: for both tails of what a line leaves (wanted noise, over the
+# rows, and largest part), and for a layer of what is beyond the cut.
+_TAILS, _LAYER = (0.004, 0.25), 0.35
 _START = 0.3  # part of the weighted rows' share that tells a line of a sample
 _OFF = 0.1  # deviations of the errors by which levels may differ, as skewed ones are cut
 _CLEARLY_OFF = 4.0  # times its noise, the square of what predictions are off by on average
 # Deviations of the target by which its mean may be moved by features that seem to be one value.
 _UNSEEN = 0.25
 _COUNTED = 4.0  # standard deviations by which a noisy count may be too large
+
+
+@dataclass(frozen=True)
+class _Beyond:
+    """Whether slopes have what is beyond the target's cut, and whether that may hide one."""
+
+    told: bool = False
+    hidden: bool = False
 
 
 def regression(
@@ -133,7 +154,14 @@ def _fit(
     best, skewed = answer.clipped, False
     if level > 0.0:
         found, skewed = with_level(
-            curator, place.sample, rows, standard, found, cut=cut, counted=counted
+            curator,
+            place.sample,
+            rows,
+            standard,
+            found,
+            cut=cut,
+            counted=counted,
+            told=beyond.told,
         )
         unit = float(standard.scale[-1])
         best = _through_mean(best, answer.moments, found, unit, standard.mean)
@@ -159,8 +187,8 @@ def _fit(
         clipped=best,
         warnings=(
             *remarks(curator, standard, answers[0].moments),
-            *((SKEWED,) if skewed else ()),
-            *((BEYOND_CUT,) if beyond else ()),
+            *((SKEWED,) if skewed and not beyond.told else ()),
+            *((BEYOND_CUT,) if beyond.hidden else ()),
         ),
         details={
             "radius": asked[0].radius,
@@ -181,36 +209,56 @@ def _with_weighted(
     again: bool,
     share: float,
     aside: float,
-) -> tuple[list[Answer], Slopes, float, bool]:
+) -> tuple[list[Answer], Slopes, float, _Beyond]:
     """Return what each radius says, the slopes, and where their target was cut nearest.
 
-    And whether that may hide a slope.
+    And what is known of what is beyond the cut.
 
     A share of mu**2, if any, is for rows that are shortened as a whole, and one is left `aside`.
     """
-    standard = place.standard
+    standard, sample = place.standard, place.sample
     off = 0.0 if standard.middles is None else _OFF
     measure = partial(measure_radii, standard=standard, norms=norms, alpha=alpha)
-    plan = partial(Weighted.of, curator, rows, standard, norms)
-    if share > 0.0 and place.sample is not curator:  # so all rows are read once
-        few = rows * place.sample.fraction
-        first = choose_radii(place.sample, few, norms, standard, share=_START * share, again=False)
-        answers, _ = measure(place.sample, few, first)
+    if share == 0.0:
+        answers, _ = measure(curator, rows, asked, again=again, aside=aside)
+        cut = min(answer.target_cut for answer in answers)
+        return answers, average(slopes_of(answers), off=off), cut, _Beyond()
+    at_once = sample is not curator  # so that all rows are read once
+    if at_once:
+        few = rows * sample.fraction
+        first = choose_radii(sample, few, norms, standard, share=_START * share, again=False)
+        answers, _ = measure(sample, few, first)
         share *= 1.0 - _START
-        weighted = plan(average(slopes_of(answers), off=off), share=share)
-        answers, told = measure(curator, rows, asked, beside=[weighted.asked(share)])
     else:
         answers, _ = measure(curator, rows, asked, again=again, aside=aside + share)
-        if share > 0.0:
-            share = curator.remaining - aside
-            weighted = plan(average(slopes_of(answers), off=off), share=share)
-            told = curator.measure_together([weighted.asked(share)])
+        share = curator.remaining - aside
+    known, tails = average(slopes_of(answers), off=off), None
+    if aside > 0.0 and standard.ends is None:
+        few = rows * sample.fraction
+        part = share_for(one_row_noise(sample, few, share), *_TAILS)
+        tails = Tails.measure(sample, few, standard, known, share=part * share)
+        share *= 1.0 - part
+    weighted = Weighted.of(curator, rows, standard, norms, known, share=share)
+    cut_off = None
+    beside: list[tuple[Query, float, str]] = [weighted.asked(share)]
+    if tails is not None:
+        cut_off = CutOff.of(weighted.query, standard, tails, known, weighted.target_cut)
+    if cut_off is not None:
+        layer = _LAYER * share
+        beside = [weighted.asked(share - layer), (cut_off.query, layer, "beyond the cut")]
+    if at_once:
+        answers, told = measure(curator, rows, asked, beside=beside)
+    else:
+        told = curator.measure_together(beside)
     several, cuts = slopes_of(answers), [answer.target_cut for answer in answers]
-    beyond = False
-    if share > 0.0:
-        several, beyond = weighted.beside(weighted.slopes(told[0]), several)
-        cuts = [*cuts, weighted.target_cut]
-    return answers, average(several, off=off), min(cuts), beyond
+    if cut_off is not None:
+        several = [cut_off.beside(answer.slopes, answer.target_cut) for answer in used(answers)]
+    several, hidden = weighted.beside(weighted.slopes(told[0]), several)
+    found = average(several, off=off)
+    if cut_off is not None:
+        found = cut_off.added(found, told[0], told[1], rows=rows)
+    beyond = _Beyond(told=cut_off is not None, hidden=hidden)
+    return answers, found, min([*cuts, weighted.target_cut]), beyond
 
 
 def _through_mean(

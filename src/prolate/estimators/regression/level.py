@@ -13,7 +13,6 @@ how far out values are, which nothing tells. So a part of it counts as their err
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -21,11 +20,9 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.lengths.interval import clipped_to_interval
-from prolate.estimators.lengths.side_tail import SideTail
-from prolate.estimators.lengths.sides import measure_sides
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
-from prolate.estimators.rotation import TurnedCurator
+from prolate.estimators.regression.tails import Tails, left_by
 
 __all__ = ["SKEWED", "with_level"]
 
@@ -53,6 +50,7 @@ def with_level(
     *,
     cut: float,
     counted: bool,
+    told: bool = False,
 ) -> tuple[Slopes, bool]:
     """Return slopes with an intercept that skewed errors do not move, with all that is left.
 
@@ -73,40 +71,34 @@ def with_level(
         Where the Gram matrix cut what its mean is of, in standard units.
     counted : bool
         Whether `rows` was measured.
+    told : bool
+        Whether the slopes have what cuts took, and its doubt (`cut_off.py`).
     """
-    unit = float(standard.scale[-1])
-    center = standard.center.copy()
-    center[-1] += unit * slopes.value[-1]
-    coef = slopes.value[:-1] * unit / standard.scale[:-1]
-    matrix = np.append(-coef, 1.0)[:, np.newaxis]
-    noise = slopes.noise[:-1, :-1]
-    width = math.sqrt(slopes.rest + max(float(np.sum(noise * slopes.features)), 0.0))
-    spread, zero = np.array([unit * width]), np.zeros(1)
-
-    searched = TurnedCurator(sample, center, matrix, spread)
+    searched, width = left_by(sample, standard, slopes)
     few, share = rows * sample.fraction, _SIDES * curator.remaining
-    low, high = measure_sides(searched, zero, spread, few, share=share)
-    lost, doubt = (width**2 * part for part in _lost(low, high, cut / width))
+    tails = Tails.measure(sample, few, standard, slopes, share=share)
+    lost, doubt = tails.moved(cut)
     surely, errors = max(lost - doubt, 0.0), slopes.noise.copy()
-    more = _EXPLAINED * width * _more(low, high, cut / width)
-    errors[:-1, :-1] += more**2 * np.linalg.pinv(slopes.features, hermitian=True)
+    if not told:
+        more = _EXPLAINED * tails.surely_more(cut)
+        errors[:-1, :-1] += more**2 * np.linalg.pinv(slopes.features, hermitian=True)
     skewed = surely > (_CLEARLY * width) ** 2
     if sample is not curator and not skewed:  # not worth one more pass over many rows
         errors[-1, -1] += lost + doubt
         return replace(slopes, noise=errors), False
-    left = TurnedCurator(curator, center, matrix, spread)
     found = clipped_to_interval(
-        left,
-        zero,
-        spread,
-        low,
-        high,
+        replace(searched, curator=curator),
+        np.zeros(1),
+        searched.spread,
+        tails.low,
+        tails.high,
         rows=rows,
-        missing=zero,
+        missing=np.zeros(1),
         share=curator.remaining,
         counted=counted,
     )
 
+    unit = float(standard.scale[-1])
     own, there = _own(slopes.noise), float(found.value[0]) / unit
     here = float(np.hypot(found.noise_std[0], found.doubt[0])) / unit
     weight = (own + surely) / (own + surely + here**2)
@@ -121,26 +113,3 @@ def _own(noise: Floats) -> float:
     cross = noise[-1, :-1]
     explained = float(cross @ np.linalg.pinv(noise[:-1, :-1], hermitian=True) @ cross)
     return max(float(noise[-1, -1]) - explained, 0.0)
-
-
-def _lost(low: SideTail, high: SideTail, cut: float) -> tuple[float, float]:
-    """Return the square of what a cut at -+ `cut` likely takes off the mean, and its variance."""
-    sides = [
-        (np.interp(cut, one.reach, one.lost), np.interp(cut, one.reach, one.doubt))
-        for one in (low, high)
-    ]
-    return float((sides[1][0] - sides[0][0]) ** 2), float(sides[0][1] + sides[1][1])
-
-
-def _more(low: SideTail, high: SideTail, cut: float) -> float:
-    """Return by how much more a cut at -+ `cut` takes off values than off normal ones.
-
-    As far as that is surely so.
-    """
-    from scipy.special import ndtr
-
-    lost = sum(float(np.interp(cut, one.reach, one.lost)) for one in (low, high))
-    doubt = sum(float(np.interp(cut, one.reach, one.doubt)) for one in (low, high))
-    normal = math.exp(-0.5 * cut**2) / math.sqrt(2.0 * math.pi) - cut * float(ndtr(-cut))
-    more = max(lost - 2.0 * normal, 0.0)
-    return more**3 / max(more**2 + doubt, 1e-300)

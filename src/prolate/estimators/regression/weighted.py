@@ -32,7 +32,7 @@ __all__ = ["Weighted", "weighted_share"]
 
 Floats = NDArray[np.float64]
 
-_PAYS, _SHARE = 300.0, 0.1  # rows times mu that pay for it, and part of what is left; or, ...
+_PAYS, _SHARE = 300.0, 0.15  # rows times mu that pay for it, and part of what is left; or, ...
 _SHARE_FILLED = 0.2  # ... where features fill their bounds, whose slopes are told by it above all
 _LEAST_LIKELY = 0.02  # of the target's variance, that slopes may explain
 # Deviations at which what a line leaves is cut; or farther, at most so many times, as long as noise

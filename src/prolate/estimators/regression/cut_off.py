@@ -1,0 +1,124 @@
+"""What the cut of the target takes from slopes, where features explain how far out values are.
+
+Of incomes, costs and the like, features move the tail as they move the middle: values that are cut
+are those of rows whose line is high, and all slopes seem too small. Least squares through what a
+line leaves is the line plus (Z'Z)**-1 Z'r, where r is what it leaves, in whole: what is cut of it
+and what is beyond the cut. The products of features with what is beyond are dear, as noise goes
+with the farthest value. But those with what is in a layer next to the cut are cheap, and the tails
+(`tails.py`) tell how much more is beyond it: as much more are the products, about, as features
+explain values in the layer as they do those farther out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.curator import Measurement
+from prolate.estimators.regression.slopes import Slopes
+from prolate.estimators.regression.standard import Standard
+from prolate.estimators.regression.tails import Tails
+from prolate.queries import BeyondCut, ResidualGram
+
+__all__ = ["CutOff"]
+
+Floats = NDArray[np.float64]
+
+_LAYER = 0.75  # its width, over the cut
+_MORE, _WRONG = 1.07, 0.15  # times as far as in the layer, features explain what is beyond; doubt
+_EXPLAINED = 1.0  # length of what is taken from slopes, over what the cut takes, before it is told
+_SEEN = 1.0  # standard deviations by which that is to be seen
+_WORTH = 0.15  # of the noise of slopes: so much that may be taken is worth asking for
+
+
+@dataclass(frozen=True, eq=False)
+class CutOff:
+    """Products of features with a layer of what is beyond the target's cut.
+
+    Attributes
+    ----------
+    rows : ResidualGram
+        Whose target is cut, in the units of its features.
+    query : BeyondCut
+    tails : Tails
+    cut, weight : float
+        Where the target is cut in standard units, and what these are multiplied by.
+    """
+
+    rows: ResidualGram
+    query: BeyondCut
+    tails: Tails
+    cut: float
+    weight: float
+
+    @classmethod
+    def of(
+        cls, rows: ResidualGram, standard: Standard, tails: Tails, known: Slopes, cut: float
+    ) -> CutOff | None:
+        """Return what to ask of rows whose target is cut, or None if it is not worth it."""
+        k = known.mean.size
+        noise = max(float(np.sum(known.noise[:k, :k] * known.features)), 0.0)
+        more, doubt = tails.more(cut)
+        if more**2 <= max(_WORTH**2 * noise, _SEEN**2 * doubt):
+            return None
+        weight = standard.weight(rows.radius, cut)
+        return cls(rows, BeyondCut(rows, _LAYER * weight * cut), tails, cut, weight)
+
+    def beside(self, slopes: Slopes, cut: float) -> Slopes:
+        """Return slopes of a target that was cut elsewhere, as much less sure as that takes."""
+        off = _EXPLAINED * (self.tails.more(cut)[0] - self.tails.more(self.cut)[0])
+        k, noise = slopes.mean.size, slopes.noise.copy()
+        noise[:k, :k] += off**2 / k * np.linalg.pinv(slopes.features, hermitian=True)
+        return replace(slopes, noise=noise)
+
+    def added(
+        self, slopes: Slopes, gram: Measurement, beyond: Measurement, *, rows: float
+    ) -> Slopes:
+        """Return slopes with what the cut took.
+
+        Parameters
+        ----------
+        slopes : Slopes
+            Of cut targets.
+        gram, beyond : Measurement
+            Of the rows, and of the query.
+        rows : float
+        """
+        products, noise = self.query.products(beyond.values), self.query.noise(beyond.std)
+        times, doubt = self._farther()
+        found, std = times * products / rows, times * noise / rows
+        k = slopes.mean.size
+        likely = (_EXPLAINED * self.weight * self.tails.more(self.cut)[0]) ** 2 / k
+        kept = likely / (likely + std**2)
+        matrix = self.rows.matrix(gram.values)[:-1, :-1] / rows
+        values, axes = np.linalg.eigh(matrix)
+        hidden = math.sqrt(values.size) * self.rows.noise(gram.std)[1] / rows
+        inverse = (axes / np.maximum(values, max(hidden, 1e-150))) @ axes.T
+        units = np.ones(values.size)  # from the constant and features to slopes and level
+        if self.rows.constant > 0.0:
+            units[0] = self.rows.constant
+        turn = units[:, np.newaxis] * inverse / self.weight
+        taken = kept * (turn @ found)
+        unsure = kept * std**2 * turn @ turn.T + (_WRONG**2 + doubt**2) * np.outer(taken, taken)
+        return _plus(slopes, taken, unsure)
+
+    def _farther(self) -> tuple[float, float]:
+        """Return how many times as far features explain all that is beyond, and its doubt."""
+        whole, _ = self.tails.taken(self.cut)
+        left, doubt = self.tails.taken((1.0 + _LAYER) * self.cut)
+        layer = max(whole - left, 1e-300)
+        return _MORE * whole / layer, math.sqrt(doubt) / max(whole, 1e-300)
+
+
+def _plus(slopes: Slopes, more: Floats, noise: Floats) -> Slopes:
+    """Return slopes and level plus some; the level's comes first, if there is one."""
+    k = slopes.mean.size
+    if more.size > k:
+        more, noise = np.roll(more, -1), np.roll(noise, -1, axis=(0, 1))
+    value, both = slopes.value.copy(), slopes.noise.copy()
+    value[: more.size] += more
+    both[: more.size, : more.size] += noise
+    return replace(slopes, value=value, noise=both)
