@@ -217,7 +217,7 @@ def test_the_slope_of_a_rare_flag_is_as_sure_as_those_of_others(neighbors: str) 
                 assert np.mean((y - line.predict(rows)) ** 2) < 1.01 * best
                 assert not line.warnings
     assert np.max(errors) < 0.05  # where 0.006 is the sampling error
-    assert np.median(errors, axis=0)[2] < 0.5 * np.median(others, axis=0)[2]
+    assert np.median(errors, axis=0)[2] < 0.7 * np.median(others, axis=0)[2]
 
 
 def test_a_line_through_the_origin_uses_the_middles_of_rare_flags() -> None:

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurement
+from prolate.curator import Curator, Measurement
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
-from prolate.estimators.regression.tails import Tails
+from prolate.estimators.regression.tails import ACROSS, ALONG, Tails
 from prolate.queries import BeyondCut, ResidualGram
 
 __all__ = ["CutOff"]
@@ -29,8 +29,9 @@ Floats = NDArray[np.float64]
 
 _LAYER = 0.75  # its width, over the cut
 _MORE, _WRONG = 1.07, 0.15  # times as far as in the layer, features explain what is beyond; doubt
-_EXPLAINED = 1.0  # length of what is taken from slopes, over what the cut takes, before it is told
-_SEEN = 1.0  # standard deviations by which that is to be seen
+_MOST = 1.0  # doubt
+# Noise over what is told, at most; and most that a cut takes off any tails, in their deviations.
+_TOLD, _HEAVY = 0.4, 0.1
 _WORTH = 0.15  # of the noise of slopes: so much that may be taken is worth asking for
 
 
@@ -56,23 +57,27 @@ class CutOff:
 
     @classmethod
     def of(
-        cls, rows: ResidualGram, standard: Standard, tails: Tails, known: Slopes, cut: float
+        cls,
+        curator: Curator,
+        rows: float,
+        gram: ResidualGram,
+        standard: Standard,
+        tails: Tails,
+        known: Slopes,
+        *,
+        cut: float,
+        share: float,
     ) -> CutOff | None:
-        """Return what to ask of rows whose target is cut, or None if it is not worth it."""
-        k = known.mean.size
+        """Return what to ask of rows whose target is cut, or None if it is not worth a share."""
+        k, weight = known.mean.size, standard.weight(gram.radius, cut)
+        found = cls(gram, BeyondCut(gram, _LAYER * weight * cut), tails, cut, weight)
         noise = max(float(np.sum(known.noise[:k, :k] * known.features)), 0.0)
-        more, doubt = tails.more(cut)
-        if more**2 <= max(_WORTH**2 * noise, _SEEN**2 * doubt):
-            return None
-        weight = standard.weight(rows.radius, cut)
-        return cls(rows, BeyondCut(rows, _LAYER * weight * cut), tails, cut, weight)
-
-    def beside(self, slopes: Slopes, cut: float) -> Slopes:
-        """Return slopes of a target that was cut elsewhere, as much less sure as that takes."""
-        off = _EXPLAINED * (self.tails.more(cut)[0] - self.tails.more(self.cut)[0])
-        k, noise = slopes.mean.size, slopes.noise.copy()
-        noise[:k, :k] += off**2 / k * np.linalg.pinv(slopes.features, hermitian=True)
-        return replace(slopes, noise=noise)
+        more = tails.more(cut)[0]
+        worth = more**2 > _WORTH**2 * noise and tails.stand_out
+        square = found.query.sensitivity_squared(curator.neighbors)
+        std = found.query.noise(math.sqrt(square) / curator.mu_of(share)) / rows / weight
+        told = found._farther()[0] * std < _TOLD * ALONG * min(more, _HEAVY * tails.width)
+        return found if worth and told else None
 
     def added(
         self, slopes: Slopes, gram: Measurement, beyond: Measurement, *, rows: float
@@ -90,10 +95,8 @@ class CutOff:
         products, noise = self.query.products(beyond.values), self.query.noise(beyond.std)
         times, doubt = self._farther()
         found, std = times * products / rows, times * noise / rows
-        k = slopes.mean.size
-        likely = (_EXPLAINED * self.weight * self.tails.more(self.cut)[0]) ** 2 / k
-        kept = likely / (likely + std**2)
         matrix = self.rows.matrix(gram.values)[:-1, :-1] / rows
+        kept = self._kept(matrix, slopes, std)
         values, axes = np.linalg.eigh(matrix)
         hidden = math.sqrt(values.size) * self.rows.noise(gram.std)[1] / rows
         inverse = (axes / np.maximum(values, max(hidden, 1e-150))) @ axes.T
@@ -101,16 +104,33 @@ class CutOff:
         if self.rows.constant > 0.0:
             units[0] = self.rows.constant
         turn = units[:, np.newaxis] * inverse / self.weight
-        taken = kept * (turn @ found)
-        unsure = kept * std**2 * turn @ turn.T + (_WRONG**2 + doubt**2) * np.outer(taken, taken)
+        taken = turn @ kept @ found
+        unsure = std**2 * turn @ kept @ turn.T + (_WRONG**2 + doubt**2) * np.outer(taken, taken)
         return _plus(slopes, taken, unsure)
+
+    def _kept(self, matrix: Floats, slopes: Slopes, std: float) -> Floats:
+        """Return what products are drawn by to what they are likely, of such noise.
+
+        Tails mostly go with the line: so products are those of features with it, and a constant.
+        """
+        k = slopes.mean.size
+        more, doubt = self.tails.more(self.cut)
+        square = self.weight**2 * more**4 / max(more**2 + doubt, 1e-300)
+        features = matrix[-k:, -k:]
+        line = features @ slopes.value[:k]
+        line *= ALONG / max(float(np.linalg.norm(line)), 1e-300)
+        usual = max(float(np.trace(features)) / k, 1e-300)
+        likely = ALONG**2 * np.eye(len(matrix))
+        likely[-k:, -k:] = np.outer(line, line) + ACROSS**2 / usual * features
+        likely *= square
+        return np.asarray(likely @ np.linalg.pinv(likely + std**2 * np.eye(len(matrix))))
 
     def _farther(self) -> tuple[float, float]:
         """Return how many times as far features explain all that is beyond, and its doubt."""
         whole, _ = self.tails.taken(self.cut)
         left, doubt = self.tails.taken((1.0 + _LAYER) * self.cut)
         layer = max(whole - left, 1e-300)
-        return _MORE * whole / layer, math.sqrt(doubt) / max(whole, 1e-300)
+        return _MORE * whole / layer, min(math.sqrt(doubt) / max(whole, 1e-300), _MOST)
 
 
 def _plus(slopes: Slopes, more: Floats, noise: Floats) -> Slopes:

@@ -73,7 +73,7 @@ _SIDES = 600.0  # rows times mu that show the tails of what the slopes leave, ..
 _LEVEL = 0.03  # ... part of what is left, for the intercept
 # Parts of the weighted rows' share: for both tails of what a line leaves (wanted noise, over the
 # rows, and largest part), and for a layer of what is beyond the cut.
-_TAILS, _LAYER = (0.004, 0.25), 0.35
+_TAILS, _LAYER = (0.0015, 0.1), 0.35
 _START = 0.3  # part of the weighted rows' share that tells a line of a sample
 _OFF = 0.1  # deviations of the errors by which levels may differ, as skewed ones are cut
 _CLEARLY_OFF = 4.0  # times its noise, the square of what predictions are off by on average
@@ -239,20 +239,29 @@ def _with_weighted(
         tails = Tails.measure(sample, few, standard, known, share=part * share)
         share *= 1.0 - part
     weighted = Weighted.of(curator, rows, standard, norms, known, share=share)
-    cut_off = None
+    cut_off, layer = None, _LAYER * share
     beside: list[tuple[Query, float, str]] = [weighted.asked(share)]
     if tails is not None:
-        cut_off = CutOff.of(weighted.query, standard, tails, known, weighted.target_cut)
+        cut_off = CutOff.of(
+            curator,
+            rows,
+            weighted.query,
+            standard,
+            tails,
+            known,
+            cut=weighted.target_cut,
+            share=layer,
+        )
     if cut_off is not None:
-        layer = _LAYER * share
         beside = [weighted.asked(share - layer), (cut_off.query, layer, "beyond the cut")]
     if at_once:
         answers, told = measure(curator, rows, asked, beside=beside)
     else:
         told = curator.measure_together(beside)
     several, cuts = slopes_of(answers), [answer.target_cut for answer in answers]
-    if cut_off is not None:
-        several = [cut_off.beside(answer.slopes, answer.target_cut) for answer in used(answers)]
+    if tails is not None:
+        cut = weighted.target_cut
+        several = [tails.beside(one.slopes, one.target_cut, cut) for one in used(answers)]
     several, hidden = weighted.beside(weighted.slopes(told[0]), several)
     found = average(several, off=off)
     if cut_off is not None:

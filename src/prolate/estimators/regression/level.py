@@ -22,7 +22,7 @@ from prolate.curator import Curator
 from prolate.estimators.lengths.interval import clipped_to_interval
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
-from prolate.estimators.regression.tails import Tails, left_by
+from prolate.estimators.regression.tails import Tails, left_by, less_sure
 
 __all__ = ["SKEWED", "with_level"]
 
@@ -38,7 +38,6 @@ SKEWED = (
 
 _SIDES = 0.3  # part of the share for a histogram of both sides
 _CLEARLY = 0.02  # spreads that the cut takes from the mean
-_EXPLAINED = 0.5  # part of what it takes off heavy tails, that features may explain
 
 
 def with_level(
@@ -78,10 +77,8 @@ def with_level(
     few, share = rows * sample.fraction, _SIDES * curator.remaining
     tails = Tails.measure(sample, few, standard, slopes, share=share)
     lost, doubt = tails.moved(cut)
-    surely, errors = max(lost - doubt, 0.0), slopes.noise.copy()
-    if not told:
-        more = _EXPLAINED * tails.surely_more(cut)
-        errors[:-1, :-1] += more**2 * np.linalg.pinv(slopes.features, hermitian=True)
+    surely = max(lost - doubt, 0.0)
+    errors = (slopes if told else less_sure(slopes, tails.surely_more(cut))).noise.copy()
     skewed = surely > (_CLEARLY * width) ** 2
     if sample is not curator and not skewed:  # not worth one more pass over many rows
         errors[-1, -1] += lost + doubt

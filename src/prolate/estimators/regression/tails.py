@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,19 @@ from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.rotation import TurnedCurator
 
-__all__ = ["Tails", "left_by"]
+__all__ = ["ACROSS", "ALONG", "Tails", "left_by", "less_sure"]
 
 Floats = NDArray[np.float64]
+
+ALONG, ACROSS = 1.5, 0.5
+"""Length of what a cut takes from products with features, over what it takes off heavy tails.
+
+About: with the line, as tails mostly go with it, and with features beside it.
+"""
+
+_OUT = 3.0  # deviations that are far
+_FAR = 30.0  # deviations that no normal value is away
+_SEEN = 0.25  # of what may be there at most, beyond what likely is: half a deviation of its noise
 
 
 def left_by(curator: Curator, standard: Standard, slopes: Slopes) -> tuple[TurnedCurator, float]:
@@ -75,7 +85,7 @@ class Tails:
         from scipy.special import ndtr
 
         lost, doubt = self._lost(cut)
-        at = cut / self.width
+        at = min(cut / self.width, _FAR)
         normal = math.exp(-0.5 * at**2) / math.sqrt(2.0 * math.pi) - at * float(ndtr(-at))
         more = max(lost[0] + lost[1] - 2.0 * normal, 0.0)
         return self.width * more, self.width**2 * (doubt[0] + doubt[1])
@@ -85,9 +95,42 @@ class Tails:
         more, doubt = self.more(cut)
         return more**3 / max(more**2 + doubt, 1e-300)
 
+    @property
+    def stand_out(self) -> bool:
+        """Whether more rows are far out than normal ones, by more than noise."""
+        from scipy.special import ndtr
+
+        sides = self.low, self.high
+        beyond, most = (
+            sum(
+                float(np.interp(_OUT, one.reach, each))
+                for one, each in zip(sides, both, strict=True)
+            )
+            for both in ([one.beyond for one in sides], [one.most for one in sides])
+        )
+        return beyond - 2.0 * float(ndtr(-_OUT)) > _SEEN * (most - beyond)
+
+    def beside(self, slopes: Slopes, cut: float, other: float) -> Slopes:
+        """Return slopes of a target that is cut at one place, as those of one cut at another.
+
+        They are as much less sure as the places may differ by.
+        """
+        return less_sure(slopes, self.surely_more(cut) - self.surely_more(other))
+
     def _lost(self, cut: float) -> tuple[list[float], list[float]]:
         at, sides = cut / self.width, (self.low, self.high)
         return (
             [float(np.interp(at, one.reach, one.lost)) for one in sides],
             [float(np.interp(at, one.reach, one.doubt)) for one in sides],
         )
+
+
+def less_sure(slopes: Slopes, more: float) -> Slopes:
+    """Return slopes from which a cut may have taken what it does where it takes so much more."""
+    k, noise = slopes.mean.size, slopes.noise.copy()
+    own = slopes.value[:k]
+    line = slopes.features @ own
+    square = max(float(line @ line), 1e-300)
+    noise[:k, :k] += (ALONG * more) ** 2 * np.outer(own, own) / square
+    noise[:k, :k] += (ACROSS * more) ** 2 * np.linalg.pinv(slopes.features, hermitian=True)
+    return replace(slopes, noise=noise)
