@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prolate.budget import all_digits, rounded_up
 
@@ -92,9 +93,20 @@ def is_uneven(release: Release) -> bool:
         return False
     if release.sampling_std is None or release.noise_std is None:
         return False
-    known = (release.noise_std > 0.0) & (release.sampling_std > 0.0)
+    return are_uneven(release.noise_std, release.sampling_std)
+
+
+def are_uneven(noise: NDArray[np.float64], sampling: NDArray[np.float64]) -> bool:
+    """Return whether noise is above the sampling error of a column, and far from that of others.
+
+    Examples
+    --------
+    >>> are_uneven(np.array([0.1, 30.0]), np.array([0.01, 100.0]))
+    True
+    """
+    known = (noise > 0.0) & (sampling > 0.0)
     with np.errstate(over="ignore"):
-        ratio = release.noise_std[known] / release.sampling_std[known]
+        ratio = noise[known] / sampling[known]
     return bool(ratio.size > 1 and ratio.max() > max(_UNEVEN * ratio.min(), 1.0))
 
 
