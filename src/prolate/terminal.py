@@ -202,6 +202,7 @@ def print_receipt(release: Release, out: Console | None = None) -> None:
     print_notes(
         out,
         [
+            ("measurement", "what each is for stands in docs/measurements.md"),
             ("share", "part of mu squared; mu squares add up to the budget's"),
             ("sensitivity", "the l2 sensitivity, in the integer units of the query, as the noise"),
         ],
