@@ -128,9 +128,10 @@ def test_a_plot_on_request(run: Run, tmp_path: Path) -> None:
         (("--rows", 5, "--columns", 2, "--mu", 1, "--method", "best"), "'best' is not one of"),
         (("--rows", 5, "--columns", 2, "--mu", 1, "--method", "gaussian"), "needs the bounds"),
         (("--rows", 5, "--columns", 2, "--mu", 1, "--bounds", "0-1"), "'0-1' is not"),
-        (("--rows", 5, "--columns", 2, "--mu", 1, "--clip", 2), "clip must be"),
-        (("--rows", 5, "--columns", 2, "--mu", 1, "--clip", "hard"), "'hard' is not a number"),
+        (("--rows", 5, "--columns", 2, "--mu", 1, "--clip", 2), "--clip must be"),
+        (("--rows", 5, "--columns", 2, "--mu", 1, "--clip", "hard"), "neither auto nor a part"),
         (("--rows", 5, "--columns", 2, "--mu", 1, "--error-norm", 0.5), "--error-norm must be"),
+        (("--rows", 5, "--columns", 2, "--mu", 1, "--error-norm", "rel"), "nor the word relative"),
     ],
 )
 def test_bad_input_gets_one_sentence(run: Run, options: tuple[object, ...], says: str) -> None:
