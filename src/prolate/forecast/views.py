@@ -164,7 +164,7 @@ def plain(forecast: Forecast) -> dict[str, Any]:
         "budget": forecast.budget.to_dict(),
         "method": forecast.method,
         "neighbors": forecast.neighbors,
-        "error_norm": forecast.error_norm,
+        "error_norm": "relative" if forecast.error_norm == RELATIVE else forecast.error_norm,
         "noise": forecast.noise,
         "noise_std": forecast.noise_std.tolist(),
         "sampling": forecast.sampling,

@@ -21,6 +21,13 @@ UNEVEN = (
 )
 """Advice where `is_uneven`."""
 
+MEANS_ADDED = (
+    "Each person counts once in this sum, with the mean of their rows. For the total of the rows, "
+    "give contribution='rows' and max_rows, the most rows of a person that count (on the command "
+    "line, --contribution rows --max-rows K)."
+)
+"""Advice where a sum is of persons."""
+
 _UNEVEN = 10.0  # noise over sampling error, between columns
 
 NO_GROUPS = (
@@ -72,7 +79,7 @@ def subject(release: Release) -> str:
         return f"{what}{of} on {d:,} feature{'' if d == 1 else 's'}"
     if release.second_label == "q":
         count = release.estimate.shape[0]
-        what = f"{count} {what}{'' if count == 1 else 's'}"
+        what = what if count == 1 else f"{count} {what}s"
     return f"{what} of {d:,} column{'' if d == 1 else 's'}"
 
 
@@ -108,6 +115,13 @@ def are_uneven(noise: NDArray[np.float64], sampling: NDArray[np.float64]) -> boo
     with np.errstate(over="ignore"):
         ratio = noise[known] / sampling[known]
     return bool(ratio.size > 1 and ratio.max() > max(_UNEVEN * ratio.min(), 1.0))
+
+
+def advice(release: Release) -> list[str]:
+    """Return what may be wanted instead of a release, by what is public of it."""
+    means = release.unit is not None and release.unit.max_rows is None
+    added = [MEANS_ADDED] if release.statistic == "sum" and means else []
+    return [*added, *([UNEVEN] if is_uneven(release) else [])]
 
 
 def headline(release: Release) -> str:
