@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "src"), str(HERE)]
+sys.path.insert(0, str(HERE.parent / "src"))
 
 project = "Prolate"
 html_title = "Prolate"
@@ -27,16 +27,6 @@ napoleon_use_rtype = False
 napoleon_preprocess_types = False
 
 
-def draw_figures(app: Sphinx) -> None:
-    """Draw the figures of the theory pages with Prolate's own functions, before pages are read."""
-    import figures
-
-    folder = HERE / "figures"
-    folder.mkdir(exist_ok=True)
-    for name, draw in figures.FIGURES.items():
-        (folder / f"{name}.svg").write_text(draw(), encoding="utf-8")
-
-
 def plain_docstring(  # the arguments are Sphinx's
     app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
 ) -> None:
@@ -49,6 +39,5 @@ def plain_docstring(  # the arguments are Sphinx's
 
 
 def setup(app: Sphinx) -> None:
-    """Have the figures drawn when a build begins."""
-    app.connect("builder-inited", draw_figures)
+    """Have docstrings read as they are written."""
     app.connect("autodoc-process-docstring", plain_docstring, priority=100)

@@ -1,7 +1,8 @@
 """The figures of the theory pages, from the functions that releases are made with.
 
-No data are read. Each returns an SVG whose background is transparent and whose lines are
-seen on light and dark pages.
+`python docs/figures.py` draws them anew, into docs/figures, where they are part of the repository;
+tests/docs/test_figures.py says if one is not what would be drawn. No data are read. Each is an SVG
+whose background is transparent and whose lines are seen on light and dark pages.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES"]
+__all__ = ["FIGURES", "FOLDER"]
 
+FOLDER = Path(__file__).resolve().parent / "figures"
 GREY = "#8a8a8a"
 COLORS = ("#3f51b5", "#e69f00", "#009e73", "#cc79a7")
 
@@ -48,7 +51,8 @@ def _svg(figure: Figure) -> str:
     target = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": "prolate"}):
         figure.savefig(target, format="svg", transparent=True, metadata={"Date": None})
-    return target.getvalue()
+    lines = target.getvalue().splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def _label(axes: Axes, x: float, y: float, text: str, color: str) -> None:
@@ -94,7 +98,7 @@ def shapes() -> str:
     spread = np.array([6.0, 1.0])
     figure, axes = _axes(7.0, 2.9, 2)
     turn = np.linspace(0.0, 2.0 * math.pi, 200)
-    rows = np.random.default_rng(1).normal(0.0, spread, size=(250, 2))
+    rows = np.random.default_rng(1).normal(0.0, spread, size=(80, 2))
     ball, shaped = np.ones(2), optimal_scale(spread, 2.0)
     for one, scale, title in zip(axes, (ball, shaped), ("a ball", "an ellipse"), strict=True):
         # A row scaled by `scale` has this typical length, and the noise follows it.
@@ -148,3 +152,14 @@ FIGURES: dict[str, Callable[[], str]] = {
     "gain": gain,
     "clips": clips,
 }
+
+
+def main() -> None:
+    """Write every figure into its file."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, draw in FIGURES.items():
+        (FOLDER / f"{name}.svg").write_text(draw(), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

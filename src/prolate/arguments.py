@@ -102,8 +102,8 @@ def check_clip(clip: object) -> float | Literal["auto", "optimal"]:
     part = as_number(clip)
     if not 0.0 < part < 1.0:
         raise InputError(
-            "clip must be 'auto', 'optimal' or the fraction of rows to clip, between 0 and 1; "
-            f"got {shown(clip)}."
+            "clip must be 'auto' or the fraction of rows to clip, between 0 and 1 (or 'optimal', "
+            f"for method='gaussian-ellipse' alone); got {shown(clip)}."
         )
     return part
 
@@ -148,8 +148,8 @@ def check_unit(unit: object, contribution: object, max_rows: int | None) -> Cont
         raise InputError(f"contribution must be 'mean' or 'rows'; got {shown(contribution)}.")
     if unit is None and (contribution != "mean" or max_rows is not None):
         raise InputError(
-            "contribution and max_rows say how a person's rows count; also name the column that "
-            "says which person each row belongs to, such as unit='patient_id'."
+            "contribution='rows' and max_rows say how a person's rows count; also name the column "
+            "that says which person each row belongs to, such as unit='patient_id'."
         )
     if contribution == "mean":
         if max_rows is not None:

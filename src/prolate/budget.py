@@ -17,6 +17,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal, cast, get_args
 
+from prolate.calls import explained
 from prolate.conversions import SAFE, gdp_log_delta, increasing_root, mu_from, zcdp_log_delta
 from prolate.errors import BudgetError, InputError, shown
 
@@ -137,6 +138,7 @@ class Budget:
     composition: Composition
     stated: Mapping[str, float]
 
+    @explained("prolate.Budget(epsilon=1, delta=1e-6)")
     def __init__(
         self,
         *,

@@ -13,6 +13,7 @@ from numbers import Number
 
 __all__ = [
     "BudgetError",
+    "CallError",
     "InputError",
     "LedgerError",
     "ProlateError",
@@ -32,6 +33,10 @@ class ProlateError(Exception):
 
 class InputError(ProlateError, ValueError):
     """An argument or a schema that Prolate cannot work with."""
+
+
+class CallError(InputError, TypeError):
+    """A call with an argument that a function does not have, or without one that it needs."""
 
 
 class BudgetError(ProlateError, ValueError):

@@ -25,6 +25,7 @@ from prolate.api.options import Engine
 from prolate.api.regress import REGRESSION_METHODS, line_job, line_method
 from prolate.arguments import Bounds
 from prolate.budget import Neighbors
+from prolate.calls import explained
 from prolate.curator import Progress
 from prolate.errors import InputError
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
@@ -136,6 +137,7 @@ class LinearRegression(Regressor):
     LinearRegression(delta=1e-06, epsilon=1.0)
     """
 
+    @explained("prolate.LinearRegression(epsilon=1, delta=1e-6)")
     def __init__(
         self,
         epsilon: float | None = None,
@@ -169,6 +171,7 @@ class LinearRegression(Regressor):
         # Parameters are shown and pickled; a URL may hold a password, an Address shows none.
         super().__setattr__(name, address(value) if name == "ledger" else value)
 
+    @explained("prolate.LinearRegression(epsilon=1, delta=1e-6).fit(X, y)")
     def fit(
         self,
         X: object,

@@ -31,10 +31,9 @@ from prolate.release.views import (
 from prolate.release.words import (
     NO_GROUPS,
     NOT_PRIVATE,
-    UNEVEN,
+    advice,
     error_in_words,
     headline,
-    is_uneven,
     no_errors,
     price_in_words,
     printable,
@@ -176,7 +175,7 @@ def _notes(
         ("guarantee", release.guarantee),
         *[("unit", str(unit)) for unit in [release.unit] if unit is not None],
         ("method", method),
-        *([("advice", UNEVEN)] if is_uneven(release) else []),
+        *[("advice", words) for words in advice(release)],
         *[("warning", warning) for warning in release.warnings],
     ]
 
@@ -202,6 +201,7 @@ def print_receipt(release: Release, out: Console | None = None) -> None:
     print_notes(
         out,
         [
+            ("measurement", "what each is for stands in docs/measurements.md"),
             ("share", "part of mu squared; mu squares add up to the budget's"),
             ("sensitivity", "the l2 sensitivity, in the integer units of the query, as the noise"),
         ],
@@ -246,7 +246,7 @@ def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delt
             f"of {sums_up} hold {held} of these {len(truth)} true means",
         ),
         ("guarantee", f"{release.guarantee} A row is one person in one year."),
-        *([("advice", UNEVEN)] if is_uneven(release) else []),
+        *[("advice", words) for words in advice(release)],
         *[("warning", warning) for warning in release.warnings],
     ]
     print_notes(out, notes)

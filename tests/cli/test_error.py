@@ -47,6 +47,15 @@ def test_the_table_for_people(run: Run) -> None:
     assert max(map(len, lines[1:])) <= 100
 
 
+def test_columns_that_differ(run: Run) -> None:
+    start = ("error", "--rows", 20000, "--scale", "15,20000,0.5", "--mu", 0.5, *ELLIPSE)
+    printed, as_json = run(*start)[1], json.loads(run(*start, "--json")[1])
+    rows = {line.split()[0]: line.split()[1:] for line in printed.splitlines() if line}
+    assert "per column" not in printed
+    for name, noise in zip("123", as_json["noise_std"], strict=True):
+        assert float(rows[name][1]) == pytest.approx(noise, rel=0.01)
+
+
 def test_json_for_programs_is_what_the_function_returns(run: Run) -> None:
     code, out, _ = run(
         "error", "--rows", 5000, "--columns", 4, "--skew", 1.5, "--scale", 3, "--rho", 0.5,
@@ -119,9 +128,10 @@ def test_a_plot_on_request(run: Run, tmp_path: Path) -> None:
         (("--rows", 5, "--columns", 2, "--mu", 1, "--method", "best"), "'best' is not one of"),
         (("--rows", 5, "--columns", 2, "--mu", 1, "--method", "gaussian"), "needs the bounds"),
         (("--rows", 5, "--columns", 2, "--mu", 1, "--bounds", "0-1"), "'0-1' is not"),
-        (("--rows", 5, "--columns", 2, "--mu", 1, "--clip", 2), "clip must be"),
-        (("--rows", 5, "--columns", 2, "--mu", 1, "--clip", "hard"), "'hard' is not a number"),
+        (("--rows", 5, "--columns", 2, "--mu", 1, "--clip", 2), "--clip must be"),
+        (("--rows", 5, "--columns", 2, "--mu", 1, "--clip", "hard"), "neither auto nor a part"),
         (("--rows", 5, "--columns", 2, "--mu", 1, "--error-norm", 0.5), "--error-norm must be"),
+        (("--rows", 5, "--columns", 2, "--mu", 1, "--error-norm", "rel"), "nor the word relative"),
     ],
 )
 def test_bad_input_gets_one_sentence(run: Run, options: tuple[object, ...], says: str) -> None:

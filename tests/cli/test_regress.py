@@ -171,6 +171,21 @@ def test_bad_input_gets_one_sentence(
     assert says in err.splitlines()[0]
 
 
+def test_a_rare_flag_as_target_is_told_to_have_bounds(run: Run, tmp_path: Path) -> None:
+    """CSV files have no booleans, and the warning did not say what helps."""
+    rng = np.random.default_rng(3)
+    age = rng.normal(50, 15, 4000).round()
+    table = np.column_stack([age, rng.random(4000) < 0.03 * np.exp(0.03 * (age - 50))])
+    path = tmp_path / "people.csv"
+    np.savetxt(path, table, delimiter=",", header="age,disease", comments="", fmt="%d")
+    start = ("regress", path, "--target", "disease", "--mu", 0.24, "--seed", 1)
+    remedy = "--bounds disease=0:1"
+    assert remedy in " ".join(run(*start)[1].split())
+    out = run(*start, *remedy.split())[1]
+    assert "inf" not in lines_of(out)["age"]
+    assert "warning" not in out
+
+
 def test_help_teaches(run: Run) -> None:
     code, out, _ = run("regress", "--help")
     assert code == 0

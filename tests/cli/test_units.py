@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from prolate import GroupedRelease, Release
+import prolate
+from prolate import Budget, GroupedRelease, Release
 from prolate.cli import main
 
 rng = np.random.default_rng(6)
@@ -130,6 +131,24 @@ def test_counts(visits: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Private count by region: 1 group (keys given)" in out
     out = run(capsys, "count", visits, "--by", "region", "--epsilon", "1", "--delta", "1e-300")
     assert out
+
+
+def test_sums_of_persons_point_to_totals(visits: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["sum", visits, "-c", "age", "--bounds", "0:120", "--unit", "patient_id", "--mu", "1"]
+    advice = "--contribution rows --max-rows K"
+    assert advice in run(capsys, *given)
+    assert advice not in run(capsys, *given, "--contribution", "rows", "--max-rows", "2")
+
+
+def test_one_quantile_of_groups_is_called_the_same_everywhere(
+    visits: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was "1 quantile" in Python, and "quantile" on the command line, or so."""
+    keys, budget = ["north", "south"], Budget(mu=1)
+    one = prolate.quantile(visits, [0.5], columns="age", by="region", keys=keys, budget=budget)
+    assert one.headline().startswith("Private quantile of 1 column by region")
+    given = ["--by", "region", "--key", "north", "--key", "south", "--mu", "1", "-c", "age"]
+    assert "quantile of 1 column by region" in run(capsys, "quantile", visits, "-q", "0.5", *given)
 
 
 def test_no_group(visits: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,13 +45,13 @@ NUMERIC = "'age', 'cost', 'visits'"
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        (Wanted(), "Column 'city' of the table is of type string, not numbers. Choose from"),
+        (Wanted(), "Column 'city' of the table is of type string, not numbers. To use it"),
         (Wanted(), f"Choose from the numeric columns: columns=[{NUMERIC}]."),
-        (Wanted(argument="X"), f"not numbers. Pass in X only columns of numbers: [{NUMERIC}]."),
+        (Wanted(argument="X"), f"2000-01-01. Pass in X only columns of numbers: [{NUMERIC}]."),
         (Wanted(None, (), "cost", "features"),
-         "not numbers. Choose from the numeric columns: features=['age', 'visits']."),
+         "2000-01-01. Choose from the numeric columns: features=['age', 'visits']."),
         (Wanted(["nope"], (), "city", "features"),
-         f"not numbers. Choose the target from the numeric columns: {NUMERIC}."),
+         f"2000-01-01. Choose the target from the numeric columns: {NUMERIC}."),
         (Wanted(["city"], (), "coast", "features"), "no column 'coast' in the table. Did you mean"),
         (Wanted(["age", "age"], (), "cost", "features"), "features asks twice for 'age';"),
         (Wanted(["age", " age"]), "columns asks twice for 'age';"),
@@ -72,9 +72,9 @@ def test_errors_name_the_argument(wanted, says) -> None:
 
 def test_where_nothing_is_numeric_there_is_nothing_to_choose_from() -> None:
     texts = {"a": "text", "b": "text"}
-    with pytest.raises(InputError, match=r"not numbers\. No column is numeric\."):
+    with pytest.raises(InputError, match=r"2000-01-01\. No column is numeric\."):
         choose(Wanted(), Schema(["a", "b"], "the table", texts))
-    with pytest.raises(InputError, match=r"not numbers\. No other column is numeric\."):
+    with pytest.raises(InputError, match=r"2000-01-01\. No other column is numeric\."):
         choose(Wanted(target="y"), Schema(["a", "y"], "the table", texts))
     with pytest.raises(InputError, match="no column beside the target 'y'"):
         choose(Wanted(target="y"), Schema(["y"], "the table"))

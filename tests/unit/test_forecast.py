@@ -244,11 +244,72 @@ def test_it_prints_a_table_and_is_ready_for_json():
         "neighbors: replace"
     )
     assert lines[2].split()[:2] == ["noise", f"{f.noise:.3g}"]
+    assert "per column" not in str(f)
     assert f"{f.rows_needed:,}, for noise below sampling" in str(f)
-    assert "for noise of 0.1" in str(f)
+    assert "for noise of 0.1 or less" in str(f)
     read = json.loads(json.dumps(f.to_dict(), allow_nan=False))
     assert read["noise"] == f.noise
     assert read["budget"]["mu"] == 0.5
+
+
+def test_columns_that_differ_have_a_row_each():
+    """A root mean square over all of them was printed as the error "per column"."""
+    f = expected_error(n=20_000, scale=[15.0, 20_000.0, 0.5], budget=BUDGET, method="plan")
+    printed = str(f)
+    rows = {line.split()[0]: line.split()[1:] for line in printed.splitlines() if line}
+    assert rows["column"] == ["SD", "noise", "sampling", "both"]
+    for name, scale, noise in zip("123", [15.0, 20_000.0, 0.5], f.noise_std, strict=True):
+        both = np.hypot(noise, scale / np.sqrt(20_000))
+        expected = [scale, noise, scale / np.sqrt(20_000), both]
+        assert [float(number) for number in rows[name]] == pytest.approx(expected, rel=0.01)
+    assert "--error-norm relative" in printed  # the first and last column are noise alone
+    many = expected_error(
+        n=9000, scale=np.arange(1.0, 91), budget=BUDGET, method="gaussian-ellipse"
+    )
+    assert "... 70 more ..." in str(many)
+
+
+def test_the_unit_of_an_error_is_said():
+    options = {"n": 20_000, "d": 3, "budget": BUDGET, "method": "gaussian-ellipse"}
+    relative = expected_error(**options, scale=7.0, error_norm="relative")
+    assert "per column, in SD" in str(relative)
+    assert "standard deviations (SD) of the columns" in str(relative)
+    assert "standard deviations of the columns" in str(expected_error(**options))
+    assert "unit " not in str(expected_error(**options, scale=7.0))
+
+
+def test_what_the_budget_is_spent_on_begins_with_the_answer():
+    f = expected_error(n=9000, d=2, budget=BUDGET, method="plan")
+    [shares] = [line for line in str(f).splitlines() if line.startswith("shares")]
+    assert ", the answer itself; before it, to learn how the rows lie:" in shares
+
+
+def test_nearly_equal_questions_have_nearly_equal_answers(monkeypatch):
+    """One cell more in a histogram changed all noise after it: errors jumped by 12 %."""
+    monkeypatch.setattr(rehearsal, "_MOST", 12)
+    rows = np.array([11_900, 12_000, 12_010, 12_050, 12_100])
+    budget = Budget(epsilon=1, delta=1e-6)
+    noise = np.array([expected_error(n=int(n), d=1, budget=budget).noise for n in rows])
+    assert np.ptp(np.log(noise * rows)) < 0.02
+
+
+@pytest.mark.parametrize("target", [0.01, 0.0023])
+def test_the_budget_needed_makes_the_error_that_was_asked_for(target):
+    """Noise of .0101 was printed above "for noise of 0.01"."""
+    f = expected_error(n=12_000, d=1, delta=1e-6, target=target)
+    assert 0.97 < f.noise / target < 1.0005  # fewer rehearsals have larger steps
+
+
+def test_the_number_lies_on_its_line():
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    f = expected_error(n=12_000, d=1, budget=BUDGET)
+    axes = f.plot()
+    rows, noise = axes.lines[0].get_data()
+    assert noise[list(rows).index(12_000)] == pytest.approx(f.noise)
+    assert "1 column," in axes.get_title()
+    plt.close("all")
 
 
 def test_it_plots():
@@ -316,6 +377,13 @@ BAD = {
         {"d": 2, "target": 1e-15, "method": "gaussian-ellipse"}, InputError, "No budget up to",
     ),
 }  # fmt: skip
+
+
+def test_columns_of_a_table_within_a_table_are_found():
+    """A forecast of 13 columns of very different scales could stop with a ValueError."""
+    inner = Selected(CountBelow(np.zeros(2)), np.array([2, 0]), 3)
+    assert rehearsal._columns_of(Selected(inner, np.array([5, 6, 7]), 8)).tolist() == [7, 5]
+    assert rehearsal._columns_of(CountBelow(np.zeros(2))) is None
 
 
 def test_relative_errors_are_those_of_columns_of_spread_one():

@@ -312,6 +312,16 @@ def test_whole_numbers_and_an_infinite_norm_are_read() -> None:
     assert Release.from_json(r.to_json()).error_norm == math.inf
 
 
+def test_a_relative_norm_is_stored_as_its_name() -> None:
+    """It was stored as 0.0; files that have that are read all the same."""
+    fields = json.loads(release(error_norm=0.0).to_json())
+    assert fields["error_norm"] == "relative"
+    for kept in ("relative", 0.0):
+        assert Release.from_json(json.dumps({**fields, "error_norm": kept})).error_norm == 0.0
+    with pytest.raises(ReleaseError, match="error_norm"):
+        Release.from_json(json.dumps({**fields, "error_norm": "relativ"}))
+
+
 def test_frame() -> None:
     frame = release().to_frame(0.9)
     assert list(frame.columns) == [
@@ -425,6 +435,32 @@ def test_plot_draws_every_estimate() -> None:
     assert several.plot(own) is own
     assert [t.get_text() for t in own.get_legend().get_texts()] == ["q = 0.1", "q = 0.5", "q = 0.9"]
     plt.close("all")
+
+
+def test_pictures_say_what_they_show() -> None:
+    """They were titled "private", and a map of correlations had no numbers."""
+    pytest.importorskip("matplotlib").use("agg")
+    from matplotlib import pyplot as plt
+
+    assert release().plot().get_title() == f"private mean of {len(release().columns)} columns"
+    one = {name: np.ones(1) for name in ("estimate", "noise_std", "sampling_std")}
+    assert release(columns=("a$e",), **one).plot().get_title() == r"private mean of a\$e"
+    both = {"noise_std": np.ones((2, 2)), "sampling_std": None, "columns": ("a", "b")}
+    matrix = release(statistic="covariance", estimate=np.array([[4.0, 1.0], [1.0, 1.0]]), **both)
+    axes = matrix.plot()
+    assert axes.get_title() == "private covariance of 2 columns"
+    assert [text.get_text() for text in axes.texts] == ["1.00", "0.50", "0.50", "1.00"]
+    plt.close("all")
+
+
+def test_sums_of_persons_say_what_they_add_up() -> None:
+    """They add up persons' means, and only the text of the interval said so."""
+    given = {"statistic": "sum", "sampling_std": None, "clipping_std": None}
+    means = release(unit=Unit("pid"), **given)
+    assert "advice: Each person counts once in this sum" in str(means)
+    assert "contribution='rows'" in str(means)
+    for other in (release(**given), release(unit=Unit("pid", "rows", 3), **given)):
+        assert "advice" not in str(other)
 
 
 def test_plot_of_numbers_beside_errors_of_any_size_is_no_warning() -> None:

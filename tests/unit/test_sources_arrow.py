@@ -106,15 +106,31 @@ def test_other_types_are_an_error_that_names_the_remedy(kind: str) -> None:
 
 
 def test_all_columns_to_choose_from_are_listed_as_they_are_typed() -> None:
-    names = [f"column {j}" for j in range(40)]
-    table = pa.table({"s": ["secret"], **{name: [1.0] for name in names}})
+    names = [f"column {j}" for j in range(20)]
+    columns = {name: [1.0] for name in names}
     with pytest.raises(InputError) as caught:
-        open_source(table)
+        open_source(pa.table({"s": ["secret"], **columns}))
     assert f"columns={names}." in str(caught.value)
+    with pytest.raises(InputError, match="'column 19' and 1 more]"):
+        open_source(pa.table({"s": ["secret"], **columns, "column 20": [1.0]}))
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())]
+)
+def test_text_gets_a_recipe(kind: pa.DataType) -> None:
+    """Objects and dates had one; yes and no, digits and categories had none."""
+    with pytest.raises(InputError) as caught:
+        open_source(pa.table({"s": pa.array(["yes"]).cast(kind)}))
+    assert "(column == 'yes')" in str(caught.value)
+    assert "pandas.to_numeric" in str(caught.value)
+    with pytest.raises(InputError) as caught:
+        open_source(pa.table({"s": pa.array([{"a": 1}])}))
+    assert "To use it" not in str(caught.value)
 
 
 def test_a_table_without_numbers() -> None:
-    with pytest.raises(InputError, match=r"Column 's' .* not numbers\. No column is numeric\."):
+    with pytest.raises(InputError, match=r"Column 's' .* not numbers\. .* No column is numeric\."):
         open_source(pa.table({"s": ["a"]}))
 
 

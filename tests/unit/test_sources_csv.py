@@ -65,9 +65,9 @@ def test_most_cells_of_the_first_stretch_decide_whether_a_column_is_numeric(tmp_
     assert np.isnan(read(tmp_path, "a,b\n,1\nNA,2\n")[:, 0]).all()
     with pytest.raises(InputError) as caught:
         read(tmp_path, "a,b\n1,2\nsecret,3\nsecret,4\n")
-    assert str(caught.value).endswith(
-        "rows.csv is text, not numbers. Choose from the numeric columns: columns=['b']."
-    )
+    said = str(caught.value)
+    assert "rows.csv is text, not numbers. To use it, make numbers of it: of yes and no" in said
+    assert said.endswith("Choose from the numeric columns: columns=['b'].")
     assert read(tmp_path, "a,b\n1,2\nsecret,3\nsecret,4\n", ["b"]).ravel().tolist() == [2, 3, 4]
 
 

@@ -12,6 +12,7 @@ from prolate.api.group_columns import By, Keys
 from prolate.api.job import Job
 from prolate.api.options import Columns, CountOptions, Engine
 from prolate.budget import Budget, Neighbors
+from prolate.calls import explained
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.estimators import Estimate
@@ -34,6 +35,7 @@ _ALL = (
 def count(data: object, *, by: None = None, **options: Unpack[CountOptions]) -> Release: ...
 @overload
 def count(data: object, *, by: By, **options: Unpack[CountOptions]) -> GroupedRelease: ...
+@explained("prolate.count(data, budget=prolate.Budget(epsilon=1, delta=1e-6))")
 def count(
     data: object,
     *,

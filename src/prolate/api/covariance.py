@@ -11,6 +11,7 @@ from prolate.api.job import Job
 from prolate.api.options import Columns, CovarianceOptions, Engine
 from prolate.arguments import Bounds, check_flag
 from prolate.budget import Budget, Neighbors
+from prolate.calls import explained
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
@@ -25,6 +26,7 @@ def covariance(
 ) -> Release: ...
 @overload
 def covariance(data: object, *, by: By, **options: Unpack[CovarianceOptions]) -> GroupedRelease: ...
+@explained("prolate.covariance(data, budget=prolate.Budget(epsilon=1, delta=1e-6))")
 def covariance(
     data: object,
     *,

@@ -23,6 +23,7 @@ from prolate.arguments import (
     read_vector,
 )
 from prolate.budget import Budget, Neighbors
+from prolate.calls import explained
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError, shown
 from prolate.estimators import Estimate
@@ -48,6 +49,7 @@ MEAN_METHODS = (
 def mean(data: object, *, by: None = None, **options: Unpack[MeanOptions]) -> Release: ...
 @overload
 def mean(data: object, *, by: By, **options: Unpack[MeanOptions]) -> GroupedRelease: ...
+@explained("prolate.mean(data, budget=prolate.Budget(epsilon=1, delta=1e-6))")
 def mean(
     data: object,
     *,

@@ -15,6 +15,7 @@ from prolate.api.job import Job
 from prolate.api.options import Columns, Engine, QuantileOptions
 from prolate.arguments import Bounds, read_quantiles
 from prolate.budget import Budget, Neighbors
+from prolate.calls import explained
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
@@ -33,6 +34,7 @@ def quantile(
 def quantile(
     data: object, q: ArrayLike, *, by: By, **options: Unpack[QuantileOptions]
 ) -> GroupedRelease: ...
+@explained("prolate.quantile(data, 0.5, budget=prolate.Budget(epsilon=1, delta=1e-6))")
 def quantile(
     data: object,
     q: ArrayLike,

@@ -15,6 +15,7 @@ from prolate.api.job import Job
 from prolate.api.options import Engine, RegressOptions
 from prolate.arguments import Bounds, as_number, check_flag, check_method
 from prolate.budget import Budget, Neighbors
+from prolate.calls import explained
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError, shown
 from prolate.estimators import Estimate
@@ -36,6 +37,7 @@ def regress(
 def regress(
     data: object, target: str, *, by: By, **options: Unpack[RegressOptions]
 ) -> GroupedRelease: ...
+@explained("prolate.regress(data, 'target', budget=prolate.Budget(epsilon=1, delta=1e-6))")
 def regress(
     data: object,
     target: str,

@@ -23,6 +23,7 @@ from prolate.arguments import (
     read_vector,
 )
 from prolate.budget import Budget, Neighbors
+from prolate.calls import explained
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
@@ -41,6 +42,7 @@ def sum(  # noqa: A001
 def sum(  # noqa: A001
     data: object, *, by: By, **options: Unpack[SumOptions]
 ) -> GroupedRelease: ...
+@explained("prolate.sum(data, bounds=(0, 100), budget=prolate.Budget(epsilon=1, delta=1e-6))")
 def sum(  # noqa: A001  the name that users look for
     data: object,
     *,

@@ -11,6 +11,7 @@ from prolate.api.job import Job
 from prolate.api.options import Columns, Engine, VarianceOptions
 from prolate.arguments import Bounds, check_norm
 from prolate.budget import Budget, Neighbors
+from prolate.calls import explained
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
@@ -23,6 +24,7 @@ __all__ = ["variance"]
 def variance(data: object, *, by: None = None, **options: Unpack[VarianceOptions]) -> Release: ...
 @overload
 def variance(data: object, *, by: By, **options: Unpack[VarianceOptions]) -> GroupedRelease: ...
+@explained("prolate.variance(data, budget=prolate.Budget(epsilon=1, delta=1e-6))")
 def variance(
     data: object,
     *,

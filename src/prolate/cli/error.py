@@ -128,8 +128,12 @@ def error(
     out.print(views.headline(forecast), style="bold", soft_wrap=True)
     out.print()
     header, cells = views.cells(forecast)
-    terminal.print_table(out, header, cells, left=(0, 3))
+    terminal.print_table(out, header, cells, left=(0, len(header) - 1))
     out.print()
+    header, cells = views.column_cells(forecast)
+    if cells:
+        terminal.print_table(out, header, cells)
+        out.print()
     notes = views.notes(forecast)
     terminal.print_notes(out, notes if plot is None else [*notes, ("wrote", plot)])
 

@@ -70,7 +70,8 @@ def regress(*, target: str, intervals: bool, **options: Any) -> None:
     """Release a private linear regression of one column on others.
 
     No bounds, no centering and no scaling are needed; bounds that are public help, and are
-    for the target, too. Files are read in blocks, so they may be larger than memory.
+    for the target, too: if it is a flag of numbers 0 and 1, say so with --bounds TARGET=0:1,
+    since CSV files do not. Files are read in blocks, so they may be larger than memory.
     """
     release_and_print(
         lambda data, **given: prolate.regress(data, target, **given), options, intervals=intervals

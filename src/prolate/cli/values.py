@@ -138,21 +138,23 @@ def read_numbers(
     return found[0] if len(found) == 1 else found
 
 
-def _number(text: str, whole: str) -> float:
+def _number(text: str, whole: str, wrong: str = "not a number where one is wanted") -> float:
     try:
         return float(text)
     except ValueError:
-        raise click.BadParameter(f"{whole!r} is not a number where one is wanted.") from None
+        raise click.BadParameter(f"{whole!r} is {wrong}.") from None
 
 
 def read_clip(_context: click.Context, _parameter: click.Parameter, value: str) -> float | str:
     """Return a number, or one of two words."""
-    return value if value in ("auto", "optimal") else _number(value, value)
+    wrong = "neither auto nor a part of the rows, such as 0.05 (or optimal, for gaussian-ellipse)"
+    return value if value in ("auto", "optimal") else _number(value, value, wrong)
 
 
 def read_norm(_context: click.Context, _parameter: click.Parameter, value: str) -> float | str:
     """Return a number, or one word."""
-    return value if value == "relative" else _number(value, value)
+    wrong = "neither a number of at least 1, such as 2, nor the word relative"
+    return value if value == "relative" else _number(value, value, wrong)
 
 
 def read_labels(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> Any:

@@ -28,6 +28,9 @@ _ALONE = {
     "Ledger.create": "prolate ledger create",
     "Ledger(path)": "--ledger PATH",
 }
+_FIRST = re.compile(
+    rf"(?:^|(?<=\. ))({'|'.join(set(_NAMES) - {'fit_intercept', 'keys'})})(?= must )"
+)
 _WORDS = re.compile(rf"(?<![\w.'\"/-])({'|'.join(map(re.escape, _ALONE))})(?![\w'\"])")
 
 
@@ -40,10 +43,13 @@ def in_options(sentence: str) -> str:
     "Give the groups: --key north --key 'far east'."
     >>> in_options("A budget with a delta, such as Budget(epsilon=1, delta=1e-6); max_rows=5.")
     'A budget with a delta, such as --epsilon 1 --delta 1e-6; --max-rows 5.'
+    >>> in_options("clip must be 'auto'. The scale must be known.")
+    "--clip must be 'auto'. The scale must be known."
     """
     found = _BUDGET.sub(lambda call: call[1].replace(", ", " "), sentence)
     found = _GIVEN.sub(lambda given: _option(given[1], given[2]), found)
-    return _WORDS.sub(lambda word: _ALONE[word[1]], found).replace("; got None.", ".")
+    found = _WORDS.sub(lambda word: _ALONE[word[1]], found).replace("; got None.", ".")
+    return _FIRST.sub(lambda name: f"--{name[1]}", found)
 
 
 def _option(name: str, text: str) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from prolate.arguments import Bounds, as_number, check_budget
 from prolate.budget import Budget, Neighbors
+from prolate.calls import explained
 from prolate.errors import InputError, shown
 from prolate.forecast import views
 from prolate.forecast.question import Question
@@ -125,6 +126,7 @@ class Forecast:
 _TOO_LARGE = "The error is too large to compute; use a larger budget or a smaller error_norm."
 
 
+@explained("prolate.expected_error(n=20000, d=3, budget=prolate.Budget(epsilon=1, delta=1e-6))")
 @ignoring("over", "invalid")
 def expected_error(
     *,

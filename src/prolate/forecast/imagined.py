@@ -28,6 +28,7 @@ from prolate.forecast.moments import (
     cut_moments,
     in_units,
     mixture,
+    multinomial,
     normal_cdf,
     tilted,
 )
@@ -75,7 +76,7 @@ class ImaginedRows(Source):
         Standard normal numbers: how these rows, their mean aside, differ from other ones.
         All clipped sums share them, as they would share the rows.
     seed : int
-        For what else is drawn.
+        For what else is drawn. The same seed draws nearly the same for nearly as many rows.
     bounds : (lower, upper), optional
         Public bounds, float64 arrays of shape (d,).
 
@@ -100,7 +101,8 @@ class ImaginedRows(Source):
         self._spread = spread
         self._fluctuation = fluctuation
         self._bounds = bounds
-        self._draw = np.random.default_rng(seed)
+        self._seed = seed
+        self._drawn = 0
         self.answer: Integers = np.zeros(0, dtype=np.int64)
 
     def blocks(self) -> Iterator[Block]:
@@ -121,14 +123,19 @@ class ImaginedRows(Source):
     def thinned(self, keep: Thinning, progress: Callable[[int], None] | None = None) -> Source:
         """Return so many fewer rows, around a mean of their own."""
         n = max(1, round(self._n * keep.probability))
-        off = np.sqrt(1.0 / n - 1.0 / self._n) * self._draw.standard_normal(self._center.size)
+        off = np.sqrt(1.0 / n - 1.0 / self._n) * self._draw().standard_normal(self._center.size)
         return self._like(n, self._center + off * self._spread)
 
     def _like(self, n: int, center: Floats, index: Integers | slice = slice(None)) -> ImaginedRows:
         """Return n rows like these around other centers, or of some columns."""
         bounds = None if self._bounds is None else (self._bounds[0][index], self._bounds[1][index])
         each = center[index], self._spread[index], self._fluctuation[index]
-        return ImaginedRows(n, *each, 0, bounds)
+        return ImaginedRows(n, *each, int(self._draw().integers(1 << 62)), bounds)
+
+    def _draw(self) -> np.random.Generator:
+        """Return a generator of its own for each draw: what one takes moves no other."""
+        self._drawn += 1
+        return np.random.default_rng([self._seed, self._drawn])
 
     def _answer(self, query: object) -> Floats:
         if isinstance(query, Cut):  # bounds are taken to hold all values
@@ -216,7 +223,7 @@ class ImaginedRows(Source):
             below = self._shorter(query.center, query.gain, query.edges)
         below = np.maximum.accumulate(np.clip(below, 0.0, 1.0))
         cells = np.diff(np.concatenate([[0.0], below, [1.0]]))
-        return self._draw.multinomial(self._n, cells / cells.sum()).astype(np.float64)
+        return multinomial(self._n, cells / cells.sum(), self._draw())
 
     def _farthest(self, query: FarthestHistogram) -> Floats:
         """Return expected counts: of each column, as it passes an edge, that it is the first."""
@@ -238,6 +245,10 @@ class ImaginedRows(Source):
 
     def _shorter(self, center: Floats, gain: Floats, lengths: Floats) -> Floats:
         """Return the part of the rows with |(x - center) * gain| <= each length."""
+        if gain.size == 1 and gain[0] > 0.0:
+            reach = lengths / gain[0]
+            inside = self._below(center + reach) - self._below(center - reach)
+            return np.where(lengths < 0.0, 0.0, np.maximum(inside, 0.0))
         mean, spread, typical = in_units((self._center - center) * gain, self._spread * gain)
         if typical == 0.0:
             return (lengths > 0.0).astype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,17 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from prolate.theory import ChiSquareMixture
 
-__all__ = ["LONG", "SHORT", "clipped", "cut_moments", "in_units", "mixture", "normal_cdf", "tilted"]
+__all__ = [
+    "LONG",
+    "SHORT",
+    "clipped",
+    "cut_moments",
+    "in_units",
+    "mixture",
+    "multinomial",
+    "normal_cdf",
+    "tilted",
+]
 
 Floats = NDArray[np.float64]
 
@@ -19,6 +30,7 @@ SHORT, LONG = 1e-10, 1e4
 
 _NODES = 400  # quantiles of the squared norm that stand for its distribution
 _SMALLEST = 1e-6  # variance over the squared distance of the center
+_MANY = 1e4  # variance of a count, from which it is as good as normal
 _NARROW = 1e-5  # part of the squared length that varies, below which rows are equally long
 
 
@@ -105,3 +117,29 @@ def normal_cdf(x: Floats) -> Floats:
 
 def normal_pdf(x: Floats) -> Floats:
     return np.asarray(np.exp(-0.5 * x**2) / np.sqrt(2.0 * np.pi))
+
+
+def multinomial(n: int, cells: Floats, draw: np.random.Generator) -> Floats:
+    """Return counts of n rows in cells of such probabilities.
+
+    Halves of the cells share their rows out by quantiles of binomials, down to single cells. So
+    the same generator gives nearly the same counts for nearly the same n and probabilities, as
+    `numpy.random.Generator.multinomial`, which rejects, does not.
+    """
+    from scipy.special import ndtri
+    from scipy.stats import binom
+
+    sums = [np.pad(cells, (0, (1 << (cells.size - 1).bit_length()) - cells.size))]
+    while sums[0].size > 1:
+        sums.insert(0, sums[0].reshape(-1, 2).sum(axis=1))
+    counts = np.array([float(n)])
+    for whole, parts in pairwise(sums):
+        part = np.clip(parts[::2] / np.where(whole > 0.0, whole, 1.0), 0.0, 1.0)
+        uniform = draw.random(part.size)
+        variance = counts * part * (1.0 - part)
+        first = np.rint(counts * part + np.sqrt(variance) * ndtri(uniform))
+        few = variance < _MANY
+        first[few] = binom.ppf(uniform[few], counts[few], part[few])
+        first = np.clip(first, 0.0, counts)
+        counts = np.column_stack([first, counts - first]).ravel()
+    return counts[: cells.size]

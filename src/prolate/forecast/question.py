@@ -29,7 +29,8 @@ MOST_ROWS = 1 << 38
 _NEAR = 1.01  # a root is as near as that
 _MORE = 1.2
 _STEPS = 10
-_AGAIN = 4  # corrections, at most
+_AGAIN = 8  # corrections, at most
+_EXACT = 4e-4  # of a target: what three digits do not show
 _FARTHEST = 64.0  # as far as a single step goes
 _LEAST_MU, _MOST_MU = 1e-4, 1e4
 
@@ -108,7 +109,7 @@ class Question:
         return None
 
     def budget_needed(self, n: int, target: float, start: float) -> float:
-        """Return the mu that makes the expected noise error `target`."""
+        """Return the mu at which the expected noise error is `target`, or is below it first."""
 
         def error(mu: float) -> float:
             return self.expect(n, Budget(mu=mu), quick=True).noise / target
@@ -119,12 +120,15 @@ class Question:
                 f"No budget up to mu = {_MOST_MU:g} brings the error of {n:,} rows down to "
                 f"{target:g}; use a larger target, or more rows."
             )
-        for _ in range(_AGAIN):  # fewer rehearsals foresaw it: all of them may foresee more
-            more = self.expect(n, Budget(mu=found)).noise / target
-            if more < _NEAR:
-                break
-            found = min(found * more, _MOST_MU)
-        return found
+        low, high = 0.0, _MOST_MU  # too large an error, and small enough
+        for _ in range(_AGAIN):  # fewer rehearsals foresaw it: all of them may foresee another
+            at = self.expect(n, Budget(mu=found)).noise / target
+            low, high = (found, high) if at > 1.0 else (low, found)
+            if abs(at - 1.0) < _EXACT or high <= (1.0 + _EXACT) * low:
+                return found if at < 1.0 + _EXACT else high
+            better = found * at
+            found = better if low < better < high else math.sqrt(max(low, _LEAST_MU) * high)
+        return high
 
     def _estimator(self) -> Callable[[Curator], Estimate]:
         p = self.error_norm

@@ -25,6 +25,7 @@ from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Measurement
 from prolate.estimators import Estimate
 from prolate.forecast.imagined import ImaginedRows
+from prolate.noise import SeededBits
 from prolate.queries import Query, Selected
 from prolate.sources.threads import one_blas_thread
 from prolate.theory import RELATIVE
@@ -37,7 +38,8 @@ Estimator = Callable[[Curator], Estimate]
 Bounds = tuple[Floats, Floats]
 
 _CELLS = 1000  # columns of all rehearsals together
-_FEWEST, _MOST = 2, 12
+_FEWEST, _MOST = 4, 12
+_QUICK = 2
 _HUGE = 1e140  # its squares are floats
 _PLAIN = 1e-3  # of the distance: noise that does not matter
 
@@ -70,15 +72,31 @@ class Expectation:
 
 
 class _Taped(Curator):
-    """A curator that keeps what each sum was before its noise, and of which columns."""
+    """A curator that keeps what each sum was before its noise, and of which columns.
+
+    The noise of a measurement has a seed of its own, so that it is the same if the search before
+    it asks for one cell more: forecasts of nearly equal questions then are nearly equal.
+    """
 
     tape: list[tuple[Floats, Integers | None]]
+    run: int
 
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
+        before = sum(entry.label == label for entry in self.receipt)
+        key = [self.run, before, *label.encode()]
+        self._bits = SeededBits(int(np.random.SeedSequence(key).generate_state(1, np.uint64)[0]))
         found = super().measure(query, share=share, label=label)
         exact = cast("ImaginedRows", self._rows.source).answer.astype(np.float64)
-        self.tape.append((exact, query.index if isinstance(query, Selected) else None))
+        self.tape.append((exact, _columns_of(query)))
         return found
+
+
+def _columns_of(query: Query) -> Integers | None:
+    """Return the columns that a query is about; None: all of them."""
+    if not isinstance(query, Selected):
+        return None
+    inner = _columns_of(query.query)  # of a table that is some columns of another one
+    return query.index if inner is None else query.index[inner]
 
 
 class _Again(Curator):
@@ -121,16 +139,17 @@ def rehearse(
     flags : bool
         Whether all columns are booleans by their type.
     quick : bool
-        Whether to rehearse a third as often: else 2 to 16 times, less often with many columns.
+        Whether to rehearse a third as often: else 4 to 12 times, less often with many columns.
     """
     runs = min(max(_CELLS // spread.size, _FEWEST), _MOST)
-    runs = max(runs // 3, _FEWEST) if quick else runs
+    runs = max(runs // 3, _QUICK) if quick else runs
     off, noise, estimates, shares = [], [], [], []
     for run, fluctuation in enumerate(_latin(runs, spread.size)):
         rows = ImaginedRows(n, center, spread, fluctuation, run, bounds)
         rows.flags = frozenset(rows.columns if flags else ())
         options: dict[str, Any] = {"neighbors": neighbors, "bounds": bounds, "seed": run}
         curator = _Taped(rows, budget, **options)
+        curator.run = run
         found, without, std = _once(estimator, curator, partial(_Again, rows, budget, **options))
         estimates.append(found)
         shares.append(_by_purpose(curator.receipt))

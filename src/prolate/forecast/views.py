@@ -6,33 +6,43 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from prolate.release.views import aligned
-from prolate.release.words import error_in_words
+from prolate.release.views import aligned, middle_out
+from prolate.release.words import UNEVEN, are_uneven, error_in_words
+from prolate.theory import RELATIVE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from prolate.forecast.forecast import Forecast
 
-__all__ = ["cells", "headline", "notes", "plain", "plot", "text"]
+__all__ = ["cells", "column_cells", "headline", "notes", "plain", "plot", "text"]
+
+Floats = NDArray[np.float64]
 
 _WIDTH = 96
+_SHOWN_COLUMNS = 20
 _SPAN, _POINTS = 10.0, 7  # of the plot: rows around those that were asked for
 
 
 def headline(forecast: Forecast) -> str:
     """Return the first line: of what, at which budget."""
-    d = forecast.columns
     return (
         f"Expected error of a private mean ({forecast.method}): {forecast.n:,} rows, "
-        f"{d:,} column{'' if d == 1 else 's'}, {forecast.budget}, "
-        f"neighbors: {forecast.neighbors}"
+        f"{_columns(forecast)}, {forecast.budget}, neighbors: {forecast.neighbors}"
     )
 
 
+def _columns(forecast: Forecast) -> str:
+    return f"{forecast.columns:,} column{'' if forecast.columns == 1 else 's'}"
+
+
 def cells(forecast: Forecast) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows of the printed table, as text."""
+    """Return the header and the rows of the printed table, as text.
+
+    What each column has is said here where all have the same, else by `column_cells`.
+    """
     per_column = forecast.columns ** (-1.0 / (forecast.error_norm or 2.0))
     parts = (
         ("noise", forecast.noise, "private mean to the mean of these rows"),
@@ -43,7 +53,43 @@ def cells(forecast: Forecast) -> tuple[list[str], list[list[str]]]:
         [name, f"{value:.3g}", f"{value * per_column:.3g}", meaning]
         for name, value, meaning in parts
     ]
-    return ["", _error(forecast), "per column", "distance of"], rows
+    header = ["", _error(forecast), "per column", "distance of"]
+    if forecast.error_norm == RELATIVE:
+        header[2] += ", in SD"
+    if _differ(forecast):
+        header.pop(2)
+        for row in rows:
+            row.pop(2)
+    return header, rows
+
+
+def column_cells(forecast: Forecast) -> tuple[list[str], list[list[str]]]:
+    """Return the header and a row for each column, as text; no rows where all are the same.
+
+    These errors are root mean squares of one column, in its own unit. Of many columns, those in
+    the middle are left out: `Forecast.noise_std` has all.
+    """
+    header = ["column", "SD", "noise", "sampling", "both"]
+    if not _differ(forecast):
+        return header, []
+    scale, (noise, sampling) = forecast.question.scale, _of_columns(forecast)
+    numbers = zip(scale, noise, sampling, np.hypot(noise, sampling), strict=True)
+    rows = [
+        [f"{j + 1}", f"{one:.6g}", *(f"{error:.3g}" for error in errors)]
+        for j, (one, *errors) in enumerate(numbers)
+    ]
+    return header, middle_out(rows, _SHOWN_COLUMNS)
+
+
+def _of_columns(forecast: Forecast) -> tuple[Floats, Floats]:
+    """Return the noise and the sampling error of each column."""
+    return forecast.noise_std, forecast.question.scale / np.sqrt(forecast.n)
+
+
+def _differ(forecast: Forecast) -> bool:
+    """Return whether columns have different errors, by what was said of them."""
+    question = forecast.question
+    return bool(np.ptp(question.scale) > 0.0 or np.ptp(question.offset) > 0.0)
 
 
 def _error(forecast: Forecast) -> str:
@@ -52,27 +98,55 @@ def _error(forecast: Forecast) -> str:
 
 def notes(forecast: Forecast) -> list[tuple[str, str]]:
     """Return what stands below the table: names and sentences."""
+    unit = _unit(forecast)
+    found = [] if unit is None else [("unit", unit)]
     needed = "more than can be handled"
     if forecast.rows_needed is not None:
         needed = f"{forecast.rows_needed:,}"
-    found = [("rows needed", f"{needed}, for noise below sampling")]
+    found.append(("rows needed", f"{needed}, for noise below sampling"))
     if forecast.needed is not None:
-        found.append(("budget needed", f"{forecast.needed}, for noise of {forecast.target:g}"))
+        most = f"for noise of {forecast.target:g} or less"
+        found.append(("budget needed", f"{forecast.needed}, {most}"))
     if forecast.clipped is not None:
         found.append(("clipping", f"{_percent(forecast.clipped)} of the rows"))
-    largest = sorted(forecast.shares.items(), key=lambda item: -item[1])
-    found.append(("shares", ", ".join(f"{name} {_percent(share)}" for name, share in largest)))
+    found.append(("shares", _shares(forecast.shares)))
     shape = "normal, independent columns with the standard deviations given"
     if forecast.question.flags:
         shape = "independent booleans, true in the parts of the rows given"
     found.append(("assumed", f"{shape}; no data is read"))
+    if forecast.error_norm != RELATIVE and are_uneven(*_of_columns(forecast)):
+        found.append(("advice", UNEVEN))
     return found + [("warning", warning) for warning in forecast.warnings]
+
+
+def _unit(forecast: Forecast) -> str | None:
+    """Return in which unit errors are, where it is not just that of the columns."""
+    if forecast.error_norm == RELATIVE:
+        own = "; below, those of each column in its own unit" if _differ(forecast) else ""
+        return f"standard deviations (SD) of the columns{own}"
+    if forecast.question.flags or np.any(forecast.question.scale != 1.0):
+        return None
+    return "standard deviations of the columns, as each is taken to have one of 1"
+
+
+def _shares(shares: dict[str, float]) -> str:
+    """Return what the budget is spent on: the answer, and what is asked before it."""
+    answer = next(name for name in ("mean", "sum") if name in shares)
+    said = f"{answer} {_percent(shares[answer])}, the answer itself"
+    before = sorted(((part, name) for name, part in shares.items() if name != answer), reverse=True)
+    if not before:
+        return said
+    others = ", ".join(f"{name} {_percent(part)}" for part, name in before)
+    return f"{said}; before it, to learn how the rows lie: {others}"
 
 
 def text(forecast: Forecast) -> str:
     """Return the forecast as a plain-text table."""
     header, rows = cells(forecast)
-    lines = [headline(forecast), *aligned(header, rows, left=(0, 3)), ""]
+    lines = [headline(forecast), *aligned(header, rows, left=(0, len(header) - 1)), ""]
+    header, rows = column_cells(forecast)
+    if rows:
+        lines += [*aligned(header, rows), ""]
     names = notes(forecast)
     width = max(len(name) for name, _ in names) + 2
     for name, sentence in names:
@@ -90,7 +164,7 @@ def plain(forecast: Forecast) -> dict[str, Any]:
         "budget": forecast.budget.to_dict(),
         "method": forecast.method,
         "neighbors": forecast.neighbors,
-        "error_norm": forecast.error_norm,
+        "error_norm": "relative" if forecast.error_norm == RELATIVE else forecast.error_norm,
         "noise": forecast.noise,
         "noise_std": forecast.noise_std.tolist(),
         "sampling": forecast.sampling,
@@ -116,7 +190,9 @@ def plot(forecast: Forecast, ax: Axes | None) -> Axes:
     question = forecast.question
     rows = forecast.n * np.geomspace(1.0 / _SPAN, _SPAN, _POINTS)
     rows = np.unique(np.maximum(np.rint(rows), 1.0)).astype(np.int64).tolist()
-    noise = [question.expect(n, forecast.budget, quick=True).noise for n in rows]
+    quick = [question.expect(n, forecast.budget, quick=True).noise for n in rows]
+    # Fewer rehearsals say how the error falls; all of them say how large it is.
+    noise = np.array(quick) * (forecast.noise / quick[rows.index(forecast.n)])
     sampling = [question.sampling(n) for n in rows]
     if ax is None:
         ax = plt.subplots(figsize=(6.4, 4.2))[1]
@@ -129,7 +205,7 @@ def plot(forecast: Forecast, ax: Axes | None) -> Axes:
     ax.set_yscale("log")
     ax.set_xlabel("rows")
     ax.set_ylabel(f"expected {_error(forecast)}")
-    ax.set_title(f"{forecast.method}, {forecast.columns:,} columns, {forecast.budget}", size=10)
+    ax.set_title(f"{forecast.method}, {_columns(forecast)}, {forecast.budget}", size=10)
     ax.legend()
     return ax
 

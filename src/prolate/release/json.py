@@ -128,6 +128,12 @@ def _read_array_or_none(value: Any, where: str) -> NDArray[np.float64] | None:
     return None if value is None else read_array(value, where)
 
 
+def _read_norm(value: Any, where: str) -> float:
+    """Return the p of an error; 0 for relative ones, as releases had it at first."""
+    named = {"inf": math.inf, "relative": 0.0}
+    return named[value] if isinstance(value, str) and value in named else read_number(value, where)
+
+
 BUDGET_FIELDS = {"mu": read_number, "composition": read_text, "stated": read_mapping}
 RELEASE_FIELDS = {
     "statistic": read_text,
@@ -139,7 +145,7 @@ RELEASE_FIELDS = {
     "budget": read_mapping,
     "neighbors": read_text,
     "method": read_text,
-    "error_norm": lambda value, where: math.inf if value == "inf" else read_number(value, where),
+    "error_norm": _read_norm,
     "receipt": read_list(read_mapping),
     "warnings": read_list(read_text),
     "private": read_flag,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from prolate.errors import ReleaseError
 from prolate.release.key import in_words
 from prolate.release.views import confidence, each, label_of, name_of
-from prolate.release.words import printable
+from prolate.release.words import printable, subject
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +28,8 @@ _LONGEST = 32  # characters of a name
 _NAMED = 60  # names that find room along an axis
 _TALLEST = 40.0  # inches
 _MOST_PANELS = 12
+_WRITTEN = 12  # columns of a matrix whose numbers find room in its cells
+_DARK = 0.6  # correlation, from which a cell is so dark that its number is white
 
 
 def comparable(low: Floats, high: Floats) -> bool:
@@ -113,7 +115,7 @@ def _plot_rows(
         ax.set_ylabel("column, counted from 0")
     ax.set_ylim(d - 0.5, -0.5)
     ax.set_xlabel(f"{shown} (thick: ± noise, thin: {100 * level:.6g}% interval)")
-    ax.set_title("private" if release.private else "NOT PRIVATE (seeded)")
+    ax.set_title(_title(release))
     if several > 1:
         ax.legend()
     return ax
@@ -178,14 +180,28 @@ def plot_groups(groups: GroupedRelease, level: float) -> NDArray[np.object_]:
 
 def _plot_matrix(release: Release, ax: Axes) -> Axes:
     """Draw a matrix as colors: covariances in units of the standard deviations."""
-    colors = ax.imshow(correlations(release), vmin=-1.0, vmax=1.0, cmap="RdBu_r")
+    shown = correlations(release)
+    colors = ax.imshow(shown, vmin=-1.0, vmax=1.0, cmap="RdBu_r")
     names = [_label(name) for name in release.columns]
     if len(names) <= _NAMED:
         ax.set_xticks(range(len(names)), names, rotation=90)
         ax.set_yticks(range(len(names)), names)
     ax.figure.colorbar(colors, ax=ax, label="correlation")
-    ax.set_title("private" if release.private else "NOT PRIVATE (seeded)")
+    if len(names) <= _WRITTEN:
+        for (i, j), value in np.ndenumerate(shown):
+            color = "white" if abs(value) > _DARK else "black"
+            ax.text(j, i, f"{value:.2f}", ha="center", va="center", size=8, color=color)
+    ax.set_title(_title(release))
     return ax
+
+
+def _title(release: Release) -> str:
+    """Return what was estimated, and of which column if it is one."""
+    private = "private" if release.private else "NOT PRIVATE (seeded)"
+    named = release.statistic in ("mean", "sum", "variance", "quantile")
+    if named and len(release.columns) == 1:
+        return f"{private} {release.statistic} of {_label(release.columns[0])}"
+    return f"{private} {_escaped(subject(release))}"
 
 
 def _label(name: str) -> str:

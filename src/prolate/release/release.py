@@ -324,7 +324,8 @@ class Release(Shown):
         for name in ("clipping_std", "error_covariance", "unit"):
             if fields[name] is None:
                 del fields[name]
-        fields["error_norm"] = "inf" if math.isinf(self.error_norm) else self.error_norm
+        named = {math.inf: "inf", 0.0: "relative"}
+        fields["error_norm"] = named.get(self.error_norm, self.error_norm)
         fields["budget"] = self.budget.to_dict()
         fields["receipt"] = [asdict(entry) for entry in self.receipt]
         fields["details"] = plain(self.details, "details")

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prolate.budget import all_digits, rounded_up
 
@@ -19,6 +20,13 @@ UNEVEN = (
     "line, --error-norm relative)."
 )
 """Advice where `is_uneven`."""
+
+MEANS_ADDED = (
+    "Each person counts once in this sum, with the mean of their rows. For the total of the rows, "
+    "give contribution='rows' and max_rows, the most rows of a person that count (on the command "
+    "line, --contribution rows --max-rows K)."
+)
+"""Advice where a sum is of persons."""
 
 _UNEVEN = 10.0  # noise over sampling error, between columns
 
@@ -71,7 +79,7 @@ def subject(release: Release) -> str:
         return f"{what}{of} on {d:,} feature{'' if d == 1 else 's'}"
     if release.second_label == "q":
         count = release.estimate.shape[0]
-        what = f"{count} {what}{'' if count == 1 else 's'}"
+        what = what if count == 1 else f"{count} {what}s"
     return f"{what} of {d:,} column{'' if d == 1 else 's'}"
 
 
@@ -92,10 +100,28 @@ def is_uneven(release: Release) -> bool:
         return False
     if release.sampling_std is None or release.noise_std is None:
         return False
-    known = (release.noise_std > 0.0) & (release.sampling_std > 0.0)
+    return are_uneven(release.noise_std, release.sampling_std)
+
+
+def are_uneven(noise: NDArray[np.float64], sampling: NDArray[np.float64]) -> bool:
+    """Return whether noise is above the sampling error of a column, and far from that of others.
+
+    Examples
+    --------
+    >>> are_uneven(np.array([0.1, 30.0]), np.array([0.01, 100.0]))
+    True
+    """
+    known = (noise > 0.0) & (sampling > 0.0)
     with np.errstate(over="ignore"):
-        ratio = release.noise_std[known] / release.sampling_std[known]
+        ratio = noise[known] / sampling[known]
     return bool(ratio.size > 1 and ratio.max() > max(_UNEVEN * ratio.min(), 1.0))
+
+
+def advice(release: Release) -> list[str]:
+    """Return what may be wanted instead of a release, by what is public of it."""
+    means = release.unit is not None and release.unit.max_rows is None
+    added = [MEANS_ADDED] if release.statistic == "sum" and means else []
+    return [*added, *([UNEVEN] if is_uneven(release) else [])]
 
 
 def headline(release: Release) -> str:

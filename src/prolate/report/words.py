@@ -14,6 +14,7 @@ from prolate.release.key import in_words
 from prolate.release.views import each, round_to
 from prolate.release.words import (
     UNEVEN,
+    advice,
     error_in_words,
     is_public,
     is_uneven,
@@ -236,6 +237,7 @@ def _making(release: Release) -> list[tuple[str, str]]:
         found.append(("noise shaped for", error_in_words(release.error_norm, "ℓ")))
     if release.has_intervals:
         found.append(("intervals", f"for {release.interval_covers}"))
+    found += [("advice", words) for words in advice(release) if words != UNEVEN]
     return [*found, _maker(release)]
 
 

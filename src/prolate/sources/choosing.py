@@ -16,10 +16,11 @@ __all__ = ["Columns", "Schema", "Wanted", "choose", "index_beside", "without_ind
 
 Columns = str | int | Iterable[str | int]
 
-_TO_TYPE = 40  # names of columns that an error lists to be typed
+_TO_TYPE = 20  # names of columns that an error lists to be typed
 # As pandas calls it in Parquet and in CSV files, and what it reads the latter as.
 _INDEX = re.compile(r"(__index_level_\d+__|Unnamed: 0)?")
 _TIMES = tuple(f"of type {word}" for word in ("date", "time", "duration", "period"))
+_TEXT = re.compile(r"text$|of type (category|dictionary|string|str$)")
 
 
 @dataclass(frozen=True)
@@ -218,6 +219,12 @@ def _not_numeric(bad: str, wanted: Wanted, schema: Schema, *, is_target: bool = 
     if schema.unusable[bad].startswith(_TIMES):
         made = (
             "To use it, make a column of numbers of it, such as days since 2000-01-01, or seconds."
+        )
+        remedy = f"{made} {remedy}"
+    elif _TEXT.match(schema.unusable[bad]):
+        made = (
+            "To use it, make numbers of it: of yes and no a boolean column (column == 'yes'), of "
+            "digits with pandas.to_numeric, of dates as days since 2000-01-01."
         )
         remedy = f"{made} {remedy}"
     return f"Column {bad!r} of {schema.where} is {schema.unusable[bad]}, not numbers. {remedy}"

@@ -57,7 +57,7 @@ from prolate.estimators.regression.radii import (
     enough_rows,
 )
 from prolate.estimators.regression.remarks import BEYOND_CUT, remarks
-from prolate.estimators.regression.search import HIDDEN, Found, search
+from prolate.estimators.regression.search import Found, search
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.tails import Tails
 from prolate.estimators.regression.weighted import Weighted, weighted_share
@@ -113,7 +113,7 @@ def regression(
         line = mean_only(curator, rows, found.standard, fit_intercept=fit_intercept)
     else:
         line = _fit(curator, rows, found, found.norms, alpha, fit_intercept, counted=rows != every)
-    if HIDDEN in found.warnings and line.covariance is not None:
+    if found.hidden and line.covariance is not None:
         nothing = np.full(curator.dimension, np.inf)
         unknown = np.zeros_like(line.coef)
         line = replace(line, coef=unknown, noise_std=nothing, covariance=np.diag(nothing))

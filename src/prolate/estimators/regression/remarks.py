@@ -1,4 +1,4 @@
-"""What a release says of features whose slopes few rows tell, or none."""
+"""What a release says of features whose slopes few rows tell, or none, and of such a target."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from prolate.errors import listed
 from prolate.estimators.regression.line import Moments
 from prolate.estimators.regression.standard import Standard
 
-__all__ = ["BEYOND_CUT", "remarks"]
+__all__ = ["BEYOND_CUT", "HIDDEN", "hidden_target", "remarks"]
 
 BEYOND_CUT = (
     "The target of rows with a rare value may be far beyond where targets were cut, so that a "
@@ -19,9 +19,27 @@ BEYOND_CUT = (
     "more rows or a larger budget may help."
 )
 
+HIDDEN = (
+    "Only a single value was seen of the target: noise hides any others, and how far they are. "
+    "Predictions leave them out, and intervals are infinite; do not use them unless the target is "
+    "known to be as good as constant. More rows, a larger budget or bounds would help."
+)
+
 # Mean square of a clipped feature, in squared deviations, below which few rows deviate (that of
 # normal rows is about .8), and by how many standard deviations it is surely there.
 _RARE, _SURELY_RARE = 0.45, 3.0
+
+
+def hidden_target(curator: Curator) -> str:
+    """Return the warning of a target of which only a single value was seen.
+
+    Of flags that few rows have, this is what happens, unless something says that they are flags:
+    files of text do not.
+    """
+    name, bounds = curator.columns[-1], curator.bounds
+    bounded = bounds is not None and bool(np.isfinite(bounds[1][-1]))
+    flag = f" If the target is a flag, give the bounds 0 and 1: bounds={{{name!r}: (0, 1)}}."
+    return HIDDEN if bounded else HIDDEN + flag
 
 
 def remarks(curator: Curator, standard: Standard, moments: Moments) -> tuple[str, ...]:

@@ -20,21 +20,17 @@ from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.regression.bounded import around_middles
 from prolate.estimators.regression.bounded_target import BoundedTarget, target_within_bounds
 from prolate.estimators.regression.radii import enough_rows
+from prolate.estimators.regression.remarks import hidden_target
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.standardize import standardize
 from prolate.estimators.search.place import place
 from prolate.estimators.search.spread import LARGEST
 
-__all__ = ["ALIKE", "HIDDEN", "Found", "search"]
+__all__ = ["ALIKE", "Found", "search"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-HIDDEN = (
-    "Only a single value was seen of the target: noise hides any others, and how far they are. "
-    "Predictions leave them out, and intervals are infinite; do not use them unless the target is "
-    "known to be as good as constant. More rows, a larger budget or bounds would help."
-)
 ALIKE = (
     "Noise hides how the target varies within its bounds, so predictions are the same for all "
     "rows. The intervals of slopes and intercept are as wide as the bounds make them."
@@ -75,6 +71,8 @@ class Found:
     sample : Curator
         Of the rows that were searched: all, or a random sample.
     warnings : tuple of str
+    hidden : bool
+        Whether only a single value was seen of the target.
     predicted : float, optional
         What is predicted of all rows, where noise hides how the target varies within its bounds.
     """
@@ -83,6 +81,7 @@ class Found:
     norms: MeasuredNorms | None
     sample: Curator
     warnings: tuple[str, ...] = ()
+    hidden: bool = False
     predicted: float | None = None
 
 
@@ -97,15 +96,17 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     rows = all_rows * sample.fraction
     target = _find_target(sample, rows, k, flag=_is_flag(curator))
     middle, spread = target.center, target.spread
-    warnings = () if target.seen else (HIDDEN,)
+    hidden = not target.seen and target.predicted is None
+    warnings = (hidden_target(curator),) if hidden else ()
     if target.predicted is not None:
         warnings = (ALIKE,)
+    of_target = warnings, hidden, target.predicted
     found = _find_features(sample, rows, k)
     if found is None:
         center, scale = np.append(np.zeros(k), middle), np.append(np.full(k, LARGEST), spread)
         nothing = np.zeros(k, dtype=np.bool_)
         standard = Standard(center, scale, nothing, target.off, fit_intercept, ends=target.ends)
-        return Found(standard, None, sample, warnings, target.predicted)
+        return Found(standard, None, sample, *of_target)
     center, scale = np.append(found[0], middle), np.append(found[1], spread)
     size = np.minimum(np.hypot(scale, center), LARGEST)
     around = bool(np.all(np.abs(center[:-1]) < _AROUND * size[:-1]))
@@ -124,7 +125,7 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     )
     counts, noise = norms.counts / sample.fraction, norms.noise / sample.fraction
     norms = replace(norms, counts=counts, noise=noise)
-    return Found(standard, norms, sample, warnings, target.predicted)
+    return Found(standard, norms, sample, *of_target)
 
 
 @dataclass(frozen=True, eq=False)
