@@ -337,7 +337,7 @@ def test_noise_of_which_nothing_is_known_is_infinite(statistic: str) -> None:
     ("statistic", "estimate", "ends"),
     [
         ("variance", [1.0, 9.0], [[0.0, 3.0], [7.0, 11.0]]),
-        ("count", [-1.0, -9.0], [[0.0, 1.0], [0.0, 0.0]]),
+        ("count", [-1.0, -9.0], [[0.0, 2.0], [0.0, 2.0]]),
         ("mean", [1.0, -9.0], [[-1.0, 3.0], [-11.0, -7.0]]),
         ("covariance", [[1.0, 1.0], [1.0, 9.0]], [[[0, 3], [-1, 3]], [[-1, 3], [7, 11]]]),
         ("correlation", [[1.0, 0.5], [0.5, 1.0]], [[[-1, 1], [-1, 1]], [[-1, 1], [-1, 1]]]),
@@ -359,6 +359,41 @@ def test_intervals_hold_nothing_that_is_impossible(
     if statistic in ("variance", "mean"):
         drawn = r.plot(level=level).containers[0].lines[2][0].get_segments()
         np.testing.assert_allclose([bar[:, 0] for bar in drawn], ends, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "given", "ends"),
+    [
+        ([0.0, 1.0], {}, [[0.0, 1.0], [0.0, 1.0]]),
+        ({"income": [0.0, 5.0]}, {}, [[-2.5, 1.5], [0.0, 2.0]]),
+        ({"income": [0.0, 5.0]}, {"method": "coinpress"}, [[-2.5, 1.5], [0.0, 2.0]]),
+        ([2.0, 3.0], {}, [[2.0, 3.0], [2.0, 3.0]]),
+        ([0.0, 1.0], {"statistic": "sum"}, [[0.0, 2.0], [0.0, 2.0]]),
+        ([-0.1, 0.01], {"statistic": "sum"}, [[-1.0, 0.1], [-1.0, 0.1]]),  # of 10 rows
+        (
+            [-0.1, 0.01],
+            {"statistic": "sum", "neighbors": "add-remove"},
+            [[-2.5, 1.5], [-10.0, -6.0]],
+        ),
+        ([0.0, 1.0], {"statistic": "sum", "neighbors": "add-remove"}, [[0.0, 2.0], [0.0, 2.0]]),
+        (
+            [-2.0, -1.0],
+            {"statistic": "sum", "neighbors": "add-remove"},
+            [[-2.5, 0.0], [-10.0, -6.0]],
+        ),
+        ([0.0, 1.0], {"statistic": "sum", "method": "gaussian-ellipse"}, [[-2.5, 1.5], [-10, -6]]),
+        ([1.0], {}, [[-2.5, 1.5], [-10.0, -6.0]]),  # none that Prolate writes
+        ({"income": "wide"}, {}, [[-2.5, 1.5], [-10.0, -6.0]]),
+    ],
+)
+def test_intervals_end_at_public_bounds(bounds: Any, given: Any, ends: Any) -> None:
+    r = release(estimate=[-0.5, -8.0], noise_std=[1.0, 1.0], sampling_std=None, n=10,
+                details={"bounds": bounds}, **given)  # fmt: skip
+    level = 1.0 - math.erfc(2.0 / math.sqrt(2.0))  # of two standard deviations
+    found = r.interval(level)
+    np.testing.assert_allclose(found, ends, atol=1e-9)
+    assert Release.from_json(r.to_json()) == r
+    assert [(one["lower"], one["upper"]) for one in r.table(level)] == [*map(tuple, found.tolist())]
 
 
 def test_a_column_by_its_name() -> None:

@@ -78,7 +78,7 @@ def sign(
         warnings = (*warnings, _LEFT_OUT.format(listed(job.left_out, 3)))
     return Release(
         statistic=job.statistic,
-        estimate=_finite(found.value),
+        estimate=_possible(job, curator, _finite(found.value)),
         columns=names,
         noise_std=_finite(found.noise_std, unknown=_LARGEST),
         sampling_std=_finite(found.sampling_std, unknown=_LARGEST),
@@ -153,6 +153,16 @@ def _hidden_sum(
     part = noise_std / np.maximum(upper - lower, 1e-300)
     ruled = part > _MUCH * np.min(part[upper > lower], initial=np.inf)
     return np.asarray((noise_std > _HIDDEN * size) & ruled & (upper > lower))
+
+
+def _possible(job: Job, curator: Curator, value: Floats) -> Floats:
+    """Return means cut to the public bounds, which noise alone can lead beyond.
+
+    That makes no error larger. Sums stay as they are, to be added up; so do published methods'.
+    """
+    if job.statistic != "mean" or job.method != "auto" or curator.bounds is None:
+        return value
+    return np.asarray(np.clip(value, *curator.bounds))
 
 
 def _given(curator: Curator) -> dict[str, Any]:
