@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,15 @@ from scipy import sparse, stats
 
 import prolate
 from prolate import Budget, GroupedRelease, Ledger
-from prolate.api import groups, terms
+from prolate.api import groups, splitting, terms
 from prolate.api.group_columns import check_keys
 from prolate.api.terms import Terms
+from prolate.curator import Curator
 from prolate.errors import BudgetError, InputError, LedgerError, ReleaseError
 from prolate.measurement import Measurement
+from prolate.queries import Count
 from prolate.release.unit import Unit
+from prolate.sources import open_source
 
 B = Budget(mu=30)
 D = Budget(epsilon=200, delta=1e-3)
@@ -466,11 +471,64 @@ def test_the_threshold_is_far_enough_out() -> None:
                 above = terms.threshold_of(stats.norm.isf(delta), std, rows) - rows
                 assert stats.norm.sf(above / std) <= delta
                 assert above < std * stats.norm.isf(delta) + 1.001
-    count = Measurement(np.array([9.0]), 1.0, "", "", 1.0, 1.0, 1.0)
+    counts = np.array([9.0, 3.0])
     row, rows = (Terms(B, "replace", unit, True) for unit in (None, Unit("who", "rows", 8)))
-    assert terms.passes(count, row, 1e-3)
-    assert not terms.passes(count, row, 1e-20)
-    assert not terms.passes(count, rows, 1e-3)
+    assert terms.passes(counts, 1.0, row, 1e-3).tolist() == [True, False]
+    assert not terms.passes(counts, 1.0, row, 1e-20).any()
+    assert not terms.passes(counts, 1.0, rows, 1e-3).any()
+
+
+def counts_of(found: dict[int, Measurement]) -> np.ndarray:
+    return np.array([one.values.item() for one in found.values()])  # noqa: PD011
+
+
+def test_counts_of_all_groups_have_the_noise_that_each_has_by_itself() -> None:
+    """Exact Gaussian noise, of the same scale, another for each; false alarm 1e-9 in each look."""
+    promise, sizes = Terms(Budget(mu=1), "replace", grouped=True), [200, 300, 400] * 5000
+    budget = promise.budget(terms.FOR_COUNT)
+    found = groups._large_enough(sizes, budget, promise, 1e-3, seed=3)
+    assert list(found) == list(range(len(sizes)))  # none is small
+    lone = Curator(open_source(np.zeros((9, 1))), budget, neighbors="add-remove", seed=1)
+    own = lone.measure(Count(1), share=1.0, label="is the group there")
+    for one in found.values():
+        same = (one.std, one.mu, one.sensitivity, one.share, one.query, one.label)
+        assert same == (own.std, own.mu, own.sensitivity, own.share, own.query, own.label)
+    noise = counts_of(found) - sizes
+    assert stats.kstest(noise / own.std, "norm").pvalue > 1e-9
+    assert 1e-9 < stats.chi2.cdf(np.sum(noise**2) / own.std**2, noise.size) < 1.0 - 1e-9
+    assert stats.pearsonr(noise[1:], noise[:-1]).pvalue > 1e-9
+    assert np.unique(noise).size > 0.99 * noise.size
+
+
+def test_a_row_moves_the_count_of_its_group_by_one_and_no_other() -> None:
+    promise, sizes = Terms(Budget(mu=1), "add-remove", grouped=True), [100, 90, 80, 110]
+    here, there = (
+        groups._large_enough(each, promise.budget(terms.FOR_COUNT), promise, 1e-3, seed=5)
+        for each in (sizes, [100, 90, 81, 110])
+    )
+    moved = counts_of(there) - counts_of(here)
+    np.testing.assert_allclose(moved, [0.0, 0.0, 1.0, 0.0], atol=1e-9)
+    assert groups._large_enough([], promise.budget(), promise, 1e-3, seed=5) == {}
+
+
+def test_how_many_groups_were_looked_at_shows_nowhere() -> None:
+    shown = [
+        prolate.mean(pd.concat([PLAIN, few]), by="ward", columns="x", budget=D).to_dict()
+        for few in (PLAIN[:0], PLAIN[:777].assign(ward=[f"w{i}" for i in range(777)]))
+    ]
+    for one in shown:
+        entries = [group["release"]["receipt"][0] for group in one["groups"]]
+        assert [entry["size"] for entry in entries] == [1] * 3
+        assert {entry["query"] for entry in entries} == {"number of rows"}
+        assert not re.search(r"\b(777|780|782)\b", json.dumps(entries))
+
+
+def test_fifty_thousand_labels_take_no_curator_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They took ten seconds."""
+    made, honest = [], Curator.__init__
+    monkeypatch.setattr(Curator, "__init__", lambda *a, **b: (made.append(1), honest(*a, **b))[1])
+    assert shown(alone(50_000), Budget(epsilon=1, delta=1e-9)) == 0
+    assert len(made) == 1
 
 
 def test_small_keys_appear_nowhere() -> None:
@@ -614,7 +672,7 @@ def test_finding_keys_is_charged_before_a_row_is_read(
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(groups, "_Split", stopped)
+    monkeypatch.setattr(splitting, "Split", stopped)
     with pytest.raises(KeyboardInterrupt):
         ask()
     assert len(book.entries()) == 2
