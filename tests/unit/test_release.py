@@ -16,7 +16,7 @@ import pytest
 
 from prolate.budget import Budget
 from prolate.errors import InputError, ReleaseError
-from prolate.release import ReceiptEntry, Release
+from prolate.release import ReceiptEntry, Release, views
 from prolate.release.files import check_writable
 from prolate.release.unit import Unit
 from prolate.release.views import round_to
@@ -331,6 +331,32 @@ def test_noise_of_which_nothing_is_known_is_infinite(statistic: str) -> None:
         assert "inf" in text
         assert "1.8e+308" not in text
         assert "1.79769e+308" not in text
+
+
+def test_a_number_whose_noise_is_infinite_is_shown_as_unknown() -> None:
+    """It was printed like others, 503,231 +- inf, with a sampling error of its own."""
+    largest = np.finfo(float).max
+    r = release(estimate=[2.86, 503231.0], noise_std=[0.03, largest],
+                sampling_std=[0.04, 250_000.0])  # fmt: skip
+    assert views.cells(r, 0.95)[1][1] == ["income", "unknown", "inf", "", "-inf to inf"]
+    assert r.to_frame()["estimate"][1] == r.table()[1]["estimate"] == 503231.0
+    assert "503231" in r.to_csv()
+    matrix = release(statistic="covariance", estimate=[[1.0, 503231.0], [503231.0, 2.0]],
+                     noise_std=[[0.1, largest], [largest, 0.1]], sampling_std=None)  # fmt: skip
+    for one in (r, matrix):
+        for text in (repr(one), one.to_html(), one._repr_html_()):
+            assert "unknown" in text
+            assert "503" not in text
+    every = release(noise_std=[largest, largest])
+    assert "error bars" not in every.to_html()
+    assert r.to_html().count('class="whole"') == 2  # of the other number, and in the legend
+
+
+def test_about_one_row() -> None:
+    group = {"group": {"by": "ward", "key": "none"}}
+    for n, words in ((1.0, "about 1 row ("), (1.3, "about 1 row ("), (1.6, "about 2 rows (")):
+        assert words in repr(release(n=n, details=group))
+    assert ", 1 row," in repr(release(n=1))
 
 
 @pytest.mark.parametrize(

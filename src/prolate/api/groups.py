@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prolate.api.remarks import perhaps_empty
 from prolate.api.signing import sign
 from prolate.api.splitting import Held, quiet, split_rows
 from prolate.api.terms import FOR_COUNT, FOR_THE_REST, Terms, for_keys, keys_price, passes
@@ -126,6 +127,7 @@ def release_groups(
     rows = split_rows(source, names, keys, report)
     numbers = rows.numbers(keys)
     marks: dict[str, object] = {"by": by} if delta is None else {"by": by, "keys_delta": delta}
+    public = source.n_rows if terms.neighbors == "replace" and terms.unit is None else None
     found: dict[Key, Release] = {}
     if delta is not None:
         report(GROUPS, 0, None)
@@ -147,9 +149,17 @@ def release_groups(
             seed=_seed(seed, place, 0),
         )
         details = {"group": {**marks, "key": key}}
-        before = [counts[place]] if place in counts else []
+        estimate = job.estimate(curator)
+        named = delta is None and not job.only_counts  # where the count itself says it
         found[key] = sign(
-            job, curator, job.estimate(curator), terms, before=before, details=details
+            job,
+            curator,
+            estimate,
+            terms,
+            before=[counts[place]] if place in counts else [],
+            details=details,
+            rows=public,
+            said=perhaps_empty(curator.receipt, estimate.rows) if named else (),
         )
     if delta is None:
         report(GROUPS, len(numbers), len(numbers))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.api.remarks import weak_guarantee
 from prolate.api.terms import Terms
 from prolate.curator import Curator
 from prolate.errors import listed
@@ -47,6 +48,8 @@ def sign(
     *,
     before: Sequence[Measurement] = (),
     details: Mapping[str, Any] | None = None,
+    rows: float | None = None,
+    said: Sequence[str] = (),
 ) -> Release:
     """Return the release of what was found: with its price, receipt and noise.
 
@@ -62,8 +65,12 @@ def sign(
         What another curator of the same rows has measured.
     details : dict, optional
         More details of the release.
+    rows : float, optional
+        The number of all rows, or persons, if that is public where that of `found` is not.
+    said : sequence of str
+        More to say.
     """
-    warnings = found.warnings
+    warnings = (*found.warnings, *said)
     names = job.names(curator.columns)
     asked = {name: value for name, value in job.asked.items() if value is not None}
     if job.method == "auto" and job.error_norm != RELATIVE:
@@ -74,6 +81,9 @@ def sign(
         and found.sampling_std is not None
     ):
         warnings = (*warnings, _NOT_INDEPENDENT)
+    if curator.receipt:  # else it is free
+        public = found.rows if terms.relation == "replace" else rows
+        warnings = (*warnings, *weak_guarantee(terms.price, public))
     if job.left_out:
         warnings = (*warnings, _LEFT_OUT.format(listed(job.left_out, 3)))
     return Release(
