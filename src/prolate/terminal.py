@@ -24,6 +24,7 @@ from prolate.release.views import (
     cells,
     each,
     middle_out,
+    numbers,
     pair_cells,
     round_to,
     shown_as_matrix,
@@ -215,35 +216,28 @@ def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delt
     out.print("person-years. Public data, treated here as if they were private.\n")
     out.print(headline(release), style="bold")
     out.print()
-    header = ["column", "meaning", "private mean", "± noise", "± sampling", "true mean"]
+    header = ["column", "meaning", "mean", "± noise", "95% interval", "true mean"]
     rows = []
-    for record, true in zip(release.table(), truth, strict=True):
-        noise, sampling = record["noise_std"], record["sampling_std"]
-        rows.append(
-            [
-                record["column"],
-                demo.COLUMNS[record["column"]],
-                round_to(record["estimate"], noise),
-                round_to(noise, noise),
-                "" if sampling is None else round_to(sampling, sampling),
-                round_to(true, noise),
-            ]
-        )
+    for record, true in zip(release.table(0.95), truth, strict=True):
+        mean, noise, interval = numbers(record, ["noise"], intervals=True)
+        column = record["column"]
+        exact = round_to(true, record["noise_std"])
+        rows.append([column, demo.COLUMNS[column], mean, noise, interval, exact])
     print_table(out, header, rows, left=(0, 1))
     out.print()
     low, high = release.interval(0.95).T
     held = sum(a <= true <= b for a, true, b in zip(low, truth, high, strict=True))
-    sums_up = "noise, sampling and what clipping may have removed (release.interval(0.95))"
+    covered = f"these hold {held} of the {len(truth)} true means"
     notes = [
+        ("mean", "what would be published: the private mean"),
+        ("± noise", "standard deviation of the privacy noise alone"),
+        (
+            "95% interval",
+            f"of noise, sampling and what clipping may have removed, together; {covered}",
+        ),
         (
             "true mean",
             "shown only because these data are public; on private data nobody needs to look",
-        ),
-        ("± noise", "standard deviation of the privacy noise alone"),
-        ("± sampling", "that of drawing the rows from their population, from private scales"),
-        (
-            "95% intervals",
-            f"of {sums_up} hold {held} of these {len(truth)} true means",
         ),
         ("guarantee", f"{release.guarantee} A row is one person in one year."),
         *([("advice", UNEVEN)] if is_uneven(release) else []),

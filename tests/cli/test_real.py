@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -97,7 +98,7 @@ def test_demo_prints_what_it_promises(run: Run) -> None:
     code, out, err = run("demo", "--epsilon", "2", "--delta", "1e-7")
     assert (code, err) == (0, "")
     for words in (
-        "true mean", "± noise", "± sampling", "95% intervals", "doctor visits a year", "public",
+        "true mean", "± noise", "95% interval", "true means", "doctor visits a year", "public",
         "epsilon = 2, delta = 1e-07", "differential privacy",
         "prolate mean your.parquet --epsilon 2 --delta 1e-7",
         'prolate.mean("your.parquet", budget=budget)',
@@ -107,6 +108,9 @@ def test_demo_prints_what_it_promises(run: Run) -> None:
     table = [line for line in lines if line.split(" ")[0] in {"column", *demo.COLUMNS}]
     assert len(table) == 1 + len(demo.COLUMNS)
     assert max(map(len, table)) <= 80
+    # Noise alone is no error: clipping moves means, too.
+    assert all(re.search(r" -?[\d.]+ to [\d.]+ +[\d.]+$", line) for line in table[1:])
+    assert re.search(r"these hold [4-8] of the 8 true means", " ".join(out.split()))
     assert max(len(line) for line in lines if not line.startswith("Private mean")) <= 100
 
 
