@@ -18,7 +18,7 @@ __all__ = ["check_delta_of_keys", "fitting_delta", "perhaps_empty", "weak_guaran
 MOST_DELTA = 1e-3
 """Larger ones promise little, of however few rows; with such, no groups are found."""
 
-_MOST_EPSILON, _USUAL_DELTA = 10.0, 1e-6
+_MOST_EPSILON, _MOST_MU, _USUAL_DELTA = 10.0, 2.0, 1e-6
 _SEEN = 3.0  # standard deviations of a count that show that there is a row
 
 _EPSILON = (
@@ -64,13 +64,12 @@ def weak_guarantee(budget: Budget, rows: float | None) -> tuple[str, ...]:
     """
     said = []
     epsilon, delta = budget.stated.get("epsilon"), budget.stated.get("delta")
-    given = f"epsilon = {epsilon:g}" if epsilon is not None else ""
-    if epsilon is None:
-        epsilon = budget.epsilon_at(_USUAL_DELTA)
+    if epsilon is not None and epsilon > _MOST_EPSILON:
+        said.append(_EPSILON.format(f"epsilon = {epsilon:g}", _MOST_EPSILON))
+    elif epsilon is None and budget.mu > _MOST_MU:
         name, value = next(iter(budget.stated.items()))
-        usual = f"epsilon = {rounded_up(epsilon)} with delta = {_short(_USUAL_DELTA)}"
-        given = f"{name} = {value:g} is {usual}"
-    if epsilon > _MOST_EPSILON:
+        usual = f"epsilon = {rounded_up(budget.epsilon_at(_USUAL_DELTA))}"
+        given = f"{name} = {value:g} is {usual} with delta = {_short(_USUAL_DELTA)}"
         said.append(_EPSILON.format(given, _MOST_EPSILON))
     if delta is not None and (delta > MOST_DELTA or (rows is not None and delta * rows >= 1.0)):
         beside = "" if rows is None else f" for {rows:,.0f} rows"
