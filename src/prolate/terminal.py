@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from prolate import demo
 from prolate.api.groups import GROUPS
 from prolate.ledger import Ledger
 from prolate.measurement import Progress
@@ -25,7 +24,6 @@ from prolate.release.views import (
     each,
     middle_out,
     pair_cells,
-    round_to,
     shown_as_matrix,
 )
 from prolate.release.words import (
@@ -101,8 +99,18 @@ def progress_bar(*, count_rows: bool = True) -> Iterator[Progress | bool]:
         yield report
 
 
-def print_release(release: Release, *, level: float, receipt: bool, intervals: bool = True) -> None:
-    """Print a release: its table, what the numbers mean, and on request the receipt."""
+def print_release(
+    release: Release,
+    *,
+    level: float,
+    receipt: bool,
+    intervals: bool = True,
+    more: Sequence[str] = (),
+) -> None:
+    """Print a release: its table, what the numbers mean, and on request the receipt.
+
+    `more` is what else is to be said, whatever the release holds.
+    """
     out = console()
     out.print(headline(release), style="bold")
     if not release.private:
@@ -113,14 +121,19 @@ def print_release(release: Release, *, level: float, receipt: bool, intervals: b
         out.print()
         print_table(out, *pair_cells(release, level))
     out.print()
-    print_notes(out, _notes(release, level, intervals=intervals))
+    print_notes(out, _notes(release, level, intervals=intervals, more=more))
     if receipt:
         out.print()
         print_receipt(release, out)
 
 
 def print_groups(
-    release: GroupedRelease, *, level: float, receipt: bool, intervals: bool = True
+    release: GroupedRelease,
+    *,
+    level: float,
+    receipt: bool,
+    intervals: bool = True,
+    more: Sequence[str] = (),
 ) -> None:
     """Print the releases of groups: their table, what the numbers mean, and one receipt."""
     out = console()
@@ -137,7 +150,9 @@ def print_groups(
         print_table(out, header, rows, left=columns)
     out.print()
     first = max(release.groups.values(), key=lambda one: one.has_intervals, default=None)
-    notes = [] if first is None else _notes(first, level, intervals=intervals, of_groups=True)
+    notes = []
+    if first is not None:
+        notes = _notes(first, level, intervals=intervals, of_groups=True, more=more)
     own = {"guarantee": release.guarantee}
     notes = [(name, own.get(name, words)) for name, words in notes if name != "warning"]
     if first is not None and first.statistic != "count":
@@ -152,7 +167,12 @@ def print_groups(
 
 
 def _notes(
-    release: Release, level: float, *, intervals: bool, of_groups: bool = False
+    release: Release,
+    level: float,
+    *,
+    intervals: bool,
+    of_groups: bool = False,
+    more: Sequence[str] = (),
 ) -> list[tuple[str, str]]:
     method = release.method
     if not release.is_matrix and release.statistic not in ("quantile", "regression", "count"):
@@ -175,7 +195,7 @@ def _notes(
         ("guarantee", release.guarantee),
         *[("unit", str(unit)) for unit in [release.unit] if unit is not None],
         ("method", method),
-        *[("advice", words) for words in advice(release)],
+        *[("advice", words) for words in (*advice(release), *more)],
         *[("warning", warning) for warning in release.warnings],
     ]
 
@@ -206,52 +226,6 @@ def print_receipt(release: Release, out: Console | None = None) -> None:
             ("sensitivity", "the l2 sensitivity, in the integer units of the query, as the noise"),
         ],
     )
-
-
-def print_demo(release: Release, truth: Sequence[float], *, epsilon: float, delta: float) -> None:
-    """Print the demo: each private mean beside the true one, and what to type next."""
-    out = console()
-    out.print("The RAND Health Insurance Experiment, 1974-1982: health records of 20,190")
-    out.print("person-years. Public data, treated here as if they were private.\n")
-    out.print(headline(release), style="bold")
-    out.print()
-    header = ["column", "meaning", "private mean", "± noise", "± sampling", "true mean"]
-    rows = []
-    for record, true in zip(release.table(), truth, strict=True):
-        noise, sampling = record["noise_std"], record["sampling_std"]
-        rows.append(
-            [
-                record["column"],
-                demo.COLUMNS[record["column"]],
-                round_to(record["estimate"], noise),
-                round_to(noise, noise),
-                "" if sampling is None else round_to(sampling, sampling),
-                round_to(true, noise),
-            ]
-        )
-    print_table(out, header, rows, left=(0, 1))
-    out.print()
-    low, high = release.interval(0.95).T
-    held = sum(a <= true <= b for a, true, b in zip(low, truth, high, strict=True))
-    sums_up = "noise, sampling and what clipping may have removed (release.interval(0.95))"
-    notes = [
-        (
-            "true mean",
-            "shown only because these data are public; on private data nobody needs to look",
-        ),
-        ("± noise", "standard deviation of the privacy noise alone"),
-        ("± sampling", "that of drawing the rows from their population, from private scales"),
-        (
-            "95% intervals",
-            f"of {sums_up} hold {held} of these {len(truth)} true means",
-        ),
-        ("guarantee", f"{release.guarantee} A row is one person in one year."),
-        *[("advice", words) for words in advice(release)],
-        *[("warning", warning) for warning in release.warnings],
-    ]
-    print_notes(out, notes)
-    out.print()
-    out.print(demo.next_steps(epsilon, delta), end="", soft_wrap=True)
 
 
 def print_ledger(ledger: Ledger) -> None:

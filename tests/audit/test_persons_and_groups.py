@@ -18,7 +18,7 @@ from audit.recorder import record
 
 import prolate
 from prolate import Budget
-from prolate.api.groups import _split
+from prolate.api.splitting import split_rows
 from prolate.api.terms import Terms
 from prolate.sources import Source, open_source
 
@@ -68,7 +68,7 @@ def sources(rows: np.ndarray, labels: list[int]) -> Iterator[Source]:
     if GROUP not in labels:
         yield source
         return
-    groups = _split(source, source.columns[:-1], KEYS, lambda *_: None)
+    groups = split_rows(source, source.columns[:-1], KEYS, lambda *_: None)
     for number in groups.numbers(KEYS).values():
         yield groups.group(number)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -97,7 +98,7 @@ def test_demo_prints_what_it_promises(run: Run) -> None:
     code, out, err = run("demo", "--epsilon", "2", "--delta", "1e-7")
     assert (code, err) == (0, "")
     for words in (
-        "true mean", "± noise", "± sampling", "95% intervals", "doctor visits a year", "public",
+        "true mean", "± noise", "95% interval", "true means", "doctor visits a year", "public",
         "epsilon = 2, delta = 1e-07", "differential privacy",
         "prolate mean your.parquet --epsilon 2 --delta 1e-7",
         'prolate.mean("your.parquet", budget=budget)',
@@ -107,7 +108,25 @@ def test_demo_prints_what_it_promises(run: Run) -> None:
     table = [line for line in lines if line.split(" ")[0] in {"column", *demo.COLUMNS}]
     assert len(table) == 1 + len(demo.COLUMNS)
     assert max(map(len, table)) <= 80
+    # Noise alone is no error: clipping moves means, too.
+    assert all(re.search(r" -?[\d.]+ to [\d.]+ +[\d.]+$", line) for line in table[1:])
+    assert re.search(r"these hold [4-8] of the 8 true means", " ".join(out.split()))
     assert max(len(line) for line in lines if not line.startswith("Private mean")) <= 100
+
+
+def test_tables_of_csv_files_say_what_cells_are_missing(run: Run, tmp_path: Path) -> None:
+    """Whatever the cells are: of 5+ in one row of ten, a mean is too small without a word."""
+    said = "a cell that is no number, such as 5+ or <10, counts as missing"
+    for name, cells in (("a.csv", ["1", "5+"]), ("b.tsv", ["1", "2"])):
+        (tmp_path / name).write_text("visits\n" + "\n".join(cells * 200) + "\n")
+    pq.write_table(pa.table({"visits": [1.0, 2.0] * 200}), tmp_path / "c.parquet")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "d.csv").write_text((tmp_path / "a.csv").read_text())
+    for name, told in (("a.csv", 1), ("b.tsv", 1), ("c.parquet", 0), ("folder", 1), ("*.csv", 1)):
+        code, out, _ = run("mean", tmp_path / name, "--mu", 1)
+        assert (code, " ".join(out.split()).count(said)) == (0, told)
+    assert said not in run("count", tmp_path / "a.csv", "--mu", 1)[1]
+    assert said not in run("mean", tmp_path / "a.csv", "--mu", 1, "--json")[1]
 
 
 def test_the_python_of_the_demo_runs(

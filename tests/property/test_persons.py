@@ -19,7 +19,8 @@ import pytest
 
 import prolate
 from prolate import Budget
-from prolate.api import groups, job
+from prolate.api import job
+from prolate.api.splitting import Split
 from prolate.api.terms import FOR_COUNT, FOR_THE_REST, Terms
 from prolate.curator import Curator
 from prolate.queries import Query, Together
@@ -111,9 +112,9 @@ class Spent:
         most, by, unit = given.get("max_rows"), given.get("by"), given.get("unit")
         labels = [label for label in (unit, by) if label is not None]
         neighbor = prepared(self.there, most, labels)
-        split = groups._Split(neighbor, ("x", "y")) if by else None
+        split = Split(neighbor, ("x", "y")) if by else None
         now: list[Source] = [neighbor]
-        honest_group, honest_measure = groups._Split.group, Curator.measure_together
+        honest_group, honest_measure = Split.group, Curator.measure_together
 
         def group(one: Any, number: int) -> Source:
             key = {n: text for text, n in one._labels.named().items()}.get(number)
@@ -131,7 +132,7 @@ class Spent:
             return found
 
         with self.patch.context() as inner:
-            inner.setattr(groups._Split, "group", group)
+            inner.setattr(Split, "group", group)
             inner.setattr(Curator, "measure_together", measure)
             inner.setattr(
                 job.NumberedBits,

@@ -666,7 +666,7 @@ def test_sums_that_others_drown_are_named(neighbors: Any) -> None:
         assert "hides the sum of 'smoker'. The error norm 'relative'" in said
         assert not prolate.sum(table, **given, error_norm="relative", seed=seed).warnings
     given["budget"] = Budget(mu=1e3)
-    assert not prolate.sum(table, **given, seed=1).warnings
+    assert not any("hides" in said for said in prolate.sum(table, **given, seed=1).warnings)
 
 
 def test_sums_near_0_are_not_said_to_be_drowned() -> None:

@@ -156,6 +156,33 @@ def test_the_mean_of_a_few_flags_is_a_sum_within_their_bounds(neighbors: Any) ->
         assert "bounds_only" not in prolate.mean(rows, **given, **more).details
 
 
+@pytest.mark.parametrize("columns", [3, 6])
+def test_means_of_flags_are_parts_of_the_rows(columns: int) -> None:
+    """Noise leads beyond 0 and 1; no interval that is cut there covers less often."""
+    rows = np.random.default_rng(1).random((900, columns)) < 0.02
+    outside = 0
+    for seed in range(12):
+        r = prolate.mean(rows, budget=prolate.Budget(mu=0.1), seed=seed)
+        assert np.all((r.estimate >= 0.0) & (r.estimate <= 1.0))
+        ends = r.interval()
+        assert np.all((ends >= 0.0) & (ends <= 1.0) & (np.diff(ends) > 0.0))
+        free = prolate.Release.from_dict({**r.to_dict(), "details": {}}).interval()
+        np.testing.assert_array_equal(ends, np.clip(free, 0.0, 1.0))
+        outside += np.count_nonzero(r.estimate == 0.0)
+        assert "to 0." in repr(r) or "to 1." in repr(r)
+        assert "-0" not in repr(r).split("\n", 2)[2]
+    assert outside > 2
+    within = prolate.mean(rows * 100.0, bounds=(0, 100), budget=prolate.Budget(mu=0.1), seed=3)
+    assert np.all((within.interval() >= 0.0) & (within.interval() <= 100.0))
+    plain = prolate.mean(
+        rows, bounds=(0, 1), method="gaussian", budget=prolate.Budget(mu=0.05), seed=1
+    )
+    total = prolate.sum(rows, budget=prolate.Budget(mu=0.05), seed=1)
+    np.testing.assert_allclose(plain.estimate, total.estimate / 900, atol=1e-5)  # as published
+    assert plain.estimate.min() < 0.0
+    assert np.all((total.interval() >= 0.0) & (total.interval() <= 900.0))
+
+
 def test_rare_flags_that_are_numbers_are_not_lost_within_their_bounds() -> None:
     """A search sees 200 rows of 20,000 or not: the mean was .0011 or .011, for .01."""
     for seed in range(8):

@@ -403,6 +403,12 @@ def test_bad_arguments_are_refused_with_a_sentence(name):
 
 
 def test_parts_of_the_rows_are_said_without_powers_of_ten():
-    """Other values were said to be hidden "in up to about 1e+02 % of the rows"."""
-    warnings = " ".join(expected_error(n=3, d=1, budget=Budget(mu=0.2367)).warnings)
-    assert "about 100 % of the rows" in warnings
+    """Other values were said to be hidden "in up to about 1e+02 % of the rows".
+
+    Where not even the size of values is known, it is said once: they are no single value.
+    """
+    for n, words in ((3, "not use these numbers"), (80, "by 37 % of the rows")):
+        warnings = " ".join(expected_error(n=n, d=1, budget=Budget(mu=0.2367)).warnings)
+        assert words in warnings
+        assert "e+" not in warnings
+        assert "single value" not in warnings

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,15 @@ from scipy import sparse, stats
 
 import prolate
 from prolate import Budget, GroupedRelease, Ledger
-from prolate.api import groups, terms
+from prolate.api import groups, remarks, splitting, terms
 from prolate.api.group_columns import check_keys
 from prolate.api.terms import Terms
+from prolate.curator import Curator
 from prolate.errors import BudgetError, InputError, LedgerError, ReleaseError
 from prolate.measurement import Measurement
+from prolate.queries import Count
 from prolate.release.unit import Unit
+from prolate.sources import open_source
 
 B = Budget(mu=30)
 D = Budget(epsilon=200, delta=1e-3)
@@ -175,7 +180,7 @@ def test_counts() -> None:
     assert (exact.estimate[0], exact.noise_std[0], exact.receipt) == (N, 0.0, ())
     assert "also those where a column has no value" in exact.warnings[0]
     assert not prolate.count(PLAIN, budget=B).warnings
-    assert not g["north"].warnings
+    assert [warning[:25] for warning in g["north"].warnings] == ["This is a weak guarantee:"]
     noisy = prolate.count(PLAIN, columns="x", budget=Budget(mu=0.1), neighbors="add-remove", seed=1)
     assert noisy.noise_std[0] == pytest.approx(10.0, rel=1e-6)
     assert noisy.estimate[0] == pytest.approx(N, abs=60)
@@ -300,6 +305,7 @@ def test_a_pair_with_a_missing_label_is_no_group() -> None:
     assert list(prolate.count(frame, by=["a", "b"], budget=D).groups) == [("x", "y")]
 
 
+@pytest.mark.usefixtures("any_delta")
 def test_a_pair_of_one_person_is_shown_no_more_often_than_stated() -> None:
     """As for single keys; one column says little, so that only the pairs are small."""
     keys = [f"key {i:05d}" for i in range(1000)]
@@ -399,6 +405,12 @@ def alone(count: int, rows: int = 1) -> pd.DataFrame:
     return pd.DataFrame({"key": keys, "who": keys})
 
 
+@pytest.fixture
+def any_delta(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So large a delta is refused, but what is rare cannot be counted."""
+    monkeypatch.setattr(remarks, "MOST_DELTA", 1.0)
+
+
 def shown(frame: pd.DataFrame, budget: Budget, **given: Any) -> int:
     return len(prolate.count(frame, by="key", budget=budget, **given))
 
@@ -408,6 +420,7 @@ def shown(frame: pd.DataFrame, budget: Budget, **given: Any) -> int:
     [{}, {"unit": "who", "contribution": "rows", "max_rows": 3}, {"neighbors": "add-remove"}],
 )
 @pytest.mark.parametrize("epsilon", [1.0, 40.0])
+@pytest.mark.usefixtures("any_delta")
 def test_a_person_alone_is_shown_no_more_often_than_stated(epsilon: float, given: Any) -> None:
     """In 1000 keys of one person each; false alarm 1e-7. Not blind: about as often as allowed."""
     frame = alone(1000, 5 if "unit" in given else 1)
@@ -419,6 +432,7 @@ def test_a_person_alone_is_shown_no_more_often_than_stated(epsilon: float, given
         assert found > 400 * rate
 
 
+@pytest.mark.usefixtures("any_delta")
 def test_a_person_with_several_groups_is_shown_no_more_often() -> None:
     """In 1000 persons of 3 groups each, which stay or not with all of them."""
     keys = np.array([f"key {i:05d}" for i in range(3000)])
@@ -432,6 +446,7 @@ def test_a_person_with_several_groups_is_shown_no_more_often() -> None:
     assert found > 5
 
 
+@pytest.mark.usefixtures("any_delta")
 def test_a_threshold_that_forgets_the_person_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = terms.threshold_of
     monkeypatch.setattr(terms, "threshold_of", lambda q, std, rows: honest(q, std, rows) - rows)
@@ -451,6 +466,7 @@ def many_labels(count: int) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("given", [{}, {"contribution": "rows", "max_rows": 3}])
+@pytest.mark.usefixtures("any_delta")
 def test_rows_that_do_not_count_make_no_group(given: Any) -> None:
     """Each of 2,000 would be shown with a probability of about .05, were it a group."""
     frame, budget = many_labels(2000), Budget(epsilon=1, delta=0.2)
@@ -466,11 +482,64 @@ def test_the_threshold_is_far_enough_out() -> None:
                 above = terms.threshold_of(stats.norm.isf(delta), std, rows) - rows
                 assert stats.norm.sf(above / std) <= delta
                 assert above < std * stats.norm.isf(delta) + 1.001
-    count = Measurement(np.array([9.0]), 1.0, "", "", 1.0, 1.0, 1.0)
+    counts = np.array([9.0, 3.0])
     row, rows = (Terms(B, "replace", unit, True) for unit in (None, Unit("who", "rows", 8)))
-    assert terms.passes(count, row, 1e-3)
-    assert not terms.passes(count, row, 1e-20)
-    assert not terms.passes(count, rows, 1e-3)
+    assert terms.passes(counts, 1.0, row, 1e-3).tolist() == [True, False]
+    assert not terms.passes(counts, 1.0, row, 1e-20).any()
+    assert not terms.passes(counts, 1.0, rows, 1e-3).any()
+
+
+def counts_of(found: dict[int, Measurement]) -> np.ndarray:
+    return np.array([one.values.item() for one in found.values()])  # noqa: PD011
+
+
+def test_counts_of_all_groups_have_the_noise_that_each_has_by_itself() -> None:
+    """Exact Gaussian noise, of the same scale, another for each; false alarm 1e-9 in each look."""
+    promise, sizes = Terms(Budget(mu=1), "replace", grouped=True), [200, 300, 400] * 5000
+    budget = promise.budget(terms.FOR_COUNT)
+    found = groups._large_enough(sizes, budget, promise, 1e-3, seed=3)
+    assert list(found) == list(range(len(sizes)))  # none is small
+    lone = Curator(open_source(np.zeros((9, 1))), budget, neighbors="add-remove", seed=1)
+    own = lone.measure(Count(1), share=1.0, label="is the group there")
+    for one in found.values():
+        same = (one.std, one.mu, one.sensitivity, one.share, one.query, one.label)
+        assert same == (own.std, own.mu, own.sensitivity, own.share, own.query, own.label)
+    noise = counts_of(found) - sizes
+    assert stats.kstest(noise / own.std, "norm").pvalue > 1e-9
+    assert 1e-9 < stats.chi2.cdf(np.sum(noise**2) / own.std**2, noise.size) < 1.0 - 1e-9
+    assert stats.pearsonr(noise[1:], noise[:-1]).pvalue > 1e-9
+    assert np.unique(noise).size > 0.99 * noise.size
+
+
+def test_a_row_moves_the_count_of_its_group_by_one_and_no_other() -> None:
+    promise, sizes = Terms(Budget(mu=1), "add-remove", grouped=True), [100, 90, 80, 110]
+    here, there = (
+        groups._large_enough(each, promise.budget(terms.FOR_COUNT), promise, 1e-3, seed=5)
+        for each in (sizes, [100, 90, 81, 110])
+    )
+    moved = counts_of(there) - counts_of(here)
+    np.testing.assert_allclose(moved, [0.0, 0.0, 1.0, 0.0], atol=1e-9)
+    assert groups._large_enough([], promise.budget(), promise, 1e-3, seed=5) == {}
+
+
+def test_how_many_groups_were_looked_at_shows_nowhere() -> None:
+    shown = [
+        prolate.mean(pd.concat([PLAIN, few]), by="ward", columns="x", budget=D).to_dict()
+        for few in (PLAIN[:0], PLAIN[:777].assign(ward=[f"w{i}" for i in range(777)]))
+    ]
+    for one in shown:
+        entries = [group["release"]["receipt"][0] for group in one["groups"]]
+        assert [entry["size"] for entry in entries] == [1] * 3
+        assert {entry["query"] for entry in entries} == {"number of rows"}
+        assert not re.search(r"\b(777|780|782)\b", json.dumps(entries))
+
+
+def test_fifty_thousand_labels_take_no_curator_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They took ten seconds."""
+    made, honest = [], Curator.__init__
+    monkeypatch.setattr(Curator, "__init__", lambda *a, **b: (made.append(1), honest(*a, **b))[1])
+    assert shown(alone(50_000), Budget(epsilon=1, delta=1e-9)) == 0
+    assert len(made) == 1
 
 
 def test_small_keys_appear_nowhere() -> None:
@@ -614,7 +683,7 @@ def test_finding_keys_is_charged_before_a_row_is_read(
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(groups, "_Split", stopped)
+    monkeypatch.setattr(splitting, "Split", stopped)
     with pytest.raises(KeyboardInterrupt):
         ask()
     assert len(book.entries()) == 2
@@ -709,6 +778,13 @@ def test_a_picture_of_groups() -> None:
     np.testing.assert_array_equal(drawn, [r.estimate[0] for r in G.groups.values()])
     assert "NOT PRIVATE" in axes[0].figure.get_suptitle()
     plt.close(axes[0].figure)
+    one = prolate.mean(PLAIN, by="ward", keys=["north", "none"], budget=Budget(mu=1), seed=1)
+    axes = one.plot()
+    assert np.isnan(axes[0].lines[0].get_xdata()).tolist() == [False, True]
+    plt.close(axes[0].figure)
+    assert [row[3] for row in one.cells()[1][2:]] == ["unknown"] * 2
+    assert "unknown" in one.to_html()
+    assert "unknown" in repr(one)
     matrix = prolate.covariance(PLAIN, by="ward", keys=KEYS, budget=B, seed=1)
     axes = matrix.plot()
     assert [ax.get_xlabel() for ax in axes] == ["x with x", "x with y", "y with y"]

@@ -16,7 +16,7 @@ import pytest
 
 from prolate.budget import Budget
 from prolate.errors import InputError, ReleaseError
-from prolate.release import ReceiptEntry, Release
+from prolate.release import ReceiptEntry, Release, views
 from prolate.release.files import check_writable
 from prolate.release.unit import Unit
 from prolate.release.views import round_to
@@ -343,11 +343,37 @@ def test_noise_of_which_nothing_is_known_is_infinite(statistic: str) -> None:
         assert "1.79769e+308" not in text
 
 
+def test_a_number_whose_noise_is_infinite_is_shown_as_unknown() -> None:
+    """It was printed like others, 503,231 +- inf, with a sampling error of its own."""
+    largest = np.finfo(float).max
+    r = release(estimate=[2.86, 503231.0], noise_std=[0.03, largest],
+                sampling_std=[0.04, 250_000.0])  # fmt: skip
+    assert views.cells(r, 0.95)[1][1] == ["income", "unknown", "inf", "", "-inf to inf"]
+    assert r.to_frame()["estimate"][1] == r.table()[1]["estimate"] == 503231.0
+    assert "503231" in r.to_csv()
+    matrix = release(statistic="covariance", estimate=[[1.0, 503231.0], [503231.0, 2.0]],
+                     noise_std=[[0.1, largest], [largest, 0.1]], sampling_std=None)  # fmt: skip
+    for one in (r, matrix):
+        for text in (repr(one), one.to_html(), one._repr_html_()):
+            assert "unknown" in text
+            assert "503" not in text
+    every = release(noise_std=[largest, largest])
+    assert "error bars" not in every.to_html()
+    assert r.to_html().count('class="whole"') == 2  # of the other number, and in the legend
+
+
+def test_about_one_row() -> None:
+    group = {"group": {"by": "ward", "key": "none"}}
+    for n, words in ((1.0, "about 1 row ("), (1.3, "about 1 row ("), (1.6, "about 2 rows (")):
+        assert words in repr(release(n=n, details=group))
+    assert ", 1 row," in repr(release(n=1))
+
+
 @pytest.mark.parametrize(
     ("statistic", "estimate", "ends"),
     [
         ("variance", [1.0, 9.0], [[0.0, 3.0], [7.0, 11.0]]),
-        ("count", [-1.0, -9.0], [[0.0, 1.0], [0.0, 0.0]]),
+        ("count", [-1.0, -9.0], [[0.0, 2.0], [0.0, 2.0]]),
         ("mean", [1.0, -9.0], [[-1.0, 3.0], [-11.0, -7.0]]),
         ("covariance", [[1.0, 1.0], [1.0, 9.0]], [[[0, 3], [-1, 3]], [[-1, 3], [7, 11]]]),
         ("correlation", [[1.0, 0.5], [0.5, 1.0]], [[[-1, 1], [-1, 1]], [[-1, 1], [-1, 1]]]),
@@ -369,6 +395,41 @@ def test_intervals_hold_nothing_that_is_impossible(
     if statistic in ("variance", "mean"):
         drawn = r.plot(level=level).containers[0].lines[2][0].get_segments()
         np.testing.assert_allclose([bar[:, 0] for bar in drawn], ends, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "given", "ends"),
+    [
+        ([0.0, 1.0], {}, [[0.0, 1.0], [0.0, 1.0]]),
+        ({"income": [0.0, 5.0]}, {}, [[-2.5, 1.5], [0.0, 2.0]]),
+        ({"income": [0.0, 5.0]}, {"method": "coinpress"}, [[-2.5, 1.5], [0.0, 2.0]]),
+        ([2.0, 3.0], {}, [[2.0, 3.0], [2.0, 3.0]]),
+        ([0.0, 1.0], {"statistic": "sum"}, [[0.0, 2.0], [0.0, 2.0]]),
+        ([-0.1, 0.01], {"statistic": "sum"}, [[-1.0, 0.1], [-1.0, 0.1]]),  # of 10 rows
+        (
+            [-0.1, 0.01],
+            {"statistic": "sum", "neighbors": "add-remove"},
+            [[-2.5, 1.5], [-10.0, -6.0]],
+        ),
+        ([0.0, 1.0], {"statistic": "sum", "neighbors": "add-remove"}, [[0.0, 2.0], [0.0, 2.0]]),
+        (
+            [-2.0, -1.0],
+            {"statistic": "sum", "neighbors": "add-remove"},
+            [[-2.5, 0.0], [-10.0, -6.0]],
+        ),
+        ([0.0, 1.0], {"statistic": "sum", "method": "gaussian-ellipse"}, [[-2.5, 1.5], [-10, -6]]),
+        ([1.0], {}, [[-2.5, 1.5], [-10.0, -6.0]]),  # none that Prolate writes
+        ({"income": "wide"}, {}, [[-2.5, 1.5], [-10.0, -6.0]]),
+    ],
+)
+def test_intervals_end_at_public_bounds(bounds: Any, given: Any, ends: Any) -> None:
+    r = release(estimate=[-0.5, -8.0], noise_std=[1.0, 1.0], sampling_std=None, n=10,
+                details={"bounds": bounds}, **given)  # fmt: skip
+    level = 1.0 - math.erfc(2.0 / math.sqrt(2.0))  # of two standard deviations
+    found = r.interval(level)
+    np.testing.assert_allclose(found, ends, atol=1e-9)
+    assert Release.from_json(r.to_json()) == r
+    assert [(one["lower"], one["upper"]) for one in r.table(level)] == [*map(tuple, found.tolist())]
 
 
 def test_a_column_by_its_name() -> None:

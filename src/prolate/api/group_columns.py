@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.api.remarks import check_delta_of_keys
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, shown
 from prolate.release.key import Key, as_key, in_words
@@ -116,7 +117,7 @@ def keys_of_types(labels: Sequence[Labels], budget: Budget) -> list[Key] | None:
     Raises
     ------
     BudgetError
-        If keys are to be found, and the budget has no delta.
+        If keys are to be found, and the budget has no delta, or too large a one.
     """
     if 0 < math.prod(len(one.every) for one in labels) <= _MOST_KEYS:
         return [as_key(row) for row in product(*(one.every for one in labels))]
@@ -125,6 +126,7 @@ def keys_of_types(labels: Sequence[Labels], budget: Budget) -> list[Key] | None:
             "Finding out which groups there are needs a budget with a delta, such as "
             "Budget(epsilon=1, delta=1e-6). Or give the groups: keys=['north', 'south']."
         )
+    check_delta_of_keys(budget)
     return None
 
 

@@ -6,14 +6,15 @@ once, and those of all groups are held in memory, or on Spark in its storage.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prolate.api.group_columns import JoinedLabels
+from prolate.api.remarks import perhaps_empty
 from prolate.api.signing import sign
+from prolate.api.splitting import Held, quiet, split_rows
 from prolate.api.terms import FOR_COUNT, FOR_THE_REST, Terms, for_keys, keys_price, passes
 from prolate.arguments import Bounds
 from prolate.budget import Budget
@@ -21,21 +22,21 @@ from prolate.curator import Curator, Progress
 from prolate.errors import InputError
 from prolate.ledger import Ledger
 from prolate.measurement import Measurement
-from prolate.queries import Count
+from prolate.queries import Count, Histogram, LinearGrid
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import Key, in_words
 from prolate.sources.label_types import LabelType
-from prolate.sources.source import Block, Source
+from prolate.sources.source import Source
 from prolate.sources.threads import thread_count
 
 if TYPE_CHECKING:
     from prolate.api.job import Job
-    from prolate.sources.spark import SparkSource
-
 __all__ = ["GROUPS", "check_source", "release_groups"]
 
 GROUPS = "groups"
 """What progress is called where it counts groups."""
+
+_PLACES_PER_BLOCK = 1 << 20
 
 
 def check_source(source: Source, by: int, keys: Sequence[Key] | None) -> None:
@@ -122,23 +123,24 @@ def release_groups(
     label = job.entry(names, seed, by=in_words(by))
     terms.charging(ledger, terms.price, label, aside)()
 
-    report = progress or _quiet
-    rows = _split(source, names, keys, report)
+    report = progress or quiet
+    rows = split_rows(source, names, keys, report)
     numbers = rows.numbers(keys)
     marks: dict[str, object] = {"by": by} if delta is None else {"by": by, "keys_delta": delta}
+    public = source.n_rows if terms.neighbors == "replace" and terms.unit is None else None
     found: dict[Key, Release] = {}
     if delta is not None:
         report(GROUPS, 0, None)
+    counts: dict[int, Measurement] = {}
+    if delta is not None:
+        sizes = [rows.size(number) for number in numbers.values()]
+        counts = _large_enough(sizes, of_count, terms, delta, _seed(seed, 0, 1))
     for place, key in enumerate(numbers):
         if delta is None:
             report(GROUPS, place, len(numbers))
+        elif place not in counts:
+            continue
         group = rows.group(numbers[key])
-        counts = []
-        if delta is not None:
-            count = _count_if_large(group, of_count, terms, delta, _seed(seed, place, 1))
-            if count is None:
-                continue
-            counts = [count]
         curator = Curator(
             group,
             of_group,
@@ -147,8 +149,17 @@ def release_groups(
             seed=_seed(seed, place, 0),
         )
         details = {"group": {**marks, "key": key}}
+        estimate = job.estimate(curator)
+        named = delta is None and not job.only_counts  # where the count itself says it
         found[key] = sign(
-            job, curator, job.estimate(curator), terms, before=counts, details=details
+            job,
+            curator,
+            estimate,
+            terms,
+            before=[counts[place]] if place in counts else [],
+            details=details,
+            rows=public,
+            said=perhaps_empty(curator.receipt, estimate.rows) if named else (),
         )
     if delta is None:
         report(GROUPS, len(numbers), len(numbers))
@@ -166,13 +177,28 @@ def release_groups(
     )
 
 
-def _count_if_large(
-    group: Source, budget: Budget, terms: Terms, delta: float, seed: int | None
-) -> Measurement | None:
-    """Return the count of a group, or None if it is too small to show that the group is there."""
-    counter = Curator(group, budget, neighbors=terms.relation, seed=seed)
-    count = counter.measure(Count(len(group.columns)), share=1.0, label="is the group there")
-    return count if passes(count, terms, delta) else None
+def _large_enough(
+    sizes: Sequence[int], budget: Budget, terms: Terms, delta: float, seed: int | None
+) -> dict[int, Measurement]:
+    """Return the counts of the groups that are so large that they show, by the groups' places.
+
+    Each is counted as if by a curator of its own, with noise of its own; all at once, because there
+    may be very many. A row is in one cell of the histogram, so it moves one count by 1. How many
+    cells there are is private, and is told by nothing that is returned.
+    """
+    if not sizes:
+        return {}
+    places = np.repeat(np.arange(len(sizes), dtype=np.float64), sizes)[:, np.newaxis]
+    every = Held([places], ("group",), _PLACES_PER_BLOCK)
+    cells = Histogram(LinearGrid(np.array([-0.5]), np.ones(1), len(sizes)))
+    counter = Curator(every, budget, neighbors=terms.relation, seed=seed)
+    counted = counter.measure(cells, share=1.0, label="is the group there")
+    counts = counted.values[1:-1]  # none are beyond
+    query = Count(1).describe()
+    return {
+        place: replace(counted, values=counts[place : place + 1], query=query)
+        for place in np.flatnonzero(passes(counts, counted.std, terms, delta)).tolist()
+    }
 
 
 def _check_possible(source: Source, keys: Sequence[Key]) -> None:
@@ -183,96 +209,8 @@ def _check_possible(source: Source, keys: Sequence[Key]) -> None:
             raise InputError(why)
 
 
-def _quiet(label: str, rows_done: int, rows_total: int | None) -> None:
-    """Report progress to nobody."""
-
-
 def _seed(seed: int | None, place: int, which: int) -> int | None:
     """Return a seed for each curator, so that no two groups have the same noise."""
     if seed is None:
         return None
     return int(np.random.SeedSequence([seed, place, which]).generate_state(1, np.uint64)[0])
-
-
-def _split(
-    source: Source, names: tuple[str, ...], keys: Sequence[Key] | None, report: Progress
-) -> _Split | _SparkSplit:
-    from prolate.sources.spark import SparkSource
-
-    if isinstance(source, SparkSource):
-        return _SparkSplit(source, keys or ())
-    return _Split(source, names, report)
-
-
-class _SparkSplit:
-    """The rows of a Spark data frame, group by group, in Spark's storage."""
-
-    def __init__(self, source: SparkSource, keys: Sequence[Key]) -> None:
-        self._source, self._keys = source.grouped(keys), keys
-
-    def numbers(self, keys: Sequence[Key] | None) -> dict[Key, int]:
-        """Return numbers of the groups, whose keys are public."""
-        return {key: number for number, key in enumerate(keys or ())}
-
-    def group(self, number: int) -> Source:
-        """Return the rows of one group, which stay on Spark."""
-        return self._source.group(self._keys[number])
-
-
-class _Split:
-    """The rows of a source, group by group, in memory."""
-
-    def __init__(self, source: Source, names: tuple[str, ...], report: Progress = _quiet) -> None:
-        self._labels = source.labels[-1]
-        self._names, self._rows_per_block = names, source.rows_per_block
-        self._kinds = source.flags, source.whole, source.averaged
-        self._parts: dict[int, list[Block]] = {}
-        read = 0
-        report("rows of all groups", read, source.n_rows)
-        for block in source.blocks():
-            groups = block[:, -1].astype(np.int64)
-            order = np.argsort(groups, kind="stable")
-            begins = np.flatnonzero(np.diff(groups[order], prepend=-1))
-            for rows in np.split(order, begins[1:]) if order.size else ():
-                # Where there is nothing but the groups, they are what is counted.
-                values = block[rows, :-1] if block.shape[1] > 1 else block[rows]
-                self._parts.setdefault(int(groups[rows[0]]), []).append(values)
-            read += block.shape[0]
-            report("rows of all groups", read, source.n_rows)
-
-    def numbers(self, keys: Sequence[Key] | None) -> dict[Key, int]:
-        """Return the numbers of the groups, in an order that depends on no row.
-
-        Groups that are to be found have a row at least: a label may stand in rows that do not
-        count, thousands of them one person's, and each would have its chance to be shown.
-        """
-        labels = self._labels
-        if keys is not None:
-            return {key: labels.number(key) for key in keys}
-        named: Mapping[Any, int] = (
-            labels.tuples() if isinstance(labels, JoinedLabels) else labels.named()
-        )
-        return {key: number for key, number in sorted(named.items()) if number in self._parts}
-
-    def group(self, number: int) -> Source:
-        """Return the rows of one group; they are forgotten here."""
-        held = _Held(self._parts.pop(number, []), self._names, self._rows_per_block)
-        held.flags, held.whole, held.averaged = self._kinds
-        return held
-
-
-class _Held(Source):
-    """Rows in memory."""
-
-    ordered = False
-
-    def __init__(self, parts: list[Block], names: tuple[str, ...], rows_per_block: int) -> None:
-        super().__init__(names, None, 1)
-        self.rows_per_block = rows_per_block
-        self._parts = [np.concatenate(parts)] if parts else []
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the rows."""
-        for rows in self._parts:
-            for start in range(0, rows.shape[0], self.rows_per_block):
-                yield rows[start : start + self.rows_per_block]

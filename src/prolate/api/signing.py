@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.api.remarks import weak_guarantee
 from prolate.api.terms import Terms
 from prolate.curator import Curator
 from prolate.errors import listed
@@ -47,6 +48,8 @@ def sign(
     *,
     before: Sequence[Measurement] = (),
     details: Mapping[str, Any] | None = None,
+    rows: float | None = None,
+    said: Sequence[str] = (),
 ) -> Release:
     """Return the release of what was found: with its price, receipt and noise.
 
@@ -62,8 +65,12 @@ def sign(
         What another curator of the same rows has measured.
     details : dict, optional
         More details of the release.
+    rows : float, optional
+        The number of all rows, or persons, if that is public where that of `found` is not.
+    said : sequence of str
+        More to say.
     """
-    warnings = found.warnings
+    warnings = (*found.warnings, *said)
     names = job.names(curator.columns)
     asked = {name: value for name, value in job.asked.items() if value is not None}
     if job.method == "auto" and job.error_norm != RELATIVE:
@@ -74,11 +81,14 @@ def sign(
         and found.sampling_std is not None
     ):
         warnings = (*warnings, _NOT_INDEPENDENT)
+    if curator.receipt:  # else it is free
+        public = found.rows if terms.relation == "replace" else rows
+        warnings = (*warnings, *weak_guarantee(terms.price, public))
     if job.left_out:
         warnings = (*warnings, _LEFT_OUT.format(listed(job.left_out, 3)))
     return Release(
         statistic=job.statistic,
-        estimate=_finite(found.value),
+        estimate=_possible(job, curator, _finite(found.value)),
         columns=names,
         noise_std=_finite(found.noise_std, unknown=_LARGEST),
         sampling_std=_finite(found.sampling_std, unknown=_LARGEST),
@@ -153,6 +163,16 @@ def _hidden_sum(
     part = noise_std / np.maximum(upper - lower, 1e-300)
     ruled = part > _MUCH * np.min(part[upper > lower], initial=np.inf)
     return np.asarray((noise_std > _HIDDEN * size) & ruled & (upper > lower))
+
+
+def _possible(job: Job, curator: Curator, value: Floats) -> Floats:
+    """Return means cut to the public bounds, which noise alone can lead beyond.
+
+    That makes no error larger. Sums stay as they are, to be added up; so do published methods'.
+    """
+    if job.statistic != "mean" or job.method != "auto" or curator.bounds is None:
+        return value
+    return np.asarray(np.clip(value, *curator.bounds))
 
 
 def _given(curator: Curator) -> dict[str, Any]:

@@ -27,7 +27,9 @@ their curators measure it (``"add-remove"``).
 **Private keys.** Which keys there are is private, too, where they are not given. A group exists
 if a row that counts is in it; a person's rows that do not count make none. Each group is
 counted with a part of the budget, and goes on only if its count is above a threshold t; only
-then is its key shown. The groups that exist for both of two neighbors, or for neither, are
+then is its key shown. (The counts are the cells of one histogram. Each has noise of its own, of
+the scale that one count has by itself, and a row is in one cell: as if each were measured alone.)
+The groups that exist for both of two neighbors, or for neither, are
 together as above, mu-GDP, so (epsilon, delta_mu) with delta_mu the delta of mu at epsilon. If a
 group exists for one of them only, all its rows are one person's, at most k; then it is shown
 with probability at most P(k + noise > t) = delta_group, and what is shown of it otherwise is
@@ -53,6 +55,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
 
 from prolate.budget import Budget, Neighbors
 from prolate.ledger import Ledger
@@ -158,8 +163,10 @@ def keys_price(terms: Terms, delta: float) -> float:
     return value if Fraction(value) >= exact else math.nextafter(value, math.inf)
 
 
-def passes(count: Measurement, terms: Terms, delta: float) -> bool:
-    """Return whether a group's noisy count is large enough to show that it is there.
+def passes(
+    counts: NDArray[np.float64], std: float, terms: Terms, delta: float
+) -> NDArray[np.bool_]:
+    """Return which groups' noisy counts are large enough to show that they are there.
 
     All of one person's groups together, there for that person alone, pass with probability at
     most `delta`, or twice that where nothing else tells the person; see the module. The noise is a
@@ -170,7 +177,7 @@ def passes(count: Measurement, terms: Terms, delta: float) -> bool:
 
     rows = 1 if terms.unit is None else terms.unit.rows
     quantile = -float(ndtri_exp(math.log(delta / max(1, terms.steps - 1))))
-    return float(count.values[0]) > threshold_of(quantile, count.std, rows)
+    return np.asarray(counts > threshold_of(quantile, std, rows))
 
 
 def threshold_of(quantile: float, std: float, rows: int) -> float:

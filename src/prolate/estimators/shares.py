@@ -84,7 +84,7 @@ LOST = (
 )
 LOST_SOME = (
     "The rows are too few for this budget to find even the rough size of some columns' values: do "
-    "not use the numbers whose noise_std is above 1e300. Bounds would help."
+    "not use those whose noise is infinite (noise_std above 1e300). Bounds would help."
 )
 
 

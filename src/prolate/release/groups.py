@@ -206,13 +206,20 @@ class GroupedRelease(Shown):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The warnings of all groups, each after the groups that it is about."""
+        """The warnings of all groups, each after the groups that it is about.
+
+        Groups are named, unless it is about all of several.
+        """
         whose: dict[str, list[str]] = {}
         for key, release in self.groups.items():
             for warning in release.warnings:
                 whose.setdefault(warning, []).append(in_words(key))
         apart = ", " if isinstance(self.by, str) else "; "
-        return tuple(f"{_listed(keys, apart)}: {warning}" for warning, keys in whose.items())
+        every = len(self.groups)
+        return tuple(
+            f"{'all groups' if len(keys) == every > 1 else _listed(keys, apart)}: {warning}"
+            for warning, keys in whose.items()
+        )
 
     def interval(self, level: float = 0.95) -> dict[Key, NDArray[np.float64]]:
         """Return the intervals of each group that has them, by key; see `Release.interval`."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import ReleaseError
+from prolate.release.bounds import possible
 from prolate.release.views import confidence
 from prolate.release.words import no_errors
 
@@ -22,24 +23,12 @@ def normal_interval(release: Release, level: float) -> NDArray[np.float64]:
     """Return what `Release.interval` does."""
     z = -NormalDist().inv_cdf((1.0 - confidence(level)) / 2.0)
     std = _total_std(release)
+    least, most = possible(release)
+    # None covers less often for being cut, and around what is possible: the truth is never beyond.
+    around = np.clip(release.estimate, least, most)
     with np.errstate(over="ignore"):
-        ends = np.stack([release.estimate - z * std, release.estimate + z * std], axis=-1)
-    return np.clip(ends, *_possible(release))
-
-
-def _possible(release: Release) -> tuple[NDArray[np.float64], float]:
-    """Return the least and the largest value that each number can have in any population.
-
-    No interval covers less often for being cut there: the truth is never beyond.
-    """
-    least = np.full(release.estimate.shape, -np.inf)
-    if release.statistic == "correlation":
-        return least.clip(-1.0)[..., np.newaxis], 1.0
-    if release.statistic in ("variance", "count"):
-        least[:] = 0.0
-    elif release.statistic == "covariance":
-        np.fill_diagonal(least, 0.0)  # variances
-    return least[..., np.newaxis], np.inf
+        ends = np.stack([around - z * std, around + z * std], axis=-1)
+    return np.clip(ends, least[..., np.newaxis], most[..., np.newaxis])
 
 
 def _total_std(release: Release) -> NDArray[np.float64]:

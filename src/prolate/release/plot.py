@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from prolate.errors import ReleaseError
 from prolate.release.key import in_words
-from prolate.release.views import confidence, each, label_of, name_of
+from prolate.release.views import confidence, each, is_unknown, label_of, name_of
 from prolate.release.words import printable, subject
 
 if TYPE_CHECKING:
@@ -159,8 +159,10 @@ def plot_groups(groups: GroupedRelease, level: float) -> NDArray[np.object_]:
         reach = np.zeros((2, len(releases)))
         at, noise = np.zeros((2, len(releases)))
         for i, release in enumerate(releases):
-            at[i] = release.estimate[place] if release.has_intervals == stated else np.nan
-            if release.noise_std is not None and release.has_intervals:
+            std = None if release.noise_std is None else float(release.noise_std[place])
+            known = release.has_intervals == stated and not is_unknown(std)
+            at[i] = release.estimate[place] if known else np.nan  # which is not drawn
+            if release.noise_std is not None and release.has_intervals and known:
                 low, high = release.interval(level)[place]
                 reach[:, i], noise[i] = _reach(at[i], low, high), release.noise_std[place]
         at, noise = (np.clip(values, -_LARGEST, _LARGEST) for values in (at, noise))

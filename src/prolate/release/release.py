@@ -68,7 +68,9 @@ class Release(Shown):
         ``"regression"``, ``"covariance"`` or ``"correlation"``.
     estimate : ndarray of float64, shape (d,), or (q, d) for several quantiles, or (d, d)
         The private estimate, in the units of the columns (squared for a variance, products of
-        two for a covariance). For a regression: the coefficients, then the intercept.
+        two for a covariance). For a regression: the coefficients, then the intercept. Means and
+        quantiles lie within public bounds, and those of booleans between 0 and 1; counts,
+        variances and sums may lie beyond what is possible, as noise leads there.
     columns : tuple of str, length d
         The names of the columns. For a regression, of the features, then ``"intercept"``.
     noise_std : ndarray of float64, shape of `estimate`, or None
@@ -197,7 +199,10 @@ class Release(Shown):
         that is None is left out, and so is the sampling error of a sum. For a regression it is
         ``estimate -+ z sqrt(diagonal of error_covariance)``. Where no population has such a
         value, it is cut off: below 0 for variances and counts, beyond -1 and 1 for
-        correlations. `interval_covers` says in words what the interval covers.
+        correlations, and beyond the public bounds for means, quantiles and sums (0 and 1 for
+        booleans; for a sum, times the number of rows). An estimate beyond is taken as the nearest
+        possible value, so that no interval is a single point for that. `interval_covers` says
+        in words what the interval covers.
 
         Parameters
         ----------

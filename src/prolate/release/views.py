@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _SHOWN_ROWS = 20
 _SHOWN_COLUMNS = 8  # of a matrix; larger ones are listed number by number
 _UNKNOWN = 1e300  # errors beyond are the largest number, which says that nothing is known
+_NOTHING = "unknown"  # in the place of a number whose noise is infinite
 NUMBERS = ("estimate", "noise_std", "sampling_std", "lower", "upper")  # of a record
 
 
@@ -68,6 +69,11 @@ def round_to(value: float, error: float) -> str:
         return f"{value:.{max(leading + decimals, 0)}e}"
     rounded = round(value, decimals) + 0.0  # + 0.0 makes -0.0 a plain zero
     return f"{rounded:,.{max(decimals, 0)}f}"
+
+
+def is_unknown(noise_std: float | None) -> bool:
+    """Return whether the noise of a number is infinite, so that the number says nothing."""
+    return noise_std is not None and noise_std > _UNKNOWN
 
 
 def shown_as_matrix(release: Release) -> bool:
@@ -166,14 +172,18 @@ def label_of(second: str | float) -> str:
 def numbers(record: dict[str, Any], parts: Sequence[str], *, intervals: bool) -> list[str]:
     """Return the numbers of one record as text: the estimate, its errors, its interval.
 
-    What the record does not state is left empty.
+    What the record does not state is left empty. Of a number whose noise is infinite nothing is
+    shown but that, and where it can be at all.
     """
-    low, high = record["lower"], record["upper"]
+    low, high, noise = record["lower"], record["upper"], record["noise_std"]
     width = 0.0 if low is None else high / 2.0 - low / 2.0
     stds = [record[f"{part}_std"] for part in parts]
-    error = record["noise_std"] or width
-    row = [round_to(record["estimate"], error)]
-    row += ["" if std is None else round_to(std, std) for std in stds]
+    error = noise or width
+    if is_unknown(noise):
+        row = [_NOTHING, *("" if part != "noise" else round_to(noise, noise) for part in parts)]
+    else:
+        row = [round_to(record["estimate"], error)]
+        row += ["" if std is None else round_to(std, std) for std in stds]
     if not intervals:
         return row
     return [*row, "" if low is None else f"{round_to(low, error)} to {round_to(high, error)}"]
@@ -187,7 +197,9 @@ def _matrix_cells(release: Release) -> tuple[list[str], list[list[str]]]:
     for name, values, stds in zip(names, release.estimate, noise, strict=True):
         pairs = zip(values, stds, strict=True)
         shown = [
-            f"{round_to(value, std)} ± {round_to(std, std)}" if std > 0.0 else f"{value:g}"
+            f"{_NOTHING if is_unknown(std) else round_to(value, std)} ± {round_to(std, std)}"
+            if std > 0.0
+            else f"{value:g}"
             for value, std in pairs
         ]
         rows.append([name, *shown])

@@ -9,6 +9,7 @@ from typing import Any
 
 from prolate.budget import all_digits
 from prolate.release import Release
+from prolate.release.bounds import given_bounds
 from prolate.release.key import Key, as_key, parts
 
 __all__ = ["as_command", "as_python", "field_of", "folded", "not_stored", "shell"]
@@ -70,7 +71,7 @@ def as_python(release: Release, keys: Sequence[Key] | None = None) -> str:
         given.append(f"{'features' if name == 'regression' else 'columns'}={names!a}")
     given += [
         f"{option}=" + ("float('inf')" if value == math.inf else ascii(value))
-        for option, value in {**options, "bounds": _bounds(release)}.items()
+        for option, value in {**options, "bounds": given_bounds(release)}.items()
         if value is not None
     ]
     face = {"regression": "regress", "correlation": "covariance"}.get(name, name)
@@ -151,30 +152,14 @@ def _quantiles(release: Release) -> list[float]:
     return [q for q in given if isinstance(q, int | float)] if isinstance(given, list) else []
 
 
-def _bounds(release: Release) -> tuple[float, float] | dict[str, tuple[float, float]] | None:
-    """Return the bounds that the release stores, if they are such as `Job` writes."""
-    given = release.details.get("bounds")
-    if isinstance(given, dict) and all(map(_is_pair, given.values())):
-        return {str(name): (low, high) for name, (low, high) in given.items()}
-    return (given[0], given[1]) if isinstance(given, list) and _is_pair(given) else None
-
-
 def _bounds_options(release: Release) -> list[str]:
-    bounds = _bounds(release)
+    bounds = given_bounds(release)
     if bounds is None:
         return []
     if isinstance(bounds, tuple):
         return ["--bounds", ":".join(map(all_digits, bounds))]
     pairs = [f"{column}={':'.join(map(all_digits, pair))}" for column, pair in bounds.items()]
     return [word for pair in pairs for word in ("--bounds", shell(pair))]
-
-
-def _is_pair(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 2
-        and all(isinstance(end, int | float) for end in value)
-    )
 
 
 def _names(release: Release) -> tuple[str, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice, product
+from typing import Any
 
 import numpy as np
 
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import parts
 from prolate.release.plot import correlations
-from prolate.release.views import each, label_of, name_of, numbers, stated, value_header
+from prolate.release.views import each, is_unknown, label_of, name_of, numbers, stated, value_header
 from prolate.release.words import printable
 from prolate.report.drawing import ErrorBar, Mark, draw_errors, draw_together
 
@@ -66,25 +67,27 @@ def make_table(release: Release, level: float, most: int = _MOST_ROWS) -> Table:
     places, hidden = _places(release, most)
     parts, second = stated(release), release.second_label
     records = list(release._records(places, level))
-    drawn = release.has_intervals and release.noise_std is not None and bool(records)
-    bars: list[ErrorBar] = []
+    known = [i for i, record in enumerate(records) if _is_drawn(record)]
+    drawn = bool(known) and release.noise_std is not None
+    bars: dict[int, ErrorBar] = {}
     axis: list[Mark] = []
     if drawn:
         estimate, low, high, noise = (
-            np.array([record[name] for record in records])
+            np.array([records[i][name] for i in known])
             for name in ("estimate", "lower", "upper", "noise_std")
         )
-        own = range(len(places)) if release.is_matrix else [place[-1] for place in places]
+        own = known if release.is_matrix else [places[i][-1] for i in known]
         group = np.unique(np.array(own), return_inverse=True)[1]
         zero = release.is_matrix or release.statistic == "regression"
-        bars, axis = draw_errors(estimate, low, high, noise, group, zero=zero)
+        several, axis = draw_errors(estimate, low, high, noise, group, zero=zero)
+        bars = dict(zip(known, several, strict=True))
     rows = []
     for i, record in enumerate(records):
         names = [printable(record["column"]) or "(no name)"]
         if second is not None:
             names.append(label_of(record[second]))
         texts = numbers(record, parts, intervals=release.has_intervals)
-        rows.append(Row(names, texts, bars[i] if drawn else None))
+        rows.append(Row(names, texts, bars.get(i)))
     return Table(
         header=["column", *value_header(release, parts, level, intervals=release.has_intervals)],
         rows=rows,
@@ -94,6 +97,11 @@ def make_table(release: Release, level: float, most: int = _MOST_ROWS) -> Table:
         scale="column" if second == "q" else "row",
         hidden=hidden,
     )
+
+
+def _is_drawn(record: dict[str, Any]) -> bool:
+    """Return whether a number has an interval, and is known at all."""
+    return record["lower"] is not None and not is_unknown(record["noise_std"])
 
 
 def group_tables(
@@ -116,7 +124,7 @@ def group_tables(
     found = []
     for place in places:
         records = [next(release._records([place], level)) for release in releases]
-        drawn = [i for i, record in enumerate(records) if record["lower"] is not None]
+        drawn = [i for i, record in enumerate(records) if _is_drawn(record)]
         bars: dict[int, ErrorBar] = {}
         axis: list[Mark] = []
         if drawn:

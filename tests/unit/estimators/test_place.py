@@ -11,7 +11,8 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.regression import regression
 from prolate.estimators.regression.search import HIDDEN
 from prolate.estimators.search import place as place_module
-from prolate.estimators.search.place import Place, place
+from prolate.estimators.search.locate import SCALES, Interval
+from prolate.estimators.search.place import Place, locate_coarsely, place
 from prolate.sources import open_source
 
 ROWS = 300
@@ -120,3 +121,30 @@ def test_columns_are_found_again_that_a_window_missed(monkeypatch: pytest.Monkey
     assert lost() <= 1
     monkeypatch.setattr(place_module, "_BEHIND", np.inf)  # a planted fault
     assert lost() >= 3
+
+
+def test_columns_within_public_bounds_are_of_known_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise may hide whether most of a flag are 0 or 1, but never how large it is."""
+    amounts = np.random.default_rng(0).normal(0.0, 1000.0, ROWS)
+    columns = np.column_stack([*[flags(part) for part in (0.4, 0.5, 0.6, 0.6)], amounts])
+    ends = np.array([0.0] * 4 + [-np.inf]), np.array([1.0] * 4 + [np.inf])
+    budget = Budget(mu=np.sqrt(2.0 * 5) / (0.13 * ROWS * np.sqrt(0.15)))
+
+    def found() -> list[Interval]:
+        curators = [
+            Curator(open_source(columns), budget, bounds=ends, seed=seed) for seed in range(40)
+        ]
+        return [locate_coarsely(curator, ROWS) for curator in curators]
+
+    def lost(intervals: list[Interval]) -> int:
+        return sum(np.count_nonzero(~np.asarray(one.found)[:4]) for one in intervals)
+
+    assert not lost(found())
+    monkeypatch.setattr(place_module, "_UNSURE", 0.0)  # as if each were hidden
+    for one in found():
+        np.testing.assert_allclose(one.center[:4], 0.5)
+        np.testing.assert_allclose(one.half[:4], 0.5 * SCALES)
+        assert not np.asarray(one.found)[4]
+    monkeypatch.undo()
+    monkeypatch.setattr(place_module, "_within_bounds", lambda interval, bounds: interval)
+    assert lost(found()) > 5

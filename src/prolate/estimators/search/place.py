@@ -12,7 +12,7 @@ in the counts beyond these windows, little in each, but in all of them (`_apart`
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,7 +159,7 @@ def locate_coarsely(
     )
     lower, upper = curator.bounds or (np.full(d, -np.inf), np.full(d, np.inf))
     center = np.where(absent, np.clip(0.0, lower, upper), found.center)
-    return Interval(
+    interval = Interval(
         center,
         half=SCALES * found.spread,
         narrow=found.narrow | absent,
@@ -170,6 +170,34 @@ def locate_coarsely(
         absent=absent if absent.any() else None,
         doubt=found.doubt * found.spread,
         skewed=found.skewed,
+    )
+    return _within_bounds(interval, curator.bounds) if noise < _HOPELESS else interval
+
+
+def _within_bounds(interval: Interval, bounds: tuple[Floats, Floats] | None) -> Interval:
+    """Return the intervals, those of columns that were not found as wide as public bounds allow.
+
+    Noise hides where such a column is (most values may be 0, or 1), but not how large its values
+    are, which is public: none deviate by more than half of the way between the bounds.
+    """
+    if bounds is None or np.all(interval.found):
+        return interval
+    known = np.isfinite(bounds).all(axis=0)
+    lower, upper = (np.where(known, bound, 0.0) for bound in bounds)
+    middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
+    lost = ~np.asarray(interval.found) & (half > 0.0)
+    if interval.absent is not None:
+        lost &= ~interval.absent
+    center, doubt = np.where(lost, middle, interval.center), interval.doubt
+    wide = np.where(lost, SCALES * half, interval.half)
+    return replace(
+        interval,
+        center=center,
+        half=wide,
+        narrow=interval.narrow & ~lost,
+        found=interval.found | lost,
+        farthest=np.where(lost, np.abs(center) + wide, interval.farthest),
+        doubt=None if doubt is None else np.where(lost, half / math.sqrt(3.0), doubt),
     )
 
 

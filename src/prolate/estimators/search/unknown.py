@@ -33,7 +33,7 @@ from prolate.estimators.search.rare import (
 from prolate.estimators.search.rare_column import RareColumn, gap_of_one, rare_column
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.spread import LARGEST, SMALLEST, measure_scale
-from prolate.estimators.shares import Shares
+from prolate.estimators.shares import LOST, Shares
 from prolate.estimators.shrink import shrink
 
 __all__ = ["search_columns"]
@@ -175,7 +175,7 @@ def _search_one(
         spread = np.clip(np.maximum(spread, np.sqrt(found.square)), SMALLEST, LARGEST)
         return Shape(rows, sample, found.mean, spread, 0.0, warnings, rare=found)
     spread = np.clip(spread, SMALLEST, LARGEST)
-    if not warnings or interval.doubt is not None:
+    if not warnings or (interval.doubt is not None and LOST not in warnings):
         warnings = (*warnings, _ALONE.format(100.0 * min(found / max(rows, 1.0), 1.0)))
     return Shape(rows, sample, interval.center, spread, 0.0, warnings, constant=interval.narrow)
 
