@@ -150,7 +150,7 @@ def interval_covers(release: Release) -> str:
     if release.statistic == "regression":
         return (
             f"the coefficients of least squares in the population that the {rows} were drawn from, "
-            "one at a time (privacy noise and sampling error together)"
+            f"one at a time (privacy noise and sampling error together{_cut_target(release)})"
         )
     if release.statistic == "count":
         errors = "exact, because it is public" if is_public(release) else "privacy noise only"
@@ -177,6 +177,16 @@ def no_errors(release: Release) -> str:
     if release.method == "auto":
         return "its rows were too few for slopes, so nothing is known about them"
     return f"method {release.method!r} does not state the errors of its coefficients"
+
+
+def _cut_target(release: Release) -> str:
+    """Return what a cut of a regression's target does to slopes, where that is not told."""
+    if release.details.get("beyond_cut") != "not told":
+        return ""
+    return (
+        "; the target's values far out are cut, so if the features explain these, too, as they do "
+        "incomes, slopes may be farther from 0"
+    )
 
 
 def _cut(release: Release) -> str:

@@ -11,7 +11,9 @@
    counts.
 4. From each a line that predicts, by shrinkage along the eigenvectors of the noisy matrix
    (`line.py`), and the slopes of unclipped rows (`slopes.py`). Where the rows pay for it, these
-   are told by rows that are shortened as a whole, too, and most of all (`weighted.py`).
+   are told by rows that are shortened as a whole, too, and most of all (`weighted.py`). Where
+   what is left of the target has heavy tails, slopes are given back what its cut takes, which a
+   layer next to the cut tells (`cut_off.py`). All of this is `together.py`.
 5. Where tails can be seen, the intercept from the mean of what the slopes leave (`level.py`).
 6. Without an intercept, the line through the origin that is nearest to it (`origin.py`).
 
@@ -28,8 +30,7 @@ second round is BoostedAdaSSP's idea (Tang et al. 2023).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,32 +38,18 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.present import whole_rows
-from prolate.estimators.regression.answers import (
-    Answer,
-    best_answer,
-    measure_radii,
-    slopes_of,
-    used,
-)
-from prolate.estimators.regression.average import average
-from prolate.estimators.regression.cut_off import CutOff
+from prolate.estimators.regression.answers import best_answer
 from prolate.estimators.regression.level import SKEWED, with_level
 from prolate.estimators.regression.line import Moments
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
 from prolate.estimators.regression.mean_only import mean_only
 from prolate.estimators.regression.origin import line_from_origin, through_origin
-from prolate.estimators.regression.radii import (
-    Radius,
-    choose_radii,
-    enough_rows,
-)
+from prolate.estimators.regression.radii import choose_radii, enough_rows
 from prolate.estimators.regression.remarks import BEYOND_CUT, remarks
 from prolate.estimators.regression.search import Found, search
 from prolate.estimators.regression.slopes import Slopes
-from prolate.estimators.regression.tails import Tails
-from prolate.estimators.regression.weighted import Weighted, weighted_share
-from prolate.estimators.shares import one_row_noise, share_for
-from prolate.queries import Query
+from prolate.estimators.regression.together import slopes_together
+from prolate.estimators.regression.weighted import weighted_share
 
 __all__ = ["regression"]
 
@@ -71,23 +58,10 @@ Floats = NDArray[np.float64]
 _AGAIN = 120.0  # rows times mu that pay for a second round of the usual radius
 _SIDES = 600.0  # rows times mu that show the tails of what the slopes leave, ...
 _LEVEL = 0.03  # ... part of what is left, for the intercept
-# Parts of the weighted rows' share: for both tails of what a line leaves (wanted noise, over the
-# rows, and largest part), and for a layer of what is beyond the cut.
-_TAILS, _LAYER = (0.0015, 0.1), 0.35
-_START = 0.3  # part of the weighted rows' share that tells a line of a sample
-_OFF = 0.1  # deviations of the errors by which levels may differ, as skewed ones are cut
 _CLEARLY_OFF = 4.0  # times its noise, the square of what predictions are off by on average
 # Deviations of the target by which its mean may be moved by features that seem to be one value.
 _UNSEEN = 0.25
 _COUNTED = 4.0  # standard deviations by which a noisy count may be too large
-
-
-@dataclass(frozen=True)
-class _Beyond:
-    """Whether slopes have what is beyond the target's cut, and whether that may hide one."""
-
-    told: bool = False
-    hidden: bool = False
 
 
 def regression(
@@ -147,7 +121,7 @@ def _fit(
     asked = choose_radii(
         curator, rows, norms, standard, share=curator.remaining - level - share, again=again
     )
-    answers, found, cut, beyond = _with_weighted(
+    answers, found, cut, beyond = slopes_together(
         curator, rows, place, norms, asked, alpha, again=again, share=share, aside=level
     )
     answer = best_answer(answers)
@@ -194,80 +168,9 @@ def _fit(
             "radius": asked[0].radius,
             "other_radii": [one.radius for one in asked[1:]],
             "predicts": best.to_dict(),
+            **beyond.details(standard),
         },
     )
-
-
-def _with_weighted(
-    curator: Curator,
-    rows: float,
-    place: Found,
-    norms: MeasuredNorms,
-    asked: list[Radius],
-    alpha: float | None,
-    *,
-    again: bool,
-    share: float,
-    aside: float,
-) -> tuple[list[Answer], Slopes, float, _Beyond]:
-    """Return what each radius says, the slopes, and where their target was cut nearest.
-
-    And what is known of what is beyond the cut.
-
-    A share of mu**2, if any, is for rows that are shortened as a whole, and one is left `aside`.
-    """
-    standard, sample = place.standard, place.sample
-    off = 0.0 if standard.middles is None else _OFF
-    measure = partial(measure_radii, standard=standard, norms=norms, alpha=alpha)
-    if share == 0.0:
-        answers, _ = measure(curator, rows, asked, again=again, aside=aside)
-        cut = min(answer.target_cut for answer in answers)
-        return answers, average(slopes_of(answers), off=off), cut, _Beyond()
-    at_once = sample is not curator  # so that all rows are read once
-    if at_once:
-        few = rows * sample.fraction
-        first = choose_radii(sample, few, norms, standard, share=_START * share, again=False)
-        answers, _ = measure(sample, few, first)
-        share *= 1.0 - _START
-    else:
-        answers, _ = measure(curator, rows, asked, again=again, aside=aside + share)
-        share = curator.remaining - aside
-    known, tails = average(slopes_of(answers), off=off), None
-    if aside > 0.0 and standard.ends is None:
-        few = rows * sample.fraction
-        part = share_for(one_row_noise(sample, few, share), *_TAILS)
-        tails = Tails.measure(sample, few, standard, known, share=part * share)
-        share *= 1.0 - part
-    weighted = Weighted.of(curator, rows, standard, norms, known, share=share)
-    cut_off, layer = None, _LAYER * share
-    beside: list[tuple[Query, float, str]] = [weighted.asked(share)]
-    if tails is not None:
-        cut_off = CutOff.of(
-            curator,
-            rows,
-            weighted.query,
-            standard,
-            tails,
-            known,
-            cut=weighted.target_cut,
-            share=layer,
-        )
-    if cut_off is not None:
-        beside = [weighted.asked(share - layer), (cut_off.query, layer, "beyond the cut")]
-    if at_once:
-        answers, told = measure(curator, rows, asked, beside=beside)
-    else:
-        told = curator.measure_together(beside)
-    several, cuts = slopes_of(answers), [answer.target_cut for answer in answers]
-    if tails is not None:
-        cut = weighted.target_cut
-        several = [tails.beside(one.slopes, one.target_cut, cut) for one in used(answers)]
-    several, hidden = weighted.beside(weighted.slopes(told[0]), several)
-    found = average(several, off=off)
-    if cut_off is not None:
-        found = cut_off.added(found, told[0], told[1], rows=rows)
-    beyond = _Beyond(told=cut_off is not None, hidden=hidden)
-    return answers, found, min([*cuts, weighted.target_cut]), beyond
 
 
 def _through_mean(

@@ -1,0 +1,118 @@
+"""The slopes that all moments of a regression tell together.
+
+Of a Gram matrix for each radius, of rows that are shortened as a whole where the rows pay for it,
+and of a layer of what is beyond the target's cut, where its tails show that this is worth it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from prolate.curator import Curator
+from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.estimators.regression.answers import Answer, measure_radii, slopes_of, used
+from prolate.estimators.regression.average import average
+from prolate.estimators.regression.cut_off import CutOff
+from prolate.estimators.regression.radii import Radius, choose_radii
+from prolate.estimators.regression.search import Found
+from prolate.estimators.regression.slopes import Slopes
+from prolate.estimators.regression.standard import Standard
+from prolate.estimators.regression.tails import Tails
+from prolate.estimators.regression.weighted import Weighted
+from prolate.estimators.shares import one_row_noise, share_for
+from prolate.queries import Query
+
+__all__ = ["BeyondTheCut", "slopes_together"]
+
+# Parts of the weighted rows' share: for both tails of what a line leaves (wanted noise, over the
+# rows, and largest part), and for a layer of what is beyond the cut.
+_TAILS, _LAYER = (0.0015, 0.1), 0.35
+_START = 0.3  # part of the weighted rows' share that tells a line of a sample
+_OFF = 0.1  # deviations of the errors by which levels may differ, as skewed ones are cut
+
+
+@dataclass(frozen=True)
+class BeyondTheCut:
+    """Whether slopes have what is beyond the target's cut, and whether that may hide one."""
+
+    told: bool = False
+    hidden: bool = False
+
+    def details(self, standard: Standard) -> dict[str, str]:
+        """Return what is said of the slopes; nothing if no value within public bounds is cut."""
+        if standard.ends is not None:
+            return {}
+        return {"beyond_cut": "given back" if self.told else "not told"}
+
+
+def slopes_together(
+    curator: Curator,
+    rows: float,
+    place: Found,
+    norms: MeasuredNorms,
+    asked: list[Radius],
+    alpha: float | None,
+    *,
+    again: bool,
+    share: float,
+    aside: float,
+) -> tuple[list[Answer], Slopes, float, BeyondTheCut]:
+    """Return what each radius says, the slopes, and where their target was cut nearest.
+
+    And what is known of what is beyond the cut.
+
+    A share of mu**2, if any, is for rows that are shortened as a whole, and one is left `aside`.
+    """
+    standard, sample = place.standard, place.sample
+    off = 0.0 if standard.middles is None else _OFF
+    measure = partial(measure_radii, standard=standard, norms=norms, alpha=alpha)
+    if share == 0.0:
+        answers, _ = measure(curator, rows, asked, again=again, aside=aside)
+        cut = min(answer.target_cut for answer in answers)
+        return answers, average(slopes_of(answers), off=off), cut, BeyondTheCut()
+    at_once = sample is not curator  # so that all rows are read once
+    if at_once:
+        few = rows * sample.fraction
+        first = choose_radii(sample, few, norms, standard, share=_START * share, again=False)
+        answers, _ = measure(sample, few, first)
+        share *= 1.0 - _START
+    else:
+        answers, _ = measure(curator, rows, asked, again=again, aside=aside + share)
+        share = curator.remaining - aside
+    known, tails = average(slopes_of(answers), off=off), None
+    if aside > 0.0 and standard.ends is None:
+        few = rows * sample.fraction
+        part = share_for(one_row_noise(sample, few, share), *_TAILS)
+        tails = Tails.measure(sample, few, standard, known, share=part * share)
+        share *= 1.0 - part
+    weighted = Weighted.of(curator, rows, standard, norms, known, share=share)
+    cut_off, layer = None, _LAYER * share
+    beside: list[tuple[Query, float, str]] = [weighted.asked(share)]
+    if tails is not None:
+        cut_off = CutOff.of(
+            curator,
+            rows,
+            weighted.query,
+            standard,
+            tails,
+            known,
+            cut=weighted.target_cut,
+            share=layer,
+        )
+    if cut_off is not None:
+        beside = [weighted.asked(share - layer), (cut_off.query, layer, "beyond the cut")]
+    if at_once:
+        answers, told = measure(curator, rows, asked, beside=beside)
+    else:
+        told = curator.measure_together(beside)
+    several, cuts = slopes_of(answers), [answer.target_cut for answer in answers]
+    if tails is not None:
+        cut = weighted.target_cut
+        several = [tails.beside(one.slopes, one.target_cut, cut) for one in used(answers)]
+    several, hidden = weighted.beside(weighted.slopes(told[0]), several)
+    found = average(several, off=off)
+    if cut_off is not None:
+        found = cut_off.added(found, told[0], told[1], rows=rows)
+    beyond = BeyondTheCut(told=cut_off is not None, hidden=hidden)
+    return answers, found, min([*cuts, weighted.target_cut]), beyond
