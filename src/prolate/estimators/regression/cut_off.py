@@ -30,6 +30,7 @@ Floats = NDArray[np.float64]
 _LAYER = 0.75  # its width, over the cut
 _MORE, _WRONG = 1.07, 0.15  # times as far as in the layer, features explain what is beyond; doubt
 _MOST = 1.0  # doubt
+_SURE = 30.0  # logarithm of odds
 # Noise over what is told, at most; and most that a cut takes off any tails, in their deviations.
 _TOLD, _HEAVY = 0.4, 0.1
 _WORTH = 0.15  # of the noise of slopes: so much that may be taken is worth asking for
@@ -96,7 +97,9 @@ class CutOff:
         times, doubt = self._farther()
         found, std = times * products / rows, times * noise / rows
         matrix = self.rows.matrix(gram.values)[:-1, :-1] / rows
-        kept = self._kept(matrix, slopes, std)
+        likely = self._likely(matrix, slopes)
+        kept = likely @ np.linalg.pinv(likely + std**2 * np.eye(len(matrix)))
+        chance = _chance(matrix, likely, found, std, slopes.mean.size)
         values, axes = np.linalg.eigh(matrix)
         hidden = math.sqrt(values.size) * self.rows.noise(gram.std)[1] / rows
         inverse = (axes / np.maximum(values, max(hidden, 1e-150))) @ axes.T
@@ -104,12 +107,19 @@ class CutOff:
         if self.rows.constant > 0.0:
             units[0] = self.rows.constant
         turn = units[:, np.newaxis] * inverse / self.weight
-        taken = turn @ kept @ found
-        unsure = std**2 * turn @ kept @ turn.T + (_WRONG**2 + doubt**2) * np.outer(taken, taken)
+        whole = turn @ kept @ found
+        part = np.full(whole.size, chance)
+        part[: whole.size - slopes.mean.size] = 1.0  # the level's own
+        taken = part * whole
+        unsure = np.sqrt(np.outer(part, part)) * (std**2 * turn @ kept @ turn.T)
+        unsure += np.outer(
+            np.sqrt(part * (1.0 - part)) * whole, np.sqrt(part * (1.0 - part)) * whole
+        )
+        unsure += (_WRONG**2 + doubt**2) * np.outer(taken, taken)
         return _plus(slopes, taken, unsure)
 
-    def _kept(self, matrix: Floats, slopes: Slopes, std: float) -> Floats:
-        """Return what products are drawn by to what they are likely, of such noise.
+    def _likely(self, matrix: Floats, slopes: Slopes) -> Floats:
+        """Return the covariance of what products are likely, where features explain the tails.
 
         Tails mostly go with the line: so products are those of features with it, and a constant.
         """
@@ -122,8 +132,7 @@ class CutOff:
         usual = max(float(np.trace(features)) / k, 1e-300)
         likely = ALONG**2 * np.eye(len(matrix))
         likely[-k:, -k:] = np.outer(line, line) + ACROSS**2 / usual * features
-        likely *= square
-        return np.asarray(likely @ np.linalg.pinv(likely + std**2 * np.eye(len(matrix))))
+        return np.asarray(square * likely)
 
     def _farther(self) -> tuple[float, float]:
         """Return how many times as far features explain all that is beyond, and its doubt."""
@@ -131,6 +140,25 @@ class CutOff:
         left, doubt = self.tails.taken((1.0 + _LAYER) * self.cut)
         layer = max(whole - left, 1e-300)
         return _MORE * whole / layer, min(math.sqrt(doubt) / max(whole, 1e-300), _MOST)
+
+
+def _chance(matrix: Floats, likely: Floats, found: Floats, std: float, k: int) -> float:
+    """Return how likely features explain the tails, which they do or do not.
+
+    By the products of features around their means, as tails alone move the constant's.
+    """
+    own, around = found[-k:], np.zeros(k)
+    if found.size > k:
+        around = matrix[-k:, 0] / max(float(matrix[0, 0]), 1e-300)
+        own = own - around * found[0]
+    noise = std**2 * (np.eye(k) + np.outer(around, around))
+    with np.errstate(all="ignore"):
+        both = noise + likely[-k:, -k:]
+        _, more = np.linalg.slogdet(both)
+        _, less = np.linalg.slogdet(noise)
+        gain = own @ np.linalg.pinv(noise) @ own - own @ np.linalg.pinv(both) @ own
+        odds = math.exp(min(max(0.5 * float(gain - more + less), -_SURE), _SURE))
+    return odds / (1.0 + odds) if math.isfinite(odds) else 0.5
 
 
 def _plus(slopes: Slopes, more: Floats, noise: Floats) -> Slopes:
