@@ -19,8 +19,8 @@ __all__ = ["COLUMNS", "next_steps", "rand_hie", "run", "true_means"]
 
 COLUMNS: Mapping[str, str] = {
     "mdvis": "doctor visits a year",
-    "disea": "chronic diseases, index",
-    "physlm": "share with a limitation",
+    "disea": "index of diseases",
+    "physlm": "share with limitation",
     "hlthg": "share in good health",
     "hlthf": "share in fair health",
     "hlthp": "share in poor health",

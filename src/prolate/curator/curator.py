@@ -113,9 +113,9 @@ class Curator:
 
     @property
     def are_flags(self) -> bool:
-        """Whether all columns are 0, 1 or missing, by their types, and these are their bounds."""
-        source, bounds = self._rows.source, self._rows.bounds
-        if source.averaged or bounds is None or not source.flags.issuperset(source.columns):
+        """Whether all columns are 0, 1 or missing, by their types and bounds."""
+        bounds = self._rows.bounds
+        if bounds is None or not np.all(self.are_whole):
             return False
         return bool(np.all(bounds[0] == 0.0) and np.all(bounds[1] == 1.0))
 

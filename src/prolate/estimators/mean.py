@@ -71,6 +71,7 @@ from prolate.estimators.search.within import (
     FEW_COLUMNS,
     are_bounded,
     fill_bounds,
+    is_hopeless,
     window_within,
 )
 from prolate.estimators.shares import plan_shares
@@ -117,6 +118,9 @@ def mean(
     if curator.are_flags and curator.dimension <= FEW_COLUMNS and not given:
         return mean_within(curator, rows=count_rows(curator), error_norm=error_norm)
     rows = count_rows(curator, again=True)
+    bounded = are_bounded(curator) and not given
+    if bounded and is_hopeless(curator, rows, flags=curator.are_flags):
+        return mean_within(curator, rows=rows, error_norm=error_norm)
     found = _mean(
         curator,
         rows,

@@ -115,7 +115,7 @@ def are_uneven(noise: NDArray[np.float64], sampling: NDArray[np.float64]) -> boo
     known = (noise > 0.0) & (sampling > 0.0)
     with np.errstate(over="ignore"):
         ratio = noise[known] / sampling[known]
-    return bool(ratio.size > 1 and ratio.max() > max(_UNEVEN * ratio.min(), 1.0))
+        return bool(ratio.size > 1 and ratio.max() > max(_UNEVEN * ratio.min(), 1.0))
 
 
 def advice(release: Release) -> list[str]:

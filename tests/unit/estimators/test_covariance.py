@@ -243,10 +243,10 @@ def test_json_table_frame_and_text() -> None:
 
 
 def test_large_matrices_are_listed() -> None:
-    r = prolate.covariance(correlated(2000, 9), budget=Budget(mu=1.0), seed=1)
+    r = prolate.covariance(correlated(2000, 13), budget=Budget(mu=1.0), seed=1)
     header, body = cells(r, 0.95)
     assert header[:3] == ["column", "with", "covariance"]
-    assert len(body) == 81
+    assert len(body) == 169
     assert len(r.plot().texts) == 0
 
 

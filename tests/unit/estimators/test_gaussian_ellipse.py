@@ -158,7 +158,7 @@ def test_centers_and_scales_may_be_named():
         ("mean", {"center": 1}, "needs a public scale"),
         ("mean", {"scale": 1}, "needs a public center"),
         ("sum", {}, "needs a public center and a public scale"),
-        ("mean", {"center": 1, "scale": 1, "clip": "best"}, "'auto', 'optimal'"),
+        ("mean", {"center": 1, "scale": 1, "clip": "best"}, "'optimal', for method"),
         ("mean", {"center": 1, "scale": -1}, "positive"),
         ("mean", {"center": 1, "scale": 1, "rotation": "auto"}, "for method='auto'"),
         ("mean", {"method": "auto", "clip": "optimal"}, "use clip='auto'"),

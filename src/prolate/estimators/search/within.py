@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
+from prolate.estimators.neighbors import radii_apart
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import one_row_noise, share_for
 from prolate.queries import Histogram, LinearGrid
 
-__all__ = ["FEW_COLUMNS", "are_bounded", "fill_bounds", "window_within"]
+__all__ = ["FEW_COLUMNS", "are_bounded", "fill_bounds", "is_hopeless", "window_within"]
 
 Floats = NDArray[np.float64]
 Window = tuple[Floats, Floats]
@@ -27,6 +28,10 @@ _REACHES = 7.0  # spreads between bounds, of a column that is best summed within
 # ... or of a few, where a search may lose rare values; or noise over the spreads that is little.
 _RARE_REACHES, _LITTLE = 20.0, 0.01
 
+# Noise of a sum within bounds, over half of their width, from which on no search does better; of
+# flags times the squared number of columns, for each neighbor relation.
+_HOPELESS, _OF_FLAGS = 0.18, {"replace": 6e-5, "add-remove": 1.5e-4}
+
 FEW_COLUMNS = 4
 """So many are summed within public bounds where rows are few, or a search says little."""
 
@@ -34,6 +39,20 @@ FEW_COLUMNS = 4
 def are_bounded(curator: Searcher) -> bool:
     """Return whether every column has public bounds."""
     return curator.bounds is not None and bool(np.all(np.isfinite(curator.bounds)))
+
+
+def is_hopeless(curator: Searcher, rows: float, *, flags: bool) -> bool:
+    """Return whether rows with public bounds are too few to search for anything narrower.
+
+    Rare flags are told by a search that sees them, which takes the more rows the more columns
+    share a count's noise; a sum within bounds is as noisy for all.
+    """
+    d, mu = curator.dimension, curator.mu_of(curator.remaining)
+    noise = radii_apart(curator.neighbors) * float(np.sqrt(d)) / (mu * max(rows, 1.0))
+    most = _HOPELESS
+    if flags:
+        most = min(_OF_FLAGS[curator.neighbors] * d**2, _HOPELESS)
+    return noise > most
 
 
 def window_within(curator: Searcher, rows: float) -> Window | None:
