@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,70 @@ def test_means_of_flags_are_parts_of_the_rows(columns: int) -> None:
     np.testing.assert_allclose(plain.estimate, total.estimate / 900, atol=1e-5)  # as published
     assert plain.estimate.min() < 0.0
     assert np.all((total.interval() >= 0.0) & (total.interval() <= 900.0))
+
+
+def errors_of_flags(rows: Any, seeds: int, **given: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Errors of means of the first five columns, over their deviations, and what is stated."""
+    off, stated = [], []
+    for seed in range(seeds):
+        frame = rows(np.random.default_rng(seed))
+        release = prolate.mean(frame, budget=BUDGET, seed=seed, **given)
+        unit = frame.std(axis=0).to_numpy()
+        off.append((release.estimate - frame.mean(axis=0).to_numpy()) / unit)
+        stated.append(
+            np.hypot(
+                release.noise_std, 0.0 if release.clipping_std is None else release.clipping_std
+            )
+            / unit
+        )
+    return np.array(off)[:, :5], np.array(stated)[:, :5]
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("rows", [100, 300, 1000])
+def test_means_of_several_flags_of_few_rows_are_sums(rows: int, neighbors: Any) -> None:
+    """A search lost rare ones: of five, a third to three quarters of the intervals held."""
+
+    def frame(rng: np.random.Generator) -> pd.DataFrame:
+        return pd.DataFrame(rng.random((rows, 5)) < [0.62, 0.22, 0.05, 0.5, 0.1]).astype(bool)
+
+    given = {"neighbors": neighbors, "error_norm": "relative"}
+    off, stated = errors_of_flags(frame, 12, **given)
+    assert np.mean(np.abs(off) < 2.0 * stated) > 0.85
+    apart = 2.0 if neighbors == "replace" else 1.0
+    noise = 0.5 * apart * np.sqrt(5) / (BUDGET.mu * rows)
+    assert np.median(np.abs(off)) < 2.5 * noise / np.sqrt(0.1 * 0.9)
+
+
+@pytest.mark.parametrize("rows", [300, 1500])
+def test_flags_beside_numbers_are_summed_apart_where_rows_are_few(
+    rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of relative errors: theirs were up to ten times as large, and so were those of numbers."""
+
+    def frame(rng: np.random.Generator) -> pd.DataFrame:
+        flags = pd.DataFrame(rng.random((rows, 5)) < [0.62, 0.22, 0.05, 0.5, 0.1])
+        amounts = np.exp(9.0 + 0.8 * rng.standard_normal(rows))
+        return flags.astype(bool).assign(age=rng.normal(50, 12, rows), amount=amounts)
+
+    off, stated = errors_of_flags(frame, 10, error_norm="relative")
+    assert np.mean(np.abs(off) < 2.0 * stated) > 0.85
+    error = np.sqrt(np.mean(off**2))
+    means = import_module("prolate.estimators.mean")
+    none = np.zeros(0, np.int64)
+    monkeypatch.setattr(means, "flags_apart", lambda *_: none)  # a planted fault
+    off, _ = errors_of_flags(frame, 10, error_norm="relative")
+    assert np.sqrt(np.mean(off**2)) > 1.5 * error
+
+
+def test_where_rows_are_many_flags_are_searched_with_the_others() -> None:
+    rng = np.random.default_rng(0)
+    frame = (
+        pd.DataFrame(rng.random((20_000, 5)) < 0.02).astype(bool).assign(x=rng.normal(size=20_000))
+    )
+    release = prolate.mean(frame, budget=BUDGET, seed=1, error_norm="relative")
+    assert "magnitude" in " ".join(one.label for one in release.receipt)
+    assert "columns_apart" not in release.details or release.details["columns_apart"] != 5
 
 
 def test_rare_flags_that_are_numbers_are_not_lost_within_their_bounds() -> None:

@@ -112,12 +112,17 @@ class Curator:
         return self._rows.bounds
 
     @property
+    def which_flags(self) -> NDArray[np.bool_]:
+        """Which columns are 0, 1 or missing, by their types and bounds: shape (d,)."""
+        bounds = self._rows.bounds
+        if bounds is None:
+            return np.zeros(self.dimension, np.bool_)
+        return np.asarray(self.are_whole & (bounds[0] == 0.0) & (bounds[1] == 1.0))
+
+    @property
     def are_flags(self) -> bool:
         """Whether all columns are 0, 1 or missing, by their types and bounds."""
-        bounds = self._rows.bounds
-        if bounds is None or not np.all(self.are_whole):
-            return False
-        return bool(np.all(bounds[0] == 0.0) and np.all(bounds[1] == 1.0))
+        return bool(np.all(self.which_flags))
 
     @property
     def are_whole(self) -> NDArray[np.bool_]:

@@ -17,8 +17,8 @@ of them, and step 5 is one pass over all.
 
 Some tables are summed otherwise:
 
-- few columns that are best summed within their public bounds, as flags are (`search/within.py`,
-  `sum.py`);
+- few columns, or few rows, that are best summed within their public bounds, as flags are
+  (`search/within.py`, `sum.py`);
 - correlated columns, along their principal axes, where that is asked for (`rotation.py`);
 - a single column whose values are nearly all the same (`search/rare_column.py`), or in so few rows
   that its tails cannot be seen (`clipping/rough_mean.py`), or that is clearly skewed, which is
@@ -71,7 +71,9 @@ from prolate.estimators.search.within import (
     FEW_COLUMNS,
     are_bounded,
     fill_bounds,
+    flags_apart,
     is_hopeless,
+    part_of_flags,
     window_within,
 )
 from prolate.estimators.shares import plan_shares
@@ -121,6 +123,11 @@ def mean(
     bounded = are_bounded(curator) and not given
     if bounded and is_hopeless(curator, rows, flags=curator.are_flags):
         return mean_within(curator, rows=rows, error_norm=error_norm)
+    apart = np.zeros(0, np.int64)
+    if error_norm == RELATIVE and not given and not rotate:
+        apart = flags_apart(curator, rows)
+    if apart.size:
+        return replace(_mean_beside_flags(curator, rows, apart), rows=rows)
     found = _mean(
         curator,
         rows,
@@ -167,6 +174,17 @@ def _mean(
     return _mean_of_all(
         curator, shape, error_norm=error_norm, clip=clip, scale=scale, rotate=rotate
     )
+
+
+def _mean_beside_flags(curator: Curator, rows: float, flags: NDArray[np.int64]) -> Estimate:
+    """Return the mean of columns of which some are summed within their bounds."""
+    part = part_of_flags(flags.size, curator.dimension)
+    portion = Portion.of(curator, flags, part, sample=curator)
+    theirs = mean_within(portion, rows=rows, error_norm=RELATIVE)
+    theirs = replace(theirs, clipping_std=np.zeros(flags.size))
+    index = np.setdiff1d(np.arange(curator.dimension), flags)
+    others = _mean(Portion.of(curator, index, 1.0, sample=curator), rows, error_norm=RELATIVE)
+    return joined(flags, theirs, others)
 
 
 def _mean_of_all(

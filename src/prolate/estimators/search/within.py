@@ -8,13 +8,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Searcher
+from prolate.curator import Curator, Searcher
 from prolate.estimators.neighbors import radii_apart
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import one_row_noise, share_for
 from prolate.queries import Histogram, LinearGrid
 
-__all__ = ["FEW_COLUMNS", "are_bounded", "fill_bounds", "is_hopeless", "window_within"]
+__all__ = [
+    "FEW_COLUMNS",
+    "are_bounded",
+    "fill_bounds",
+    "flags_apart",
+    "is_hopeless",
+    "part_of_flags",
+    "window_within",
+]
 
 Floats = NDArray[np.float64]
 Window = tuple[Floats, Floats]
@@ -30,6 +38,8 @@ _RARE_REACHES, _LITTLE = 20.0, 0.01
 
 # Noise of a sum within bounds, over half of their width, from which on no search does better; of
 # flags times the squared number of columns, for each neighbor relation.
+_BESIDE = 0.004  # at least, where flags are beside others
+_SEARCHED = 2.0  # share of a column that is searched, over that of a flag
 _HOPELESS, _OF_FLAGS = 0.18, {"replace": 6e-5, "add-remove": 1.5e-4}
 
 FEW_COLUMNS = 4
@@ -47,12 +57,35 @@ def is_hopeless(curator: Searcher, rows: float, *, flags: bool) -> bool:
     Rare flags are told by a search that sees them, which takes the more rows the more columns
     share a count's noise; a sum within bounds is as noisy for all.
     """
-    d, mu = curator.dimension, curator.mu_of(curator.remaining)
-    noise = radii_apart(curator.neighbors) * float(np.sqrt(d)) / (mu * max(rows, 1.0))
-    most = _HOPELESS
+    d, most = curator.dimension, _HOPELESS
     if flags:
         most = min(_OF_FLAGS[curator.neighbors] * d**2, _HOPELESS)
-    return noise > most
+    return _noise_within(curator, rows, d, curator.remaining) > most
+
+
+def flags_apart(curator: Curator, rows: float) -> NDArray[np.int64]:
+    """Return which columns are flags, where others are not, and rows too few to search for them.
+
+    Of relative errors, which are small for neither unless both are told.
+    """
+    flags = np.flatnonzero(curator.which_flags)
+    if not 0 < flags.size < curator.dimension:
+        return np.zeros(0, np.int64)
+    share = part_of_flags(flags.size, curator.dimension) * curator.remaining
+    most = max(_OF_FLAGS[curator.neighbors] * flags.size**2, _BESIDE)
+    noise = _noise_within(curator, rows, flags.size, share)
+    return flags if noise > min(most, _HOPELESS) else np.zeros(0, np.int64)
+
+
+def part_of_flags(flags: int, columns: int) -> float:
+    """Return the part of a budget for flags among some columns: others must be searched, too."""
+    return flags / (flags + _SEARCHED * (columns - flags))
+
+
+def _noise_within(curator: Searcher, rows: float, columns: int, share: float) -> float:
+    """Return the noise of columns' sums within bounds for a share, over half of their widths."""
+    apart = radii_apart(curator.neighbors) * float(np.sqrt(columns))
+    return apart / (curator.mu_of(share) * max(rows, 1.0))
 
 
 def window_within(curator: Searcher, rows: float) -> Window | None:
