@@ -114,10 +114,11 @@ class Curator:
     @property
     def which_flags(self) -> NDArray[np.bool_]:
         """Which columns are 0, 1 or missing, by their types and bounds: shape (d,)."""
-        bounds = self._rows.bounds
-        if bounds is None:
+        source, bounds = self._rows.source, self._rows.bounds
+        if source.averaged or bounds is None:
             return np.zeros(self.dimension, np.bool_)
-        return np.asarray(self.are_whole & (bounds[0] == 0.0) & (bounds[1] == 1.0))
+        known = np.array([name in source.flags | source.whole for name in source.columns])
+        return np.asarray(known & (bounds[0] == 0.0) & (bounds[1] == 1.0))
 
     @property
     def are_flags(self) -> bool:
