@@ -86,6 +86,7 @@ BOTH = ("replace", "add-remove")
 EXTREMES: dict[str, tuple[list[float], list[float]]] = {
     "corners": ([-1e9, -1e9, -1e9], [1e9, 1e9, 1e9]),
     "features flip": ([1e9, 1e9, 1e9], [-1e9, -1e9, 1e9]),
+    "beyond a cut": ([1e3, 1e3, 1e9], [-1e3, -1e3, 1e9]),
     "target flips": ([1e9, 1e9, 1e9], [1e9, 1e9, -1e9]),
     "at an angle": ([1.0, 0.0, 1.0], [0.5, 0.75**0.5, -1.0]),
     "across": ([1e9, 0.0, 0.0], [0.0, 1e9, 0.0]),

@@ -41,7 +41,7 @@ from prolate.sklearn import PrivateMean, PrivateScaler
 from prolate.sources import Source, open_source
 
 BUDGET = Budget(epsilon=5, delta=1e-6)
-PAIRS = ("corners", "features flip", "at an angle", "across", "far and near")
+PAIRS = ("corners", "features flip", "beyond a cut", "at an angle", "across", "far and near")
 NO_NOISE_OF_THEIR_OWN = {
     Centered: "abstract",
     Mapped: "abstract",

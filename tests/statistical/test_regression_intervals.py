@@ -18,7 +18,7 @@ import pytest
 from scipy import stats
 
 from prolate import LinearRegression
-from prolate.estimators.regression import fit as own
+from prolate.estimators.regression import together as own
 from prolate.estimators.regression.slopes import Slopes
 
 FALSE_ALARM = 1e-9
