@@ -14,8 +14,7 @@ from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.regression import regression
 from prolate.estimators.regression.bounded_target import target_within_bounds
-from prolate.estimators.regression.remarks import HIDDEN
-from prolate.estimators.regression.search import ALIKE
+from prolate.estimators.regression.remarks import ALIKE, HIDDEN
 from prolate.estimators.regression.standard import Standard
 from prolate.sources import open_source
 

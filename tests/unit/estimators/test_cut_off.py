@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import prolate
-from prolate import Budget
-from prolate.curator import Curator
-from prolate.estimators.regression import regression
+from prolate.estimators.lengths.side_tail import fit_tail
+from prolate.estimators.lengths.sides import EDGES
 from prolate.estimators.regression.cut_off import CutOff
-from prolate.sources import open_source
+from prolate.estimators.regression.slopes import Slopes
+from prolate.estimators.regression.tails import Tails
+from prolate.measurement import Measurement
+from prolate.queries import BeyondCut, ResidualGram
 
 N, MU = 20_000, 1.0
 SLOPES = np.array([0.5, -0.25, 0.15])
@@ -79,23 +81,66 @@ def test_where_tails_do_not_go_with_features_slopes_are_as_sure_as_they_say(kind
     assert held.mean() > 0.9
 
 
-def test_without_noise_they_are_those_of_least_squares() -> None:
-    """Up to how much farther features explain what is beyond the layer."""
+@pytest.mark.parametrize("weighted", [False, True])
+def test_without_noise_they_are_those_of_least_squares(weighted: bool) -> None:
+    """Of rows that are shortened as a whole, or whose features reach less far than they may."""
     x, y, _ = multiplied(3)
-    best = np.linalg.lstsq(np.column_stack([x, np.ones(N)]), y)[0]
-    curator = Curator(open_source(np.column_stack([x, y])), Budget(mu=1e4), seed=1)
-    line = regression(curator)
-    assert np.linalg.norm(line.coef - best[:3]) < 0.03 * np.linalg.norm(best[:3])
-    assert line.intercept == pytest.approx(best[3], abs=0.03)
-    assert curator.remaining == pytest.approx(0.0, abs=1e-9)
+    width = 4.0 if weighted else 8.0
+    f = np.minimum(width / np.linalg.norm(x, axis=1), 1.0)[:, np.newaxis]
+    design = np.column_stack([x, np.ones(N)]) * f
+    best = np.linalg.lstsq(design, y * f[:, 0])[0]
+    line = {"slopes": np.array([0.6, -0.3, 0.2]), "value": 1.3}
+    at, ones, cut = np.zeros(4), np.ones(4), 1.5
+    rows = ResidualGram(at, ones, width, constant=2.0, target=cut, weighted=weighted, **line)
+    beyond = BeyondCut(rows, 0.75 * cut)
+    table = np.column_stack([x, y])
+    left = y - x @ line["slopes"] - 1.3
+    tails = tails_of(left)
+    asked = CutOff(rows, beyond, tails, cut, 1.0)
+    told = [measured(query(table).astype(np.float64)) for query in (rows, beyond)]
+    matrix = rows.matrix(told[0].values)
+    clipped = np.linalg.solve(matrix[:-1, :-1], matrix[:-1, -1]) * [2.0, 1.0, 1.0, 1.0]
+    value = np.append(line["slopes"] + clipped[1:], line["value"] + clipped[0])
+    before = Slopes(value, zeros(4), zeros(4), np.eye(3), np.zeros(3), 1.0, zeros(4))
+    after = asked.added(before, *told, rows=float(N)).value
+    assert np.linalg.norm(before.value[:3] - best[:3]) > 0.1 * np.linalg.norm(best[:3])
+    assert np.linalg.norm(after[:3] - best[:3]) < 0.02 * np.linalg.norm(best[:3])
+    assert after[3] == pytest.approx(best[3], abs=0.02)
 
 
-def test_through_the_origin() -> None:
-    def make(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        x, y, true = multiplied(seed)
-        sign = np.where(np.arange(N) % 2, 1.0, -1.0)
-        return sign[:, np.newaxis] * x, sign * y, true  # around 0
+def zeros(k: int) -> np.ndarray:
+    return np.zeros((k, k))
 
-    off, held, _ = fits(make, 8, fit_intercept=False)
-    assert abs(off.mean()) < 0.2
-    assert held.mean() > 0.7
+
+def measured(values: np.ndarray) -> Measurement:
+    """An answer that hardly any noise is in."""
+    return Measurement(values, 1e-3, "", "", 1.0, 1.0, 1.0)
+
+
+def tails_of(left: np.ndarray) -> Tails:
+    """The tails of these values, by counts whose noise is stated, but not there."""
+    width = float(left.std())
+    edges = np.append(EDGES, np.inf)
+    low, high = (
+        fit_tail(EDGES, np.histogram(s * left / width, edges)[0] * 1.0, 30.0, N, apart=N)
+        for s in (-1.0, 1.0)
+    )
+    return Tails(low, high, width)
+
+
+def through_the_origin(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows around 0 whose tails go with the line to both sides."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(N, 3))
+    y = (x @ SLOPES) * np.exp(0.9 * rng.normal(size=N)) + 0.1 * rng.normal(size=N)
+    return x, y, np.exp(0.405) * SLOPES
+
+
+def test_through_the_origin(monkeypatch: pytest.MonkeyPatch) -> None:
+    off, held, asked = fits(through_the_origin, 8, fit_intercept=False)
+    assert sum(asked) > 5
+    assert abs(off.mean()) < 0.05
+    assert held.mean() > 0.85
+    monkeypatch.setattr(CutOff, "of", classmethod(lambda *_, **__: None))  # a planted fault
+    off, _, _ = fits(through_the_origin, 8, fit_intercept=False)
+    assert off.mean() < -0.1

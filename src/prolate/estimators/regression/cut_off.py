@@ -112,9 +112,8 @@ class CutOff:
         part[: whole.size - slopes.mean.size] = 1.0  # the level's own
         taken = part * whole
         unsure = np.sqrt(np.outer(part, part)) * (std**2 * turn @ kept @ turn.T)
-        unsure += np.outer(
-            np.sqrt(part * (1.0 - part)) * whole, np.sqrt(part * (1.0 - part)) * whole
-        )
+        either = np.sqrt(part * (1.0 - part)) * whole
+        unsure += np.outer(either, either)
         unsure += (_WRONG**2 + doubt**2) * np.outer(taken, taken)
         return _plus(slopes, taken, unsure)
 

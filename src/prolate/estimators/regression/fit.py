@@ -111,10 +111,9 @@ def _fit(
     """Return the line from one radius or more, with all that is left."""
     standard = place.standard
     k = standard.scale.size - 1
-    level = 0.0
-    whole = standard.ends is not None  # then nothing of the target is cut
-    if standard.fit_intercept and not whole and enough_rows(curator, rows) > _SIDES:
-        level = _LEVEL * curator.remaining
+    # Within bounds that it fills, nothing of the target is cut.
+    seen = standard.ends is None and enough_rows(curator, rows) > _SIDES
+    level = _LEVEL * curator.remaining if seen and standard.fit_intercept else 0.0
     again = alpha is None and place.sample is curator and enough_rows(curator, rows) > _AGAIN
     part = weighted_share(enough_rows(curator, rows), standard) if alpha is None else 0.0
     share = part * (curator.remaining - level)
@@ -122,7 +121,7 @@ def _fit(
         curator, rows, norms, standard, share=curator.remaining - level - share, again=again
     )
     answers, found, cut, beyond = slopes_together(
-        curator, rows, place, norms, asked, alpha, again=again, share=share, aside=level
+        curator, rows, place, norms, asked, alpha, again=again, share=share, aside=level, seen=seen
     )
     answer = best_answer(answers)
     best, skewed = answer.clipped, False

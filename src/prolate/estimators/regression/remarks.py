@@ -11,7 +11,7 @@ from prolate.errors import listed
 from prolate.estimators.regression.line import Moments
 from prolate.estimators.regression.standard import Standard
 
-__all__ = ["BEYOND_CUT", "HIDDEN", "hidden_target", "remarks"]
+__all__ = ["ALIKE", "BEYOND_CUT", "HIDDEN", "hidden_target", "remarks"]
 
 BEYOND_CUT = (
     "The target of rows with a rare value may be far beyond where targets were cut, so that a "
@@ -19,6 +19,10 @@ BEYOND_CUT = (
     "more rows or a larger budget may help."
 )
 
+ALIKE = (
+    "Noise hides how the target varies within its bounds, so predictions are the same for all "
+    "rows. The intervals of slopes and intercept are as wide as the bounds make them."
+)
 HIDDEN = (
     "Only a single value was seen of the target: noise hides any others, and how far they are. "
     "Predictions leave them out, and intervals are infinite; do not use them unless the target is "

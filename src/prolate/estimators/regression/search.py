@@ -20,21 +20,17 @@ from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.regression.bounded import around_middles
 from prolate.estimators.regression.bounded_target import BoundedTarget, target_within_bounds
 from prolate.estimators.regression.radii import enough_rows
-from prolate.estimators.regression.remarks import hidden_target
+from prolate.estimators.regression.remarks import ALIKE, hidden_target
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.standardize import standardize
 from prolate.estimators.search.place import place
 from prolate.estimators.search.spread import LARGEST
 
-__all__ = ["ALIKE", "Found", "search"]
+__all__ = ["Found", "search"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-ALIKE = (
-    "Noise hides how the target varies within its bounds, so predictions are the same for all "
-    "rows. The intervals of slopes and intercept are as wide as the bounds make them."
-)
 # Shares of the searches: enough for counts as fine as the first number (a fraction of the
 # rows), if that costs no more than the second; else as fine as the third, at most the fourth.
 _TARGET = (0.004, 0.03, 0.1, 0.1)

@@ -6,6 +6,7 @@ and of a layer of what is beyond the target's cut, where its tails show that thi
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,9 +19,9 @@ from prolate.estimators.regression.radii import Radius, choose_radii
 from prolate.estimators.regression.search import Found
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
-from prolate.estimators.regression.tails import Tails
+from prolate.estimators.regression.tails import Tails, less_sure
 from prolate.estimators.regression.weighted import Weighted
-from prolate.estimators.shares import one_row_noise, share_for
+from prolate.estimators.shares import one_row_noise
 from prolate.queries import Query
 
 __all__ = ["BeyondTheCut", "slopes_together"]
@@ -57,12 +58,14 @@ def slopes_together(
     again: bool,
     share: float,
     aside: float,
+    seen: bool,
 ) -> tuple[list[Answer], Slopes, float, BeyondTheCut]:
     """Return what each radius says, the slopes, and where their target was cut nearest.
 
     And what is known of what is beyond the cut.
 
     A share of mu**2, if any, is for rows that are shortened as a whole, and one is left `aside`.
+    It is `seen` what tails of the target are like, if it is cut and rows are many enough.
     """
     standard, sample = place.standard, place.sample
     off = 0.0 if standard.middles is None else _OFF
@@ -81,11 +84,13 @@ def slopes_together(
         answers, _ = measure(curator, rows, asked, again=again, aside=aside + share)
         share = curator.remaining - aside
     known, tails = average(slopes_of(answers), off=off), None
-    if aside > 0.0 and standard.ends is None:
+    if seen:
         few = rows * sample.fraction
-        part = share_for(one_row_noise(sample, few, share), *_TAILS)
+        wanted, most = _TAILS
+        # Not finer: where counts are precise, tails start beyond the cut.
+        part = min((one_row_noise(sample, few, share) / wanted) ** 2, most)
         tails = Tails.measure(sample, few, standard, known, share=part * share)
-        share *= 1.0 - part
+        share = math.nextafter((1.0 - part) * share, 0.0)  # no more than is left, once rounded
     weighted = Weighted.of(curator, rows, standard, norms, known, share=share)
     cut_off, layer = None, _LAYER * share
     beside: list[tuple[Query, float, str]] = [weighted.asked(share)]
@@ -101,7 +106,8 @@ def slopes_together(
             share=layer,
         )
     if cut_off is not None:
-        beside = [weighted.asked(share - layer), (cut_off.query, layer, "beyond the cut")]
+        rest = math.nextafter(share - layer, 0.0)
+        beside = [weighted.asked(rest), (cut_off.query, layer, "beyond the cut")]
     if at_once:
         answers, told = measure(curator, rows, asked, beside=beside)
     else:
@@ -114,5 +120,7 @@ def slopes_together(
     found = average(several, off=off)
     if cut_off is not None:
         found = cut_off.added(found, told[0], told[1], rows=rows)
+    elif tails is not None and aside == 0.0:  # else the level's own tails tell
+        found = less_sure(found, tails.surely_more(weighted.target_cut))
     beyond = BeyondTheCut(told=cut_off is not None, hidden=hidden)
     return answers, found, min([*cuts, weighted.target_cut]), beyond
