@@ -6,7 +6,7 @@ Tables of 5, 12 and 40 booleans (true in 40 % of the rows, in 1 to 50 %, or in 2
 beside normal, log-normal and exponential columns and counts, at epsilon 1, delta 1e-6, with
 relative errors. Printed are root mean square errors of booleans, and of the others, over standard
 deviations (3 at most); the same where booleans are searched like other columns
-(`is_hopeless` and `flags_apart` of `search/within.py` say no); and how many of a hundred intervals
+(`is_hopeless` and `are_apart` of `search/within.py` say no); and how many of a hundred intervals
 of booleans for noise and clipping hold, with and without.
 """
 
@@ -76,9 +76,8 @@ def main() -> None:
             for neighbors in ("replace", "add-remove"):
                 now = measured(n, setting, neighbors, options.runs)
                 with ExitStack() as stack:
-                    none = np.zeros(0, np.int64)
-                    for name, value in (("is_hopeless", False), ("flags_apart", none)):
-                        patch = mock.patch.object(MEANS, name, lambda *_, value=value, **__: value)
+                    for name in ("is_hopeless", "are_apart"):
+                        patch = mock.patch.object(MEANS, name, return_value=False)
                         stack.enter_context(patch)
                     before = measured(n, setting, neighbors, options.runs)
                 others = f"{before[1]:.3f} -> {now[1]:.3f}" if setting[1] else ""

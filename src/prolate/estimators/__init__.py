@@ -5,8 +5,9 @@ from prolate.estimators.estimate import Estimate
 from prolate.estimators.gaussian_ellipse import elliptical_mean, elliptical_sum
 from prolate.estimators.mean import mean
 from prolate.estimators.quantile import quantile
-from prolate.estimators.sum import bounded_mean, bounded_sum
+from prolate.estimators.sum import bounded_sum
 from prolate.estimators.variance import variance
+from prolate.estimators.within_bounds import bounded_mean
 
 __all__ = [
     "Estimate",

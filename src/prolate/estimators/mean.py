@@ -18,7 +18,7 @@ of them, and step 5 is one pass over all.
 Some tables are summed otherwise:
 
 - few columns, or few rows, that are best summed within their public bounds, as flags are
-  (`search/within.py`, `sum.py`);
+  (`search/within.py`, `within_bounds.py`);
 - correlated columns, along their principal axes, where that is asked for (`rotation.py`);
 - a single column whose values are nearly all the same (`search/rare_column.py`), or in so few rows
   that its tails cannot be seen (`clipping/rough_mean.py`), or that is clearly skewed, which is
@@ -69,15 +69,16 @@ from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.variances import with_variances
 from prolate.estimators.search.within import (
     FEW_COLUMNS,
+    are_apart,
     are_bounded,
     fill_bounds,
-    flags_apart,
     is_hopeless,
     part_of_flags,
+    seen_flags,
     window_within,
 )
 from prolate.estimators.shares import plan_shares
-from prolate.estimators.sum import mean_within
+from prolate.estimators.within_bounds import mean_within
 from prolate.theory import RELATIVE, optimal_scale
 
 __all__ = ["Clip", "mean"]
@@ -120,14 +121,14 @@ def mean(
     if curator.are_flags and curator.dimension <= FEW_COLUMNS and not given:
         return mean_within(curator, rows=count_rows(curator), error_norm=error_norm)
     rows = count_rows(curator, again=True)
-    bounded = are_bounded(curator) and not given
-    if bounded and is_hopeless(curator, rows, flags=curator.are_flags):
-        return mean_within(curator, rows=rows, error_norm=error_norm)
-    apart = np.zeros(0, np.int64)
-    if error_norm == RELATIVE and not given and not rotate:
-        apart = flags_apart(curator, rows)
-    if apart.size:
-        return replace(_mean_beside_flags(curator, rows, apart), rows=rows)
+    if not given:
+        bounded, beside = are_bounded(curator), error_norm == RELATIVE and not rotate
+        few = curator.dimension <= FEW_COLUMNS and bounded  # searched below
+        flags = curator.which_flags if few else seen_flags(curator, rows, beside=beside)
+        if bounded and is_hopeless(curator, rows, flags=bool(flags.all())):
+            return mean_within(curator, rows=rows, error_norm=error_norm)
+        if beside and are_apart(curator, rows, flags):
+            return replace(_mean_beside_flags(curator, rows, np.flatnonzero(flags)), rows=rows)
     found = _mean(
         curator,
         rows,

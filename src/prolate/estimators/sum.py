@@ -18,18 +18,14 @@ from numpy.typing import NDArray
 from prolate.curator import Curator, Measurer, Searcher
 from prolate.errors import InputError
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.present import MISSING, find_present, present_view
 from prolate.queries import ClippedSum, Count
 from prolate.theory import optimal_scale
 
-__all__ = ["bounded_mean", "bounded_sum", "mean_within"]
+__all__ = ["bounded_sum", "bounds_of", "centered_sum", "rounding_of", "shape_of"]
 
 Floats = NDArray[np.float64]
 
 _SEEN = 0.1  # standard deviations of noise that do not change an interval
-_FIRST, _SQUARES = 0.1, 0.1  # of the budget, where the mean is all that is asked
-_MOVED, _MOST_MISSING = 3.0, 0.6  # standard deviations that show missing values, and their part
-_COUNTED = 0.25  # of it for the number of rows, where that is private
 
 
 def bounded_sum(curator: Curator, *, error_norm: float, elliptical: bool) -> Estimate:
@@ -52,14 +48,14 @@ def bounded_sum(curator: Curator, *, error_norm: float, elliptical: bool) -> Est
     elliptical : bool
         Whether to shape the noise; False is the plain Gaussian mechanism.
     """
-    lower, upper = _bounds(curator)
+    lower, upper = bounds_of(curator)
     middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
     absent = np.clip(0.0, lower, upper)
     if curator.neighbors == "replace":
-        scale = _shape(half, error_norm, elliptical)
-        value, noise_std, step = _centered_sum(curator, middle, half, scale, absent)
+        scale = shape_of(half, error_norm, elliptical=elliptical)
+        value, noise_std, step = centered_sum(curator, middle, half, scale, absent)
         rows = float(curator.public_rows())
-        rounding = _rounding(rows * step, noise_std)
+        rounding = rounding_of(rows * step, noise_std)
         return Estimate(value + rows * middle, noise_std, None, rows, clipping_std=rounding)
 
     reach = np.maximum(np.abs(lower), np.abs(upper))
@@ -76,99 +72,16 @@ def bounded_sum(curator: Curator, *, error_norm: float, elliptical: bool) -> Est
         center, span = middle, half
     counted = curator.measure(Count(curator.dimension), share=count_share, label="rows")
     rows = float(counted.values[0])
-    scale = _shape(span, error_norm, elliptical)
-    value, noise_std, step = _centered_sum(curator, center, span, scale, absent)
+    scale = shape_of(span, error_norm, elliptical=elliptical)
+    value, noise_std, step = centered_sum(curator, center, span, scale, absent)
     noise_std = np.hypot(noise_std, counted.std * np.abs(center))
-    rounding = _rounding(max(0.0, rows) * step, noise_std)
+    rounding = rounding_of(max(0.0, rows) * step, noise_std)
     value = value + rows * center
     return Estimate(value, noise_std, None, max(0.0, rows), clipping_std=rounding)
 
 
-def bounded_mean(curator: Curator) -> Estimate:
-    """Return the private mean of every column from its bounds alone, by the plain mechanism.
-
-    The sum around the middle of the bounds, divided by the number of rows; a missing
-    value counts as the middle.
-    """
-    lower, upper = _bounds(curator)
-    middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
-    unsure = 0.0
-    if curator.neighbors == "replace":
-        rows = float(curator.public_rows())
-    else:
-        counted = curator.measure(Count(curator.dimension), share=_COUNTED, label="rows")
-        rows, unsure = max(1.0, float(counted.values[0])), counted.std
-    value, noise_std, step = _centered_sum(curator, middle, half, np.ones_like(half), middle)
-    noise_std = np.hypot(noise_std, np.abs(value) * unsure / rows) / rows
-    value = middle + value / rows
-    return Estimate(value, noise_std, None, rows, clipping_std=_rounding(step, noise_std))
-
-
-def mean_within(curator: Searcher, *, rows: float, error_norm: float) -> Estimate:
-    """Return the private mean of every column from its bounds, with its sampling error.
-
-    For flags, and rows that are too few to be searched: a sum around the middle of the bounds needs
-    no search, and is never lost. A first, rougher mean stands in for missing values, which would
-    draw it to the middle; a sum of squares around it says how much the rows vary.
-
-    Parameters
-    ----------
-    curator : Searcher
-        With bounds on every column; all of its remaining budget is spent.
-    rows : float
-        Their number, or a private estimate of it.
-    error_norm : float
-        The p of the l_p error that is to be small, or `RELATIVE`.
-    """
-    lower, upper = _bounds(curator)
-    middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
-    unsure = 0.0
-    if curator.neighbors == "add-remove":  # few rows: how many there are is half of the matter
-        share = _COUNTED * curator.remaining
-        counted = curator.measure(Count(curator.dimension), share=share, label="rows again")
-        rows, unsure = max(1.0, float(counted.values[0])), counted.std
-    part, absent = find_present(curator, rows)
-    table = present_view(curator, rows, part)
-    for_first, for_squares = _FIRST * table.remaining, _SQUARES * table.remaining
-    scale = _shape(half, error_norm, elliptical=True)
-
-    def around(absent: Floats, share: float) -> tuple[Floats, Floats, Floats]:
-        value, noise, step = _centered_sum(table, middle, half, scale, absent, share=share)
-        return np.clip(middle + value / rows, lower, upper), noise / rows, step
-
-    first, rough, _ = around(middle, for_first)
-    far = 0.5 * np.maximum(upper - first, first - lower) ** 2  # half of the largest square
-    of_squares = _shape(far, error_norm, elliptical=True)
-    total, noise, _ = _centered_sum(
-        table, far, far, of_squares, far, share=for_squares, about=first
-    )
-    value, noise_std, step = around(first, table.remaining)
-    # If a part q is missing, the first mean is off by q times its way from the middle, and the
-    # second by q times that: where it surely moved, that tells q (Aitken's extrapolation).
-    moved, way = first - value, middle - first
-    surely = np.abs(moved) > _MOVED * np.hypot(rough, noise_std)
-    surely &= (moved * way > 0.0) & (np.abs(moved) < _MOST_MISSING * np.abs(way))
-    missing = np.where(surely, moved, 0.0) / np.where(surely, way, 1.0)
-    value = value - missing / (1.0 - missing) * moved
-    noise_std = np.hypot(noise_std, missing * rough) / (1.0 - missing) ** 2
-    noise_std = np.hypot(noise_std, np.abs(value - middle) * unsure / rows)
-    off = np.minimum(noise_std, half)
-    inside = np.clip(value, lower + off, upper - off)
-    most = (inside - lower) * (upper - inside)  # values between two ends vary by no more
-    variance = np.clip(far + total / rows, np.minimum(0.5 * noise / rows, most), most)
-    there = rows * (1.0 - missing)
-    return Estimate(
-        value=value,
-        noise_std=np.where(absent, np.inf, noise_std),
-        sampling_std=np.sqrt(variance / (there if part is None else there * part)),
-        clipping_std=_rounding(step, noise_std),
-        rows=rows,
-        warnings=(MISSING,) if absent.any() else (),
-        details={"bounds_only": True},
-    )
-
-
-def _shape(span: Floats, error_norm: float, elliptical: bool) -> Floats:
+def shape_of(span: Floats, error_norm: float, *, elliptical: bool = True) -> Floats:
+    """Return the scales by which columns that reach so far are divided; 1 unless elliptical."""
     largest = float(span.max())
     if not elliptical or largest < 1e-280:  # too small to be shaped
         return np.ones_like(span)
@@ -179,11 +92,11 @@ def _shape(span: Floats, error_norm: float, elliptical: bool) -> Floats:
 
 def _total_noise(span: Floats, error_norm: float, elliptical: bool) -> float:
     """Return the l2 noise of the centered sum at mu = 1."""
-    scale = _shape(span, error_norm, elliptical)
+    scale = shape_of(span, error_norm, elliptical=elliptical)
     return float(np.linalg.norm(span / scale) * np.linalg.norm(scale))
 
 
-def _centered_sum(
+def centered_sum(
     curator: Measurer,
     center: Floats,
     span: Floats,
@@ -208,7 +121,7 @@ def _centered_sum(
     return query.unit * measured.values, query.unit * measured.noise, query.unit
 
 
-def _rounding(step: Floats, noise_std: Floats) -> Floats | None:
+def rounding_of(step: Floats, noise_std: Floats) -> Floats | None:
     """Return what rounding equal values alike may do, as a deviation, unless noise hides it.
 
     Each by up to half a step; together, by up to half of `step`.
@@ -217,7 +130,8 @@ def _rounding(step: Floats, noise_std: Floats) -> Floats | None:
     return error if np.any(error > _SEEN * noise_std) else None
 
 
-def _bounds(curator: Searcher) -> tuple[Floats, Floats]:
+def bounds_of(curator: Searcher) -> tuple[Floats, Floats]:
+    """Return the bounds of every column."""
     if curator.bounds is None:
         raise InputError("A bounded sum needs the bounds of every column.")
     return curator.bounds

@@ -8,7 +8,9 @@ are by a first sum of all columns' squares (`search/variances.py`).
 Squares are long on one side only, so what clipping takes is lost. The radius is no smaller
 than normal rows, or the tail that is seen, allow (`tail.py`).
 
-Of flags, which are their own squares, the mean p says all: p (1 - p).
+Of flags, which are their own squares, the mean p says all: p (1 - p). Of numbers that counts show
+to be flags, and where rows are too few to be searched, squares within public bounds are summed
+(`within_bounds.py`).
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import RareColumn, rare_column_variance
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.variances import with_variances
+from prolate.estimators.search.within import are_bounded, is_hopeless, seen_flags
+from prolate.estimators.within_bounds import variance_within
 from prolate.theory import RELATIVE
 
 __all__ = ["variance"]
@@ -65,6 +69,10 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     if curator.are_flags:
         return _of_flags(mean(curator, error_norm=error_norm))
     rows = count_rows(curator, again=True)
+    if are_bounded(curator):
+        flags = seen_flags(curator, rows)
+        if is_hopeless(curator, rows, flags=bool(flags.all())):
+            return variance_within(curator, rows=rows, error_norm=error_norm)
     table, shape = learn_shape(curator, rows, relative=error_norm == RELATIVE)
     if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
         return replace(_of_rare_column(table, shape, shape.rare), rows=rows)

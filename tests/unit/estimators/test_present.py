@@ -19,7 +19,7 @@ from prolate.estimators.present import (
 )
 from prolate.estimators.rotation import AxesCurator
 from prolate.estimators.search import magnitudes
-from prolate.estimators.sum import mean_within
+from prolate.estimators.within_bounds import mean_within
 from prolate.queries import ClippedSum, Count, Histogram, LinearGrid, NormHistogram, Products
 from prolate.sources import open_source
 

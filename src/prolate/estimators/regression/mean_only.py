@@ -11,7 +11,7 @@ from prolate.estimators.clipping.rough_mean import rough_mean
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.estimators.regression.standard import Standard
-from prolate.estimators.sum import mean_within
+from prolate.estimators.within_bounds import mean_within
 
 __all__ = ["mean_only"]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator, Searcher
+from prolate.estimators.columns import SomeColumns
 from prolate.estimators.neighbors import radii_apart
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import one_row_noise, share_for
@@ -16,15 +17,17 @@ from prolate.queries import Histogram, LinearGrid
 
 __all__ = [
     "FEW_COLUMNS",
+    "are_apart",
     "are_bounded",
     "fill_bounds",
-    "flags_apart",
     "is_hopeless",
     "part_of_flags",
+    "seen_flags",
     "window_within",
 ]
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 Window = tuple[Floats, Floats]
 
 _SHARE = 0.09, 0.1  # wanted noise of each look, and its largest share
@@ -42,6 +45,9 @@ _BESIDE = 0.004  # at least, where flags are beside others
 _SEARCHED = 2.0  # share of a column that is searched, over that of a flag
 _HOPELESS, _OF_FLAGS = 0.18, {"replace": 6e-5, "add-remove": 1.5e-4}
 
+_AT_ENDS, _TOO_NOISY = (0.06, 0.05), 0.2  # wanted noise of that look, largest share, and noise
+_CLOSE, _SURE = 1e-9, 2.0  # to an end, and deviations of noise
+
 FEW_COLUMNS = 4
 """So many are summed within public bounds where rows are few, or a search says little."""
 
@@ -51,35 +57,84 @@ def are_bounded(curator: Searcher) -> bool:
     return curator.bounds is not None and bool(np.all(np.isfinite(curator.bounds)))
 
 
+def seen_flags(curator: Curator, rows: float, *, beside: bool = False) -> Bools:
+    """Return which columns are flags, by their types or as counts show: shape (d,).
+
+    Numbers within 0 and 1 are counted that are neither, but only where rows are so few that flags
+    are best summed within these bounds, and all columns may be flags.
+
+    Parameters
+    ----------
+    curator : Curator
+    rows : float
+        Their number, or a private estimate of it.
+    beside : bool
+        Whether to look for flags beside other columns, too.
+    """
+    known = curator.which_flags
+    if curator.bounds is None:
+        return known
+    maybe = ~known & (curator.bounds[0] == 0.0) & (curator.bounds[1] == 1.0)
+    index = np.flatnonzero(maybe)
+    all_may = bool(np.all(known | maybe))
+    if not index.size or not (beside or all_may):
+        return known
+    left, root = curator.remaining, float(np.sqrt(index.size))
+    if not _few_for_flags(curator, rows, index.size, left, least=0.0 if all_may else _BESIDE):
+        return known
+    share = left * share_for(root * one_row_noise(curator, rows, left), *_AT_ENDS)
+    noise = one_row_noise(curator, rows, share)  # of all columns together
+    if noise > _TOO_NOISY:
+        return known
+    start = np.full(index.size, _CLOSE)
+    query = Histogram(LinearGrid(start, 1.0 - 2.0 * start, 1))
+    measured = SomeColumns(curator, index).measure(query, share=share, label="between 0 and 1")
+    between = measured.values.reshape(query.shape)[:, 1] / max(rows, 1.0)
+    if root * noise > _TOO_NOISY:
+        between = np.full(index.size, np.mean(between))
+    else:
+        noise *= root
+    seen = known.copy()
+    seen[index] = between < 0.5 - _SURE * noise
+    return seen
+
+
 def is_hopeless(curator: Searcher, rows: float, *, flags: bool) -> bool:
     """Return whether rows with public bounds are too few to search for anything narrower.
 
     Rare flags are told by a search that sees them, which takes the more rows the more columns
     share a count's noise; a sum within bounds is as noisy for all.
     """
-    d, most = curator.dimension, _HOPELESS
+    d, left = curator.dimension, curator.remaining
     if flags:
-        most = min(_OF_FLAGS[curator.neighbors] * d**2, _HOPELESS)
-    return _noise_within(curator, rows, d, curator.remaining) > most
+        return _few_for_flags(curator, rows, d, left)
+    return _noise_within(curator, rows, d, left) > _HOPELESS
 
 
-def flags_apart(curator: Curator, rows: float) -> NDArray[np.int64]:
-    """Return which columns are flags, where others are not, and rows too few to search for them.
+def are_apart(curator: Curator, rows: float, flags: Bools) -> bool:
+    """Return whether flags are a table of their own, since rows are too few to search for them.
 
-    Of relative errors, which are small for neither unless both are told.
+    Where others are beside them, and errors are relative: these are small for neither unless both
+    are told.
     """
-    flags = np.flatnonzero(curator.which_flags)
-    if not 0 < flags.size < curator.dimension:
-        return np.zeros(0, np.int64)
-    share = part_of_flags(flags.size, curator.dimension) * curator.remaining
-    most = max(_OF_FLAGS[curator.neighbors] * flags.size**2, _BESIDE)
-    noise = _noise_within(curator, rows, flags.size, share)
-    return flags if noise > min(most, _HOPELESS) else np.zeros(0, np.int64)
+    count = int(np.count_nonzero(flags))
+    if not 0 < count < flags.size:
+        return False
+    share = part_of_flags(count, flags.size) * curator.remaining
+    return _few_for_flags(curator, rows, count, share, least=_BESIDE)
 
 
 def part_of_flags(flags: int, columns: int) -> float:
     """Return the part of a budget for flags among some columns: others must be searched, too."""
     return flags / (flags + _SEARCHED * (columns - flags))
+
+
+def _few_for_flags(
+    curator: Searcher, rows: float, flags: int, share: float, *, least: float = 0.0
+) -> bool:
+    """Return whether rows are so few that so many flags are best summed within their bounds."""
+    most = min(max(_OF_FLAGS[curator.neighbors] * flags**2, least), _HOPELESS)
+    return _noise_within(curator, rows, flags, share) > most
 
 
 def _noise_within(curator: Searcher, rows: float, columns: int, share: float) -> float:
