@@ -29,7 +29,7 @@ from mixed_tables import column
 
 import prolate
 
-MEANS = import_module("prolate.estimators.mean")
+TABLES = import_module("prolate.estimators.tables")
 BUDGET = prolate.Budget(epsilon=1, delta=1e-6)
 KINDS = (
     *("normal", "normal", "normal", "normal", "lognormal", "lognormal", "money", "uniform"),
@@ -41,7 +41,7 @@ FEW = "flag .52", "flag .12", "flag .01", "ages", "costs", "counts", "answers", 
 
 def together():
     """Return a context in which columns are not counted each by itself."""
-    return mock.patch.object(MEANS, "find_kinds", return_value=None)
+    return mock.patch.object(TABLES, "find_kinds", return_value=None)
 
 
 def eight(rng: np.random.Generator, n: int = 20_000) -> pd.DataFrame:

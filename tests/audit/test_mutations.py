@@ -294,8 +294,8 @@ def ends_at_half_their_price(patch: pytest.MonkeyPatch) -> None:
 
 
 def ends_as_far_as_rows(patch: pytest.MonkeyPatch) -> None:
-    means = import_module("prolate.estimators.mean")
-    honest = means.mean_between_ends
+    tables = import_module("prolate.estimators.tables")
+    honest = tables.mean_between_ends
 
     def as_far(curator: Any, shape: Any, *arguments: Any) -> Any:
         door = curator
@@ -304,7 +304,7 @@ def ends_as_far_as_rows(patch: pytest.MonkeyPatch) -> None:
         far = max(np.nan_to_num(np.abs(rows)).max() for rows in door._rows.source.blocks())
         return honest(curator, replace(shape, center=shape.center + 1e-12 * far), *arguments)
 
-    patch.setattr(means, "mean_between_ends", as_far)
+    patch.setattr(tables, "mean_between_ends", as_far)
 
 
 @pytest.mark.parametrize("fault", [ends_at_half_their_price, ends_as_far_as_rows])
@@ -320,8 +320,8 @@ def test_a_fault_of_columns_with_ends_of_their_own_is_seen(fault, monkeypatch) -
 @pytest.mark.parametrize("fault", [an_interval_at_half_its_price, an_interval_as_long_as_its_rows])
 def test_a_fault_of_a_column_with_a_sum_of_its_own_is_seen(fault, name, monkeypatch) -> None:
     """Noise may decide that it has none: one of eight tapes is enough."""
-    means = import_module("prolate.estimators.mean")
-    monkeypatch.setattr(means, "find_kinds", lambda *_: None)  # as where columns are many
+    tables = import_module("prolate.estimators.tables")
+    monkeypatch.setattr(tables, "find_kinds", lambda *_: None)  # as where columns are many
     look = looks(name, monkeypatch)
     look()
     fault(monkeypatch)

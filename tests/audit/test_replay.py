@@ -21,7 +21,7 @@ from audit.tape import Tape
 from prolate import Budget
 from prolate.estimators.clipping import clipped_mean
 
-means = import_module("prolate.estimators.mean")
+tables = import_module("prolate.estimators.tables")
 
 BUDGET = Budget(epsilon=5, delta=1e-6)  # mu is about 1
 
@@ -80,7 +80,7 @@ def test_columns_are_a_table_of_their_own_in_their_replays(name, relation, monke
 
 def without_counts_of_each_column(patch: pytest.MonkeyPatch) -> None:
     """As where columns are many."""
-    patch.setattr(means, "find_kinds", lambda *_: None)
+    patch.setattr(tables, "find_kinds", lambda *_: None)
 
 
 def test_columns_have_ends_of_their_own_in_their_replays(monkeypatch) -> None:
@@ -89,13 +89,13 @@ def test_columns_have_ends_of_their_own_in_their_replays(monkeypatch) -> None:
     Else the subject would say nothing of that. Noise decides that they have none in one tape of
     five: one of twelve is enough.
     """
-    honest, summed = means.mean_between_ends, []
+    honest, summed = tables.mean_between_ends, []
 
     def mean_between_ends(curator, *arguments):
         summed.append(curator.dimension)
         return honest(curator, *arguments)
 
-    monkeypatch.setattr(means, "mean_between_ends", mean_between_ends)
+    monkeypatch.setattr(tables, "mean_between_ends", mean_between_ends)
     moved = 0.0
     for run in range(12):  # amounts move more at their upper end
         summed.clear()

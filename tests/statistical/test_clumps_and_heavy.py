@@ -77,7 +77,7 @@ def test_it_is_clipped_with_the_others(monkeypatch) -> None:
         unknown, "heavy_columns", lambda raised, *_, **__: np.zeros(raised.size, dtype=bool)
     )
     monkeypatch.setattr(averaged, "long_columns", lambda *_, **__: None)
-    monkeypatch.setattr(import_module("prolate.estimators.mean"), "find_kinds", lambda *_: None)
+    monkeypatch.setattr(import_module("prolate.estimators.tables"), "find_kinds", lambda *_: None)
     assert ratio(incomes, 0.5) > 2.0
 
 

@@ -439,7 +439,7 @@ def test_rows_that_are_equally_long_are_no_tilted_ones():
 
 def test_the_same_test_fails_for_tails_that_never_end(monkeypatch):
     """Planted faults: of the curves that a tail may follow, none ends at once; and together."""
-    monkeypatch.setattr(import_module("prolate.estimators.mean"), "find_kinds", lambda *_: None)
+    monkeypatch.setattr(import_module("prolate.estimators.tables"), "find_kinds", lambda *_: None)
     monkeypatch.setattr(curves, "_SLOPES", np.geomspace(0.2, 60.0, 28))
     curves.curves.cache_clear()
     try:

@@ -78,7 +78,7 @@ def test_no_column_of_many_magnitudes_is_lost(monkeypatch: pytest.MonkeyPatch) -
 
 def test_flags_are_lost_where_rare_values_are_taken_to_be_of_one_size(monkeypatch) -> None:
     """Planted faults: they are, and each column is not counted by itself."""
-    monkeypatch.setattr(import_module("prolate.estimators.mean"), "find_kinds", lambda *_: None)
+    monkeypatch.setattr(import_module("prolate.estimators.tables"), "find_kinds", lambda *_: None)
 
     def nothing(view, rows, center, half, step, *, relative):
         return step, step > 0, np.zeros(step.size)

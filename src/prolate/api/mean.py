@@ -226,14 +226,8 @@ def mean(
     def estimate(curator: Curator) -> Estimate:
         at, spread = vectors(curator.columns)
         if method == "auto" and part != "optimal":
-            return estimators.mean(
-                curator,
-                error_norm=p,
-                clip=part,
-                center=at,
-                scale=spread,
-                rotate=rotation == "auto",
-            )
+            asked = estimators.Asked(p, part, at, spread, rotate=rotation == "auto")
+            return estimators.mean(curator, asked)
         if at is not None and spread is not None:
             return estimators.elliptical_mean(
                 curator, center=at, scale=spread, error_norm=p, clip=part

@@ -1,5 +1,6 @@
 """What to ask of the rows, and what to make of the answers. Never sees a row."""
 
+from prolate.estimators.asked import Asked
 from prolate.estimators.covariance import covariance
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.gaussian_ellipse import elliptical_mean, elliptical_sum
@@ -10,6 +11,7 @@ from prolate.estimators.variance import variance
 from prolate.estimators.within_bounds import bounded_mean
 
 __all__ = [
+    "Asked",
     "Estimate",
     "bounded_mean",
     "bounded_sum",

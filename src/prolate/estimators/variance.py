@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator, Searcher
+from prolate.estimators.asked import Asked
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.squares import NORMAL, mean_squares
@@ -67,7 +68,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         The p of the l_p error of the variances that is to be small.
     """
     if curator.are_flags:
-        return _of_flags(mean(curator, error_norm=error_norm))
+        return _of_flags(mean(curator, Asked(error_norm)))
     rows = count_rows(curator, again=True)
     if are_bounded(curator):
         flags = seen_flags(curator, rows)

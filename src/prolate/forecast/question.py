@@ -140,7 +140,7 @@ class Question:
         clip = self.clip
         if clip == "optimal":
             raise InputError("clip='optimal' is for method='gaussian-ellipse'; use clip='auto'.")
-        return lambda curator: estimators.mean(curator, error_norm=p, clip=clip)
+        return lambda curator: estimators.mean(curator, estimators.Asked(p, clip))
 
     def _ellipse(self, n: int, budget: Budget) -> Expectation:
         """Return the expectation of the mechanism with known scales, in closed form."""

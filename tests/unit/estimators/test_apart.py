@@ -10,12 +10,10 @@ import prolate
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators import mean
-from prolate.estimators.estimate import Estimate
 from prolate.estimators.portion import Portion
 from prolate.estimators.search.apart import (
     heavy_columns,
     heavy_portion,
-    joined,
     ruling_portion,
 )
 from prolate.estimators.search.shape import Shape
@@ -179,20 +177,6 @@ def test_bounds_and_neighbors_are_the_tables() -> None:
     assert portion.bounds is not None
     assert portion.bounds[0].tolist() == [-7.0, -8.0]
     assert portion.neighbors == "add-remove"
-
-
-def test_estimates_are_joined_in_the_columns_order() -> None:
-    one, two, three = np.array([1.0]), np.array([2.0, 3.0]), np.array([4.0, 5.0])
-    heavy = Estimate(one, one, None, 10.0, ("a", "few: 9 %", "b"), {"radius": 1.0}, one)
-    others = Estimate(two, three, two, 11.0, ("b", "few: 8 %"), {"radius": 2.0}, three)
-    found = joined(np.array([1]), heavy, others)
-    assert found.value.tolist() == [2.0, 1.0, 3.0]
-    assert found.noise_std is not None
-    assert found.noise_std.tolist() == [4.0, 1.0, 5.0]
-    assert found.sampling_std is None
-    assert found.rows == 11.0
-    assert found.warnings == ("b", "few: 8 %", "a")
-    assert found.details == {"radius": 2.0, "columns_apart": 1}
 
 
 def incomes(n: int, d: int, seed: int = 0) -> np.ndarray:

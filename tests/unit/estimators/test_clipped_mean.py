@@ -42,8 +42,8 @@ def test_skewed_columns_in_small_units_count_where_errors_are_relative(monkeypat
             found.append(np.sqrt(np.mean((made.estimate - rows.mean(axis=0))[1:] ** 2)))
         return np.array(found)
 
-    means = import_module("prolate.estimators.mean")
-    monkeypatch.setattr(means, "find_kinds", lambda *_: None)  # together, as many columns are
+    tables = import_module("prolate.estimators.tables")
+    monkeypatch.setattr(tables, "find_kinds", lambda *_: None)  # together, as many columns are
     right = errors()
     module = import_module("prolate.estimators.clipping.clipped_mean")
     monkeypatch.setattr(module, "error_unit", lambda scale, _: np.ones(scale.size))

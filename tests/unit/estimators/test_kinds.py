@@ -20,7 +20,7 @@ from prolate.estimators.search.shape import Shape
 from prolate.sources import open_source
 from prolate.theory import RELATIVE
 
-MEANS = import_module("prolate.estimators.mean")
+TABLES = import_module("prolate.estimators.tables")
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 
 
@@ -60,7 +60,7 @@ def test_errors_are_smaller_than_of_columns_clipped_together(neighbors, monkeypa
     errors, stated = errors_of(rows, neighbors=neighbors)
     assert np.mean(np.abs(stated) < 1.96) > 0.9
     assert np.max(np.abs(stated)) < 5.0
-    monkeypatch.setattr(MEANS, "find_kinds", lambda *_: None)  # a planted fault
+    monkeypatch.setattr(TABLES, "find_kinds", lambda *_: None)  # a planted fault
     together, _ = errors_of(rows, neighbors=neighbors)
     print(neighbors, rms(errors), rms(together))
     assert rms(errors) < 0.75 * rms(together)
@@ -157,7 +157,7 @@ def test_in_any_unit(p: float | str, unit: float) -> None:
 @pytest.mark.parametrize("bulk", ["single value", "next to nothing"])
 def test_rare_values_that_are_lost_keep_their_first_mean(bulk, monkeypatch) -> None:
     """A table of its own may show none of them, for its part of the budget."""
-    learn, mean_of_all = MEANS.learn_shape, MEANS._mean_of_all
+    learn, by_ways = TABLES.learn_shape, TABLES.mean_by_ways
 
     def lost(view, *args, **options) -> tuple[object, object]:
         searched, shape = learn(view, *args, **options)
@@ -167,17 +167,17 @@ def test_rare_values_that_are_lost_keep_their_first_mean(bulk, monkeypatch) -> N
             return searched, replace(shape, constant=np.ones(1, dtype=bool))
         return searched, replace(shape, constant=None, spread=1e-4 * shape.spread)
 
-    def nothing(view, shape, **options) -> Estimate:
-        if shape.center.size > 1:
-            return mean_of_all(view, shape, **options)
+    def nothing(case) -> Estimate:
+        if case.shape.center.size > 1:
+            return by_ways(case)
         none = np.zeros(1)
-        return Estimate(none, 1e-9 + none, none, shape.rows, clipping_std=none)
+        return Estimate(none, 1e-9 + none, none, case.shape.rows, clipping_std=none)
 
-    monkeypatch.setattr(MEANS, "learn_shape", lost)
-    monkeypatch.setattr(MEANS, "_mean_of_all", nothing)
+    monkeypatch.setattr(TABLES, "learn_shape", lost)
+    monkeypatch.setattr(TABLES, "mean_by_ways", nothing)
     rows = [table(seed) for seed in range(6)]
     assert np.max(np.abs(errors_of(rows)[1][:, 2])) < 5.0
-    monkeypatch.setattr(MEANS, "_AWAY", np.inf)  # a planted fault
+    monkeypatch.setattr(TABLES, "_AWAY", np.inf)  # a planted fault
     assert np.max(np.abs(errors_of(rows)[1][:, 2])) > 10.0
 
 

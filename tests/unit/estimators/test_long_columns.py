@@ -15,7 +15,7 @@ BUDGET = Budget(rho=0.5)
 @pytest.fixture(autouse=True)
 def _without_counts_of_each_column(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where columns are many, or their counts are noisy."""
-    module = import_module("prolate.estimators.mean")
+    module = import_module("prolate.estimators.tables")
     monkeypatch.setattr(module, "find_kinds", lambda *_: None)
 
 

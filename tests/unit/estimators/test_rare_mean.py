@@ -9,6 +9,7 @@ import scipy.sparse
 import prolate
 from prolate import Budget, demo
 from prolate.curator import Curator
+from prolate.estimators.asked import Asked
 from prolate.estimators.clipping.gains import Gains
 from prolate.estimators.mean import mean
 from prolate.estimators.search import zoom
@@ -64,7 +65,7 @@ def sparse_rows(draw) -> np.ndarray:
 def radii_apart(rows: np.ndarray, neighbors: str = "replace") -> float:
     """The sensitivity of the last sum, over its radius."""
     curator = Curator(open_source(rows), prolate.Budget(rho=0.5), neighbors=neighbors, seed=0)
-    mean(curator, error_norm=1.0)
+    mean(curator, Asked(1.0))
     return curator.receipt[-1].sensitivity / RADIUS
 
 
@@ -164,7 +165,7 @@ def test_items_of_half_the_rows_are_not_lost_where_rows_are_few(rho):
     rows = scipy.sparse.csr_array((np.random.default_rng(0).random((4096, 512)) < often) * 1.0)
     truth, source = rows.mean(axis=0), open_source(rows)
     found = [
-        mean(Curator(source, prolate.Budget(rho=rho), seed=seed), error_norm=1.0).value
+        mean(Curator(source, prolate.Budget(rho=rho), seed=seed), Asked(1.0)).value
         for seed in range(60, 90)
     ]
     error = np.abs(np.array(found) - truth).sum(axis=1)

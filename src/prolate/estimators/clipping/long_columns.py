@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from prolate.curator import Searcher
 from prolate.estimators.clipping.tilt import Tilt
 from prolate.estimators.estimate import FoundMean
+from prolate.estimators.joined import scattered
 from prolate.estimators.lengths.beyond import Beyond
 from prolate.estimators.lengths.expected import Expected
 from prolate.estimators.lengths.interval import skewed_mean
@@ -161,8 +162,8 @@ def means_apart(
     """
     share = min(share, table.remaining)
     size = shape.spread / scale
-    rest = np.delete(np.arange(scale.size), long.index)
-    value, noise, variation, clipping, guessed = np.zeros((5, scale.size))
+    places: list[Integers] = []
+    parts: list[tuple[Floats | float, ...]] = []
     for column, part in zip(long.index.tolist(), long.part.tolist(), strict=True):
         portion = Portion.of(table, np.array([column]), part * share, sample=shape.sample)
         own, known = with_shape(portion, shape)
@@ -175,16 +176,20 @@ def means_apart(
             others=float(np.linalg.norm(np.delete(size, column))),
             share=1.0,
         )
-        here = slice(column, column + 1)
-        value[here], noise[here], variation[here] = alone.value, alone.noise_std, math.sqrt(square)
-        guessed[here] = np.hypot(alone.guessed, unseen)
-        clipping[here] = np.hypot(alone.doubt, guessed[here])
+        guessed = np.hypot(alone.guessed, unseen)
+        doubt = np.hypot(alone.doubt, guessed)
+        places.append(portion.index)
+        parts.append((alone.value, alone.noise_std, math.sqrt(square), doubt, guessed))
+    rest = np.delete(np.arange(scale.size), long.index)
     left = (1.0 - float(np.sum(long.part))) * share
     portion = Portion.of(table, rest, left, sample=shape.sample)
     found = others(*with_shape(portion, shape), scale[rest])
-    value[rest], noise[rest], variation[rest] = found.value, found.noise_std, found.variation
-    clipping[rest] = 0.0 if found.clipping_std is None else found.clipping_std
-    guessed[rest] = 0.0 if found.guessed is None else found.guessed
+    places.append(rest)
+    losses = (0.0 if each is None else each for each in (found.clipping_std, found.guessed))
+    parts.append((found.value, found.noise_std, found.variation, *losses))
+    value, noise, variation, clipping, guessed = (
+        scattered(places, each) for each in zip(*parts, strict=True)
+    )
     return replace(
         found,
         value=value,

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher, Table
-from prolate.estimators.estimate import Estimate
 from prolate.estimators.portion import Portion
 from prolate.estimators.present import present_portion
 from prolate.estimators.search.shape import Shape
@@ -29,7 +28,6 @@ __all__ = [
     "are_heavy",
     "heavy_columns",
     "heavy_portion",
-    "joined",
     "ruling_portion",
     "with_shape",
 ]
@@ -135,30 +133,3 @@ def with_shape(portion: Portion, shape: Shape) -> tuple[Table, Shape]:
     part = float(known.part[0])
     table = present_portion(portion, known.rows, part)
     return table, replace(known, rows=part * known.rows, sample=table.sampled(), part=None)
-
-
-def joined(index: Integers, theirs: Estimate, others: Estimate) -> Estimate:
-    """Return the estimate of all columns, by that of the columns `index` and that of the others."""
-
-    def both(one: Floats, other: Floats) -> Floats:
-        found = np.empty(one.size + other.size)
-        heavy = np.isin(np.arange(found.size), index)
-        found[heavy], found[~heavy] = one, other
-        return found
-
-    def if_known(one: Floats | None, other: Floats | None) -> Floats | None:
-        return None if one is None or other is None else both(one, other)
-
-    said: dict[str, str] = {}
-    for text in (*others.warnings, *theirs.warnings):  # what is said of both, if with other numbers
-        said.setdefault(text.partition(":")[0], text)
-    summed_alone = index.size + others.details.get("columns_apart", 0)
-    return Estimate(
-        value=both(theirs.value, others.value),
-        noise_std=if_known(theirs.noise_std, others.noise_std),
-        sampling_std=if_known(theirs.sampling_std, others.sampling_std),
-        clipping_std=if_known(theirs.clipping_std, others.clipping_std),
-        rows=others.rows,
-        warnings=tuple(said.values()),
-        details={**others.details, "columns_apart": summed_alone},
-    )
