@@ -212,8 +212,8 @@ def test_relative_errors_are_alike_whatever_the_units(capsys) -> None:
     assert noise.max() < 2.5 * noise.min()  # 1.4 times in the median, 2.2 in the worst of 60
     assert usual.max() > 100.0 * usual.min()
     assert np.abs(release.estimate - rows.mean(axis=0)) / size == pytest.approx(0.0, abs=0.02)
-    assert release.error_norm == 0.0
-    assert Release.from_json(release.to_json()).error_norm == 0.0
+    assert release.error_norm == "relative"
+    assert Release.from_json(release.to_json()).error_norm == "relative"
     print_release(shaped, level=0.95, receipt=False)
     assert "error_norm='relative'" in " ".join(capsys.readouterr().out.split())
     print_release(release, level=0.95, receipt=False)

@@ -85,7 +85,7 @@ def mean(
     budget : Budget
         What the release may cost.
     columns : str, int or sequence of them, optional
-        The columns to use; all by default.
+        The columns to use, by name (or place, in an array); all by default.
     bounds : (lower, upper) or {column: (lower, upper)}, optional
         Public bounds, known without looking at the data. Values outside are clipped to them.
         With ``method="auto"``, and with methods that need bounds, boolean columns have the
@@ -195,12 +195,12 @@ def mean(
     *Shrinkage.* If at least 16 columns are nearly constant, such as the items of shopping
     baskets, means smaller than their noise are shrunk towards the columns' usual value
     (`prolate.estimators.shrink`). `noise_std` is the noise before shrinkage, and
-    ``details["shrunk_columns"]`` is the number of columns treated so.
+    ``details["shrunk_columns"]`` is the number of columns that were moved, if any were.
 
-    *Columns summed alone.* One to three heavy-tailed columns, among others that are not, are
-    summed alone, with a part of the budget. So is a column so large that nearly all of the error
-    would be its own, and a skewed one among others that are not, where rows are many.
-    ``details["columns_apart"]`` is the number of columns summed alone.
+    *Columns apart.* Columns that differ in kind from the others have a part of the budget for
+    themselves: flags of few rows, up to twenty columns of unlike tails, one to three that reach
+    much farther than the others, and one so large that nearly all of the error would be its own.
+    ``details["columns_apart"]`` is their number.
 
     Examples
     --------

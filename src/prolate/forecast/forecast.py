@@ -18,6 +18,7 @@ from prolate.forecast.question import Question
 from prolate.forecast.reading import METHODS, read_question, read_rows
 from prolate.parallel import computed_once
 from prolate.sources.threads import ignoring
+from prolate.theory import RELATIVE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,9 +45,8 @@ class Forecast:
         The budget of the release.
     method, neighbors : str
         As for `prolate.mean`.
-    error_norm : float
-        The p; 0 for "relative". Errors are then l_2 distances after dividing each column by
-        its `scale`.
+    error_norm : float or "relative"
+        The p. ``"relative"`` errors are l_2 distances after dividing each column by its `scale`.
     noise : float
         Expected distance between the private mean and the mean of the rows: the cost of
         privacy, from noise and clipping together.
@@ -75,7 +75,7 @@ class Forecast:
     budget: Budget
     method: str
     neighbors: Neighbors
-    error_norm: float
+    error_norm: float | Literal["relative"]
     noise: float
     noise_std: Floats
     sampling: float
@@ -239,7 +239,7 @@ def expected_error(
         budget=price,
         method=method,
         neighbors=neighbors,
-        error_norm=question.error_norm,
+        error_norm="relative" if question.error_norm == RELATIVE else question.error_norm,
         noise=found.noise,
         noise_std=found.noise_std,
         sampling=question.sampling(rows),

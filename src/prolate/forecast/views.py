@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from prolate.release.views import aligned, middle_out
 from prolate.release.words import UNEVEN, are_uneven, error_in_words
-from prolate.theory import RELATIVE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +42,8 @@ def cells(forecast: Forecast) -> tuple[list[str], list[list[str]]]:
 
     What each column has is said here where all have the same, else by `column_cells`.
     """
-    per_column = forecast.columns ** (-1.0 / (forecast.error_norm or 2.0))
+    norm = 2.0 if forecast.error_norm == "relative" else forecast.error_norm
+    per_column = forecast.columns ** (-1.0 / norm)
     parts = (
         ("noise", forecast.noise, "private mean to the mean of these rows"),
         ("sampling", forecast.sampling, "mean of these rows to that of the population"),
@@ -54,7 +54,7 @@ def cells(forecast: Forecast) -> tuple[list[str], list[list[str]]]:
         for name, value, meaning in parts
     ]
     header = ["", _error(forecast), "per column", "distance of"]
-    if forecast.error_norm == RELATIVE:
+    if _relative(forecast):
         header[2] += ", in SD"
     if _differ(forecast):
         header.pop(2)
@@ -92,6 +92,10 @@ def _differ(forecast: Forecast) -> bool:
     return bool(np.ptp(question.scale) > 0.0 or np.ptp(question.offset) > 0.0)
 
 
+def _relative(forecast: Forecast) -> bool:
+    return forecast.error_norm == "relative"
+
+
 def _error(forecast: Forecast) -> str:
     return error_in_words(forecast.error_norm).removeprefix("the ")
 
@@ -114,14 +118,14 @@ def notes(forecast: Forecast) -> list[tuple[str, str]]:
     if forecast.question.flags:
         shape = "independent booleans, true in the parts of the rows given"
     found.append(("assumed", f"{shape}; no data is read"))
-    if forecast.error_norm != RELATIVE and are_uneven(*_of_columns(forecast)):
+    if not _relative(forecast) and are_uneven(*_of_columns(forecast)):
         found.append(("advice", UNEVEN))
     return found + [("warning", warning) for warning in forecast.warnings]
 
 
 def _unit(forecast: Forecast) -> str | None:
     """Return in which unit errors are, where it is not just that of the columns."""
-    if forecast.error_norm == RELATIVE:
+    if _relative(forecast):
         own = "; below, those of each column in its own unit" if _differ(forecast) else ""
         return f"standard deviations (SD) of the columns{own}"
     if forecast.question.flags or np.any(forecast.question.scale != 1.0):
@@ -164,7 +168,7 @@ def plain(forecast: Forecast) -> dict[str, Any]:
         "budget": forecast.budget.to_dict(),
         "method": forecast.method,
         "neighbors": forecast.neighbors,
-        "error_norm": "relative" if forecast.error_norm == RELATIVE else forecast.error_norm,
+        "error_norm": forecast.error_norm,
         "noise": forecast.noise,
         "noise_std": forecast.noise_std.tolist(),
         "sampling": forecast.sampling,

@@ -128,10 +128,11 @@ def _read_array_or_none(value: Any, where: str) -> NDArray[np.float64] | None:
     return None if value is None else read_array(value, where)
 
 
-def _read_norm(value: Any, where: str) -> float:
-    """Return the p of an error; 0 for relative ones, as releases had it at first."""
-    named = {"inf": math.inf, "relative": 0.0}
-    return named[value] if isinstance(value, str) and value in named else read_number(value, where)
+def _read_norm(value: Any, where: str) -> float | str:
+    """Return the p of an error, or "relative"."""
+    if value == "relative":
+        return "relative"
+    return math.inf if value == "inf" else read_number(value, where)
 
 
 BUDGET_FIELDS = {"mu": read_number, "composition": read_text, "stated": read_mapping}

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from dataclasses import fields as dataclass_fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,9 +89,8 @@ class Release(Shown):
         Which change to one row, or one person, the guarantee hides; see `prolate.mean`.
     method : str
         How the estimate was computed.
-    error_norm : float
-        The p of the l_p error that the noise was shaped for; 0 for errors relative to the
-        columns' spreads.
+    error_norm : float or "relative"
+        The p of the l_p error that the noise was shaped for, or ``"relative"``.
     receipt : tuple of ReceiptEntry
         Every measurement that was made, and its cost.
     warnings : tuple of str
@@ -132,7 +131,7 @@ class Release(Shown):
     budget: Budget
     neighbors: Neighbors
     method: str
-    error_norm: float = 2.0
+    error_norm: float | Literal["relative"] = 2.0
     receipt: tuple[ReceiptEntry, ...] = ()
     warnings: tuple[str, ...] = ()
     private: bool = True
@@ -151,8 +150,9 @@ class Release(Shown):
                 put(name, frozen(name, getattr(self, name)))
         for name in ("columns", "receipt", "warnings"):
             put(name, tuple(getattr(self, name)))
-        for name in ("n", "error_norm"):
-            put(name, float(getattr(self, name)))
+        put("n", float(self.n))
+        relative = self.error_norm in ("relative", 0.0)  # the first versions stored 0
+        put("error_norm", "relative" if relative else float(self.error_norm))
         put("private", bool(self.private))
         put("details", plain(self.details, "details"))
         self._check()
@@ -167,8 +167,9 @@ class Release(Shown):
                 f"neighbors must be 'replace' or 'add-remove'; got {self.neighbors!r}."
             )
         check_arrays(self)
-        if not math.isfinite(self.n) or not (self.error_norm >= 1.0 or self.error_norm == 0.0):
-            raise ReleaseError("n must be finite, and error_norm at least 1 or (relative) 0.")
+        norm = 1.0 if self.error_norm == "relative" else self.error_norm
+        if not math.isfinite(self.n) or not norm >= 1.0:
+            raise ReleaseError("n must be finite, and error_norm at least 1 or 'relative'.")
         check_paid(self.receipt, self.budget)
 
     def __getitem__(self, column: str) -> float | NDArray[np.float64]:
@@ -329,8 +330,8 @@ class Release(Shown):
         for name in ("clipping_std", "error_covariance", "unit"):
             if fields[name] is None:
                 del fields[name]
-        named = {math.inf: "inf", 0.0: "relative"}
-        fields["error_norm"] = named.get(self.error_norm, self.error_norm)
+        if self.error_norm == math.inf:
+            fields["error_norm"] = "inf"
         fields["budget"] = self.budget.to_dict()
         fields["receipt"] = [asdict(entry) for entry in self.receipt]
         fields["details"] = plain(self.details, "details")

@@ -84,20 +84,20 @@ def subject(release: Release) -> str:
     return f"{what} of {d:,} column{'' if d == 1 else 's'}"
 
 
-def error_in_words(p: float, letter: str = "l") -> str:
+def error_in_words(p: float | str, letter: str = "l") -> str:
     """Return which error the noise is shaped for.
 
     Examples
     --------
-    >>> error_in_words(2.0), error_in_words(0.0)
+    >>> error_in_words(2.0), error_in_words("relative")
     ('the l2 error', 'errors relative to spreads')
     """
-    return f"the {letter}{p:g} error" if p else "errors relative to spreads"
+    return "errors relative to spreads" if p == "relative" else f"the {letter}{p:g} error"
 
 
 def is_uneven(release: Release) -> bool:
     """Return whether the noise is large beside some columns and small beside others."""
-    if release.statistic != "mean" or release.error_norm == 0.0:
+    if release.statistic != "mean" or release.error_norm == "relative":
         return False
     if release.sampling_std is None or release.noise_std is None:
         return False

@@ -111,7 +111,7 @@ def _what(release: Release, keys: Sequence[Key] | None) -> tuple[str, dict[str, 
     """Return the statistic, and the options that are not the usual ones."""
     options: dict[str, Any] = {}
     if release.statistic in _SHAPED and release.error_norm != 2.0:
-        options["error_norm"] = release.error_norm or "relative"
+        options["error_norm"] = release.error_norm
     if release.neighbors != "replace":
         options["neighbors"] = release.neighbors
     if release.method != "auto":

@@ -36,16 +36,16 @@ from prolate.estimators.search.shape import Shape
 from prolate.estimators.shrink import shrink
 from prolate.theory import RELATIVE, optimal_scale
 
-__all__ = ["UNSURE", "mostly_rare_mean", "with_rare_shrunk"]
+__all__ = ["mostly_rare_mean", "unsure", "with_rare_shrunk"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-UNSURE = (
-    "Most columns are nearly constant: what clipping removes from each is a guess, and small means "
-    "are shrunk towards each other, so the intervals of some columns may be too narrow."
+_UNSURE = (
+    "Most columns are nearly constant: what clipping removes from each is a guess{}, so the "
+    "intervals of some columns may be too narrow."
 )
-"""The warning that goes with every such mean."""
+_SHRUNK = ", and small means are shrunk towards each other"
 
 _DIFFER = 0.5  # part of what clipping takes from a column by which that is in doubt
 _AT_LEAST = 0.1  # of what clipping takes from all rows alike
@@ -91,14 +91,25 @@ def mostly_rare_mean(
     return FoundMean(value, noise, rare.details, clipping_std=clipping)
 
 
+def unsure(found: FoundMean) -> str:
+    """Return the warning that goes with every such mean."""
+    return _UNSURE.format(_SHRUNK if "shrunk_columns" in found.details else "")
+
+
 def with_rare_shrunk(first: FirstMean, found: FoundMean, error_norm: float) -> FoundMean:
     """Return a mean, that of its columns of rare values shrunk towards their bulk."""
     rare, median = first.rare, error_norm < 2.0
-    moved = shrink((found.value - first.bulk)[rare], found.noise_std[rare], median=median)
+    before = (found.value - first.bulk)[rare]
+    moved = shrink(before, found.noise_std[rare], median=median)
     value = found.value.copy()
     value[rare] = first.bulk[rare] + moved
-    details = {**found.details, "shrunk_columns": int(np.count_nonzero(rare))}
-    return replace(found, value=value, details=details)
+    return replace(found, value=value, details={**found.details, **_shrunk(before, moved)})
+
+
+def _shrunk(before: Floats, moved: Floats) -> dict[str, int]:
+    """Return how many columns were shrunk, if any were."""
+    count = int(np.count_nonzero(moved != before))
+    return {"shrunk_columns": count} if count else {}
 
 
 def _rare_mean(
@@ -171,7 +182,8 @@ def _rare_mean(
     weight = now / (before + now)  # of the second
     value = (1.0 - weight) * earlier + weight * (bulk + moved / gain)
     noise = np.hypot((1.0 - weight) * first.noise, weight * noise)
-    shrunk = bulk + shrink(value - bulk, noise, median=error_norm < 2.0)
+    moved = shrink(value - bulk, noise, median=error_norm < 2.0)
+    shrunk = bulk + moved
     # Gains are in doubt, and shrinking may be wrong by what it moved.
     clipping_std = np.hypot(_ALLOWED * biased, shrunk - value)
     details = {
@@ -179,7 +191,7 @@ def _rare_mean(
         "safe_radius": expected.safe,
         "mean_factor": even,
         "clipped_fraction": norms.fraction_above(radius, shape.rows),
-        "shrunk_columns": value.size,
+        **_shrunk(value - bulk, moved),
         "one_sided": side is not None,
     }
     return FoundMean(shrunk, noise, details, clipping_std=clipping_std)

@@ -15,7 +15,7 @@ from prolate.estimators.asked import Asked
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.fixed_clip import fixed_clip_mean
-from prolate.estimators.clipping.rare_mean import UNSURE, mostly_rare_mean, with_rare_shrunk
+from prolate.estimators.clipping.rare_mean import mostly_rare_mean, unsure, with_rare_shrunk
 from prolate.estimators.clipping.stated import stated
 from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.lengths.norms import MeasuredNorms
@@ -34,7 +34,7 @@ def mean_together(table: Searcher, shape: Shape, asked: Asked) -> Estimate:
     first, chosen = shape.first, asked.scale is None and asked.clip == "auto"
     if first is not None and first.mostly_rare and asked.clip == "auto":
         found = mostly_rare_mean(table, shape, first, asked.error_norm)
-        return stated(shape.saying(UNSURE), found)
+        return stated(shape.saying(unsure(found)), found)
     # Step 2.
     weigh = partial(_weigh, asked=asked)
     norms = None
