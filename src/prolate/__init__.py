@@ -83,4 +83,4 @@ if Path(*getattr(sys, "argv", [])[:1]).stem not in ("prolate", "-m"):
 
 def __dir__() -> list[str]:
     """Return the names that completion shows, before their first use as well."""
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

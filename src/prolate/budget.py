@@ -224,18 +224,20 @@ class Budget:
         Parameters
         ----------
         parts : int or Fraction
-            What mu is divided by.
+            What mu is divided by, at least 1.
 
         Raises
         ------
         BudgetError
-            If the result is below mu = 1e-6.
+            If `parts` is less than 1, or the result is below mu = 1e-6.
 
         Examples
         --------
         >>> Budget(mu=1).divided(4).mu
         0.25
         """
+        if not parts >= 1:
+            raise BudgetError(f"A budget is divided by 1 or more; got {shown(parts)}.")
         if parts == 1:
             return self  # as it was stated
         exact = Fraction(self.mu) / parts
@@ -251,8 +253,15 @@ class Budget:
     def with_delta(self, delta: float) -> Budget:
         """Return the largest budget with this epsilon and another `delta`.
 
-        It must be stated as epsilon and delta; `stated` remains as it was.
+        `stated` remains as it was.
+
+        Raises
+        ------
+        BudgetError
+            If the budget is not stated as epsilon and delta.
         """
+        if "delta" not in self.stated:
+            raise BudgetError(f"A budget of {self} has no delta to be replaced.")
         smaller = Budget(epsilon=self.stated["epsilon"], delta=delta)
         if self.composition == "zcdp":
             smaller = smaller.for_zcdp()

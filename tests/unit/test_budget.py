@@ -119,6 +119,17 @@ def test_a_smaller_delta_is_kept_in_either_composition() -> None:
         assert 4.9e-7 < smaller.delta_at(epsilon=1) <= 5e-7 * (1.0 + 1e-6)
 
 
+@pytest.mark.parametrize("parts", [0, 0.5, -2, math.nan])
+def test_a_budget_is_never_divided_into_a_larger_one(parts: float) -> None:
+    with pytest.raises(BudgetError, match="1 or more"):
+        Budget(mu=1).divided(parts)
+
+
+def test_a_budget_without_a_delta_has_none_to_replace() -> None:
+    with pytest.raises(BudgetError, match="no delta"):
+        Budget(mu=1).with_delta(1e-6)
+
+
 @pytest.mark.parametrize(
     ("rho", "delta"),
     [(1e-4, 1e-12), (1e-4, 1e-6), (1e-3, 1e-2), (0.01, 1e-6), (0.5, 1e-12), (0.5, 1e-6), (8, 1e-2)],
