@@ -6,8 +6,8 @@ Tables of 5, 12 and 40 booleans (true in 40 % of the rows, in 1 to 50 %, or in 2
 beside normal, log-normal and exponential columns and counts, at epsilon 1, delta 1e-6, with
 relative errors. Printed are root mean square errors of booleans, and of the others, over standard
 deviations (3 at most); the same where booleans are searched like other columns
-(`is_hopeless` and `are_apart` of `search/within.py` say no); and how many of a hundred intervals
-of booleans for noise and clipping hold, with and without.
+(`too_few_to_search` and `are_apart` of `search/flags.py` say no); and how many of a hundred
+intervals of booleans for noise and clipping hold, with and without.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def main() -> None:
             for neighbors in ("replace", "add-remove"):
                 now = measured(n, setting, neighbors, options.runs)
                 with ExitStack() as stack:
-                    for name in ("is_hopeless", "are_apart"):
+                    for name in ("too_few_to_search", "are_apart"):
                         patch = mock.patch.object(MEANS, name, return_value=False)
                         stack.enter_context(patch)
                     before = measured(n, setting, neighbors, options.runs)

@@ -271,8 +271,8 @@ def test_numbers_that_counts_show_to_be_flags_are_summed_within_their_bounds(
     off, stated = errors_of_flags(frame, 10, **given)
     assert np.mean(np.abs(off) < 2.0 * stated) > 0.85
     error = np.sqrt(np.mean(off**2))
-    within = import_module("prolate.estimators.search.within")
-    monkeypatch.setattr(within, "_TOO_NOISY", 0.0)  # a planted fault: nothing is counted
+    flags = import_module("prolate.estimators.search.flags")
+    monkeypatch.setattr(flags, "_TOO_NOISY", 0.0)  # a planted fault: nothing is counted
     lost, _ = errors_of_flags(frame, 10, **given)
     assert np.sqrt(np.mean(lost**2)) > (1.2 if rows < 3000 else 0.9) * error
 

@@ -18,7 +18,7 @@ them, and step 5 is one pass over all.
 Some tables are summed otherwise:
 
 - few columns, or few rows, that are best summed within their public bounds, as flags are
-  (`search/within.py`, `within_bounds.py`);
+  (`search/flags.py`, `search/within.py`, `within_bounds.py`);
 - those of special columns (`tables.py`):
 
   - correlated columns, along their principal axes, where that is asked for (`rotation.py`);
@@ -47,16 +47,9 @@ from prolate.estimators.asked import PLAIN, Asked
 from prolate.estimators.clipping.fixed_clip import CLIPPED
 from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
+from prolate.estimators.search.flags import are_apart, seen_flags, too_few_to_search
 from prolate.estimators.search.learn import learn_shape
-from prolate.estimators.search.within import (
-    FEW_COLUMNS,
-    are_apart,
-    are_bounded,
-    fill_bounds,
-    is_hopeless,
-    seen_flags,
-    window_within,
-)
+from prolate.estimators.search.within import FEW_COLUMNS, are_bounded, fill_bounds, window_within
 from prolate.estimators.shares import plan_shares
 from prolate.estimators.tables import Case, mean_beside_flags, mean_by_ways
 from prolate.estimators.within_bounds import mean_within
@@ -75,7 +68,7 @@ def mean(curator: Curator, asked: Asked = PLAIN) -> Estimate:
     bounded, beside = are_bounded(curator), asked.relative and not asked.rotate
     counted = few and bounded  # where it is searched
     flags = curator.which_flags if counted else seen_flags(curator, rows, beside=beside)
-    if bounded and is_hopeless(curator, rows, flags=bool(flags.all())):
+    if bounded and too_few_to_search(curator, rows, flags=bool(flags.all())):
         return mean_within(curator, rows=rows, error_norm=asked.error_norm)
     if beside and are_apart(curator, rows, flags):
         index = np.flatnonzero(flags)

@@ -24,6 +24,7 @@ from prolate.estimators.ranks.cells import Cells
 from prolate.estimators.ranks.search import Found, RankSearch
 from prolate.estimators.ranks.start import cells_around, mostly_lost
 from prolate.estimators.search.place import locate_coarsely
+from prolate.estimators.shares import sample_rows
 from prolate.queries import EdgesGrid, Histogram, Selected
 
 __all__ = ["quantile"]
@@ -48,8 +49,7 @@ _ROWS_OF_CELL = 2.0  # that a cell should hold, over the noise of its count
 _ON_SAMPLE = 6
 _GROWTH_AFTER = 3.0
 _ROUGH_IN_SAMPLE = 0.01
-_ENOUGH_ROWS, _ENOUGH_NOISE = 12_288, 1000.0
-_CHEAP_VALUES, _MOST_VALUES = 1 << 20, 1 << 25
+_ENOUGH_NOISE = 1000.0  # rows of a sample, over the noise of a count
 _AT_ONCE = 2048  # quantiles whose covariances are worked out together
 _SMALL = 0.03  # noise of ranks, over the rows, that is said to be much
 _HIDDEN, _HIDDEN_FROM_ALL = 0.1, 0.05  # that may hide even how large values are
@@ -135,7 +135,8 @@ def _search(
         interval = locate_coarsely(curator, rows)
         first = cells_around(interval, curator.bounds, rows)
         edge, lost = first.edge, not bounded and mostly_lost(interval)
-    sample = curator if few else curator.sampled(_sample_rows(curator, one_row), rows)
+    enough = sample_rows(curator, noise=one_row, enough=_ENOUGH_NOISE)
+    sample = curator if few else curator.sampled(enough, rows)
     roughly = 0 if sample is curator else _ON_SAMPLE
     total = rows if curator.neighbors == "replace" else None
     pieces = [slice(k, k + _AT_ONCE) for k in range(0, probability.size, _AT_ONCE)]
@@ -206,12 +207,6 @@ def _count(curator: Curator, edge: Floats, share: float, label: str) -> tuple[Fl
     measured = curator.measure(query, share=share, label=label)
     counts = measured.values.reshape(histogram.shape)[where.reshape(-1)]
     return counts / curator.fraction, measured.std / curator.fraction
-
-
-def _sample_rows(curator: Curator, one_row: float) -> float:
-    """Return how many rows are enough for the first looks; infinite where too many to hold."""
-    wanted = max(_ENOUGH_ROWS, _ENOUGH_NOISE * one_row, _CHEAP_VALUES / curator.dimension)
-    return wanted if wanted * curator.dimension <= _MOST_VALUES else math.inf
 
 
 def _stds(

@@ -240,11 +240,23 @@ def present_location(curator: Searcher, share: float, part: float) -> float:
     return min(share / part**2, max(share, _LOCATION[1] * curator.remaining))
 
 
-def sample_rows(curator: Searcher) -> float:
-    """Return how many rows are enough to search; infinite where too many to hold."""
+def sample_rows(
+    curator: Searcher, *, noise: float | None = None, enough: float = _ENOUGH_NOISE
+) -> float:
+    """Return how many rows are enough to search; infinite where too many to hold.
+
+    Parameters
+    ----------
+    curator : Searcher
+    noise : float, optional
+        Of a count, in rows; by default of one in each column, for all that is left.
+    enough : float
+        Times that noise, as many rows are enough.
+    """
     d = curator.dimension
-    noise = math.sqrt(rows_changed(curator.neighbors) * d) / curator.mu_of(curator.remaining)
-    wanted = max(_ENOUGH_ROWS, _ENOUGH_NOISE * noise, _CHEAP_VALUES / d)
+    if noise is None:
+        noise = math.sqrt(rows_changed(curator.neighbors) * d) / curator.mu_of(curator.remaining)
+    wanted = max(_ENOUGH_ROWS, enough * noise, _CHEAP_VALUES / d)
     return wanted if wanted * d <= _MOST_VALUES else math.inf
 
 

@@ -26,10 +26,10 @@ from prolate.estimators.joined import join
 from prolate.estimators.portion import Portion
 from prolate.estimators.rotation import find_rotation, turned_mean
 from prolate.estimators.search.apart import are_heavy, heavy_portion, ruling_portion, with_shape
+from prolate.estimators.search.flags import part_of_flags
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.search.within import part_of_flags
 from prolate.estimators.within_bounds import mean_within
 
 __all__ = ["mean_beside_flags", "mean_by_ways"]

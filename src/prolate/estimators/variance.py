@@ -30,11 +30,12 @@ from prolate.estimators.estimate import Estimate
 from prolate.estimators.mean import mean
 from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.search.alike import likely_scale, raised_spread
+from prolate.estimators.search.flags import seen_flags, too_few_to_search
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import RareColumn, rare_column_variance
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.variances import with_variances
-from prolate.estimators.search.within import are_bounded, is_hopeless, seen_flags
+from prolate.estimators.search.within import are_bounded
 from prolate.estimators.within_bounds import variance_within
 from prolate.theory import RELATIVE
 
@@ -72,7 +73,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     rows = count_rows(curator, again=True)
     if are_bounded(curator):
         flags = seen_flags(curator, rows)
-        if is_hopeless(curator, rows, flags=bool(flags.all())):
+        if too_few_to_search(curator, rows, flags=bool(flags.all())):
             return variance_within(curator, rows=rows, error_norm=error_norm)
     table, shape = learn_shape(curator, rows, relative=error_norm == RELATIVE)
     if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:

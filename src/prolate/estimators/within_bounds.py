@@ -1,7 +1,7 @@
 """Means and variances of columns within their public bounds, from sums around the middle of these.
 
 Such a sum needs no search and is never lost, however few the rows are and however rare a value is.
-So it is best for flags, and for rows that are too few to be searched (`search/within.py`).
+So it is best for flags, and for rows that are too few to be searched (`search/flags.py`).
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.standardize import standardize
 from prolate.estimators.search.place import place
 from prolate.estimators.search.spread import LARGEST
+from prolate.estimators.shares import one_row_noise, share_for
 
 __all__ = ["Found", "search"]
 
@@ -192,13 +193,12 @@ def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats
     if noise > _HOPELESS:
         return None
     if noise > _COARSE_FEATURES:
-        left = sample.remaining
         there = place(
             features,
             rows,
-            magnitude_share=left * _coarse(sample, rows, k, _MAGNITUDES),
-            share=left * _coarse(sample, rows, k, _PLACES),
-            most=left * _PLACES_MOST,
+            magnitude_share=_coarse(sample, rows, k, _MAGNITUDES),
+            share=_coarse(sample, rows, k, _PLACES),
+            most=_PLACES_MOST * sample.remaining,
         )
         centers, spreads, seen = there.center, there.spread, ~there.narrow
     else:
@@ -217,9 +217,9 @@ def _share(
 
 
 def _coarse(curator: Curator, rows: float, columns: int, wanted: tuple[float, float]) -> float:
-    """Return the share that makes counts noisy by this part of the rows, or the most."""
-    cost = rows_changed(curator.neighbors) * columns / (curator.budget.mu * max(rows, 1.0)) ** 2
-    return max(min(cost / wanted[0] ** 2, wanted[1]), _LEAST)
+    """Return the share of coarse counts: it makes the wanted noise, or is the most of the rest."""
+    noise = math.sqrt(columns) * one_row_noise(curator, rows)
+    return curator.remaining * share_for(noise, *wanted)
 
 
 def _sample_size(curator: Curator) -> float:

@@ -1,6 +1,6 @@
-"""Whether columns are best summed within their public bounds.
+"""Where most values of columns within public bounds are, and whether they fill these.
 
-They are if their values fill these, or are too few to show that they do not.
+If they do, a sum within the bounds is best (`within_bounds.py`).
 """
 
 from __future__ import annotations
@@ -8,26 +8,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Searcher
-from prolate.estimators.columns import SomeColumns
-from prolate.estimators.neighbors import radii_apart
+from prolate.curator import Searcher
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import one_row_noise, share_for
 from prolate.queries import Histogram, LinearGrid
 
 __all__ = [
     "FEW_COLUMNS",
-    "are_apart",
     "are_bounded",
     "fill_bounds",
-    "is_hopeless",
-    "part_of_flags",
-    "seen_flags",
     "window_within",
 ]
 
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Window = tuple[Floats, Floats]
 
 _SHARE = 0.09, 0.1  # wanted noise of each look, and its largest share
@@ -39,15 +32,6 @@ _REACHES = 7.0  # spreads between bounds, of a column that is best summed within
 # ... or of a few, where a search may lose rare values; or noise over the spreads that is little.
 _RARE_REACHES, _LITTLE = 20.0, 0.01
 
-# Noise of a sum within bounds, over half of their width, from which on no search does better; of
-# flags times the squared number of columns, for each neighbor relation.
-_BESIDE = 0.004  # at least, where flags are beside others
-_SEARCHED = 2.0  # share of a column that is searched, over that of a flag
-_HOPELESS, _OF_FLAGS = 0.18, {"replace": 6e-5, "add-remove": 1.5e-4}
-
-_AT_ENDS, _TOO_NOISY = (0.06, 0.05), 0.2  # wanted noise of that look, largest share, and noise
-_CLOSE, _SURE = 1e-9, 2.0  # to an end, and deviations of noise
-
 FEW_COLUMNS = 4
 """So many are summed within public bounds where rows are few, or a search says little."""
 
@@ -55,92 +39,6 @@ FEW_COLUMNS = 4
 def are_bounded(curator: Searcher) -> bool:
     """Return whether every column has public bounds."""
     return curator.bounds is not None and bool(np.all(np.isfinite(curator.bounds)))
-
-
-def seen_flags(curator: Curator, rows: float, *, beside: bool = False) -> Bools:
-    """Return which columns are flags, by their types or as counts show: shape (d,).
-
-    Numbers within 0 and 1 are counted that are neither, but only where rows are so few that flags
-    are best summed within these bounds, and all columns may be flags.
-
-    Parameters
-    ----------
-    curator : Curator
-    rows : float
-        Their number, or a private estimate of it.
-    beside : bool
-        Whether to look for flags beside other columns, too.
-    """
-    known = curator.which_flags
-    if curator.bounds is None:
-        return known
-    maybe = ~known & (curator.bounds[0] == 0.0) & (curator.bounds[1] == 1.0)
-    index = np.flatnonzero(maybe)
-    all_may = bool(np.all(known | maybe))
-    if not index.size or not (beside or all_may):
-        return known
-    left, root = curator.remaining, float(np.sqrt(index.size))
-    if not _few_for_flags(curator, rows, index.size, left, least=0.0 if all_may else _BESIDE):
-        return known
-    share = left * share_for(root * one_row_noise(curator, rows, left), *_AT_ENDS)
-    noise = one_row_noise(curator, rows, share)  # of all columns together
-    if noise > _TOO_NOISY:
-        return known
-    start = np.full(index.size, _CLOSE)
-    query = Histogram(LinearGrid(start, 1.0 - 2.0 * start, 1))
-    measured = SomeColumns(curator, index).measure(query, share=share, label="between 0 and 1")
-    between = measured.values.reshape(query.shape)[:, 1] / max(rows, 1.0)
-    if root * noise > _TOO_NOISY:
-        between = np.full(index.size, np.mean(between))
-    else:
-        noise *= root
-    seen = known.copy()
-    seen[index] = between < 0.5 - _SURE * noise
-    return seen
-
-
-def is_hopeless(curator: Searcher, rows: float, *, flags: bool) -> bool:
-    """Return whether rows with public bounds are too few to search for anything narrower.
-
-    Rare flags are told by a search that sees them, which takes the more rows the more columns
-    share a count's noise; a sum within bounds is as noisy for all.
-    """
-    d, left = curator.dimension, curator.remaining
-    if flags:
-        return _few_for_flags(curator, rows, d, left)
-    return _noise_within(curator, rows, d, left) > _HOPELESS
-
-
-def are_apart(curator: Curator, rows: float, flags: Bools) -> bool:
-    """Return whether flags are a table of their own, since rows are too few to search for them.
-
-    Where others are beside them, and errors are relative: these are small for neither unless both
-    are told.
-    """
-    count = int(np.count_nonzero(flags))
-    if not 0 < count < flags.size:
-        return False
-    share = part_of_flags(count, flags.size) * curator.remaining
-    return _few_for_flags(curator, rows, count, share, least=_BESIDE)
-
-
-def part_of_flags(flags: int, columns: int) -> float:
-    """Return the part of a budget for flags among some columns: others must be searched, too."""
-    return flags / (flags + _SEARCHED * (columns - flags))
-
-
-def _few_for_flags(
-    curator: Searcher, rows: float, flags: int, share: float, *, least: float = 0.0
-) -> bool:
-    """Return whether rows are so few that so many flags are best summed within their bounds."""
-    most = min(max(_OF_FLAGS[curator.neighbors] * flags**2, least), _HOPELESS)
-    return _noise_within(curator, rows, flags, share) > most
-
-
-def _noise_within(curator: Searcher, rows: float, columns: int, share: float) -> float:
-    """Return the noise of columns' sums within bounds for a share, over half of their widths."""
-    apart = radii_apart(curator.neighbors) * float(np.sqrt(columns))
-    return apart / (curator.mu_of(share) * max(rows, 1.0))
 
 
 def window_within(curator: Searcher, rows: float) -> Window | None:
