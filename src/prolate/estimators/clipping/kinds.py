@@ -5,7 +5,9 @@ flags tilt it. Counts of each column's values show where that column is best cli
 lost there (`lengths/side_tail.py`): a flag at its two values, an income far out on one side. That
 costs a part of the budget for each column that goes with the length of its interval, and all of
 these add up. Columns that are alike on both sides need less together, clipped by the length of
-their rows. So columns are divided as makes the whole need least (docs/accuracy.md):
+their rows. And if all are alike, on one side, too, what clipping takes is well foreseen. So these
+are clipped together, and other columns are divided as makes the whole need least
+(docs/accuracy.md):
 
 - some are clipped between ends of their own: public bounds where they are near, or those of least
   noise and doubt;
@@ -47,7 +49,14 @@ _SKEWED = 1.25  # times how uneven columns are, by which rows clipped together n
 _UNEVEN = 10.0  # times a kurtosis, by how much more uneven a column is than those with it
 _ALONE = 1.3  # times half a step, that a column of rare values needs
 _LITTLE, _OF_LITTLE = 0.03, 10.0  # of what all need: such a table finds nothing; its kurtosis
+_ALIKE, _BETTER = 8.0, 0.9  # kurtoses over each other; what a division needs, over all together
+_FEWEST = 1e-6  # part of the rows that have a rare value
 _SMALLEST = 1e-100  # size, over the largest
+
+
+def _usual(square: Floats, uneven: Floats) -> float:
+    """Return how uneven columns are on average, by what they add to squared lengths."""
+    return float(np.average(uneven, weights=square))
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +226,11 @@ class _Columns:
         uneven[sides.index] = np.abs(right - left) / (right + left)
         little = self.rare & (needs < _LITTLE * np.sum(needs))
         together, total = self._together(size**power, unit, kurtosis, uneven, needs, little)
+        kurtosis, uneven = self._with_rare(kurtosis, uneven)
+        if np.max(kurtosis) < _ALIKE * np.min(kurtosis):
+            alike = self._needed(size**power, unit, kurtosis, uneven)
+            if total > _BETTER * alike:
+                together = np.ones(d, dtype=np.bool_)
         return _Division(ends, size, needs, total, np.flatnonzero(~together))
 
     def _together(
@@ -241,17 +255,32 @@ class _Columns:
             chosen = order[:count]
             if not np.all(np.isfinite(kurtosis[chosen])):
                 break
-            square = weight[chosen] * unit[chosen]
-            usual = float(np.average(uneven[chosen], weights=square))
-            odd = 1.0 + _UNEVEN * np.maximum(uneven[chosen] - usual, 0.0)
-            varies = np.sqrt(np.sum(square**2 * (odd * kurtosis[chosen] - 1.0)))
-            length = np.sqrt(np.sum(square) + _DEVIATIONS * varies)
-            noises = float(np.sum(weight[chosen])) ** (1.0 - 0.5 * self.power)
-            needed = (1.0 + _SKEWED * usual) * float(length**self.power) * noises
+            usual = _usual(weight[chosen] * unit[chosen], uneven[chosen])
+            needed = self._needed(weight[chosen], unit[chosen], kurtosis[chosen], uneven[chosen])
+            needed *= 1.0 + _SKEWED * usual
             needed += float(np.sum(needs)) - float(np.sum(needs[chosen]))
             if needed < total:
                 best, total = np.isin(np.arange(weight.size), chosen), needed
         return best, total
+
+    def _needed(self, weight: Floats, unit: Floats, kurtosis: Floats, uneven: Floats) -> float:
+        """Return what columns need that are clipped together, as symmetric rows are."""
+        square = weight * unit
+        odd = 1.0 + _UNEVEN * np.maximum(uneven - _usual(square, uneven), 0.0)
+        varies = np.sqrt(np.sum(square**2 * (odd * kurtosis - 1.0)))
+        length = np.sqrt(np.sum(square) + _DEVIATIONS * varies)
+        noises = float(np.sum(weight)) ** (1.0 - 0.5 * self.power)
+        return float(length**self.power * noises)
+
+    def _with_rare(self, kurtosis: Floats, uneven: Floats) -> tuple[Floats, Floats]:
+        """Return kurtoses and how uneven columns are, those of rare values as of flags."""
+        first = self.shape.first
+        if first is None or not self.rare.any():
+            return kurtosis, uneven
+        away = np.abs(first.value - first.bulk)[self.rare] / first.step[self.rare]
+        kurtosis, uneven = kurtosis.copy(), uneven.copy()
+        kurtosis[self.rare], uneven[self.rare] = 1.0 / np.clip(away, _FEWEST, 1.0), 1.0
+        return kurtosis, uneven
 
     def _reach_of_rare(self) -> Floats:
         """Return what columns of rare values reach by themselves, in spreads; of others 0."""
