@@ -22,7 +22,7 @@ from prolate._sklearn import (
     warn_if_among,
 )
 from prolate.api.options import Engine
-from prolate.api.regress import REGRESSION_METHODS, line_job, line_method
+from prolate.api.regress import REGRESSION_METHODS, regression_job
 from prolate.arguments import Bounds
 from prolate.budget import Neighbors
 from prolate.calls import explained
@@ -214,27 +214,20 @@ class LinearRegression(Regressor):
             If the ledger refuses the charge.
         """
         price = stated_budget(self)
-        measure = line_method(
+        job = regression_job(
             method=self.method,
             accounting=self.accounting,
             fit_intercept=self.fit_intercept,
             alpha=self.alpha,
             neighbors=self.neighbors,
             counted=max_rows is not None,
+            bounded=self.bounds is not None,
         )
         labels = [] if unit is None else [unit]
         source = _open(X, y, features, engine, labels)
         columns = source.columns[: len(source.columns) - 1 - len(labels)]
         warn_if_among(columns, y)
         names = feature_names(X, columns, named=bool(as_paths(X)))
-        job = line_job(
-            measure,
-            method=self.method,
-            needs_bounds=self.method != "auto" and self.bounds is not None,
-            fit_intercept=self.fit_intercept,
-            accounting=self.accounting,
-            alpha=self.alpha,
-        )
         found = job.release(
             source,
             columns=None,

@@ -23,7 +23,7 @@ from scipy import sparse
 import prolate
 from prolate import LinearRegression, rivals
 from prolate.api.job import Job
-from prolate.api.regress import line_job
+from prolate.api.regress import fit_job
 from prolate.budget import Budget
 from prolate.curator import Curator
 from prolate.estimators import Estimate
@@ -166,7 +166,7 @@ def line(measure: Callable[..., LinearFit], **given: Any) -> Callable[..., Relea
 
     def make(rows: Any, **options: Any) -> Release:
         method = partial(measure, **given)
-        job = line_job(method, method="rival", needs_bounds=False, fit_intercept=True)
+        job = fit_job(method, method="rival", needs_bounds=False, fit_intercept=True)
         usual = {"columns": None, "bounds": None, "seed": None, "ledger": None}
         return job.release(rows, **usual, **options)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Unpack, overload
 
 import numpy as np
@@ -24,7 +24,7 @@ from prolate.ledger import Ledger
 from prolate.release import GroupedRelease, Release
 from prolate.sources.paired import open_table
 
-__all__ = ["REGRESSION_METHODS", "line_job", "line_method", "regress"]
+__all__ = ["REGRESSION_METHODS", "fit_job", "regress", "regression_job"]
 
 REGRESSION_METHODS = ("auto", "ssp", "adassp", "adassp-fixed")
 
@@ -99,21 +99,14 @@ def regress(
     >>> {key: round(one.estimate[0]) for key, one in r.groups.items()}
     {'north': 2, 'south': 5}
     """
-    measure = line_method(
+    job = regression_job(
         method=method,
         accounting=accounting,
         fit_intercept=fit_intercept,
         alpha=alpha,
         neighbors=neighbors,
         counted=by is not None or max_rows is not None,
-    )
-    job = line_job(
-        measure,
-        method=method,
-        needs_bounds=method != "auto" and bounds is not None,
-        fit_intercept=fit_intercept,
-        accounting=accounting,
-        alpha=alpha,
+        bounded=bounds is not None,
     )
     labels = [*([] if unit is None else [unit]), *columns_of(by)]
     if not isinstance(target, str):
@@ -138,19 +131,49 @@ def regress(
     )
 
 
-def line_job(
+def regression_job(
+    *,
+    method: str,
+    accounting: str,
+    fit_intercept: bool,
+    alpha: float | None,
+    neighbors: Neighbors,
+    counted: bool,
+    bounded: bool,
+) -> Job:
+    """Return the job of the regression that the arguments ask for, once they are all checked.
+
+    `counted` says whether there are groups, or several rows of a person: the number of rows is
+    then private, and the budget of a group is another than the one that is stated. `bounded` says
+    whether bounds are given.
+    """
+    fit = _fit_of(
+        method=method,
+        accounting=accounting,
+        fit_intercept=fit_intercept,
+        alpha=alpha,
+        private_rows=counted or neighbors == "add-remove",
+        counted=counted,
+    )
+    asked: dict[str, str | float | None] = {
+        "accounting": None if accounting == "joint" else accounting,
+        "alpha": None if alpha is None else float(alpha),
+    }
+    needs_bounds = method != "auto" and bounded
+    return fit_job(
+        fit, method=method, needs_bounds=needs_bounds, fit_intercept=fit_intercept, asked=asked
+    )
+
+
+def fit_job(
     measure: Callable[[Curator], LinearFit],
     *,
     method: str,
     needs_bounds: bool,
     fit_intercept: bool,
-    accounting: str = "joint",
-    alpha: float | None = None,
+    asked: Mapping[str, str | float | None] | None = None,
 ) -> Job:
-    """Return the job that releases a fit to rows whose last column is the target.
-
-    The arguments are those of `line_method`, which has checked them.
-    """
+    """Return the job that releases a fit to rows whose last column is the target."""
 
     def estimate(curator: Curator) -> Estimate:
         fit = measure(curator)
@@ -178,10 +201,7 @@ def line_job(
         estimate=estimate,
         needs_bounds=needs_bounds,
         names=_coefficients,
-        asked={
-            "accounting": None if accounting == "joint" else accounting,
-            "alpha": None if alpha is None else float(alpha),
-        },
+        asked={} if asked is None else asked,
     )
 
 
@@ -193,20 +213,16 @@ def _coefficients(columns: tuple[str, ...]) -> tuple[str, ...]:
     return (*features, intercept)
 
 
-def line_method(
+def _fit_of(
     *,
     method: str,
     accounting: str,
     fit_intercept: bool,
     alpha: float | None,
-    neighbors: Neighbors,
+    private_rows: bool,
     counted: bool,
 ) -> Callable[[Curator], LinearFit]:
-    """Return the fit that the arguments ask for, once they are all checked.
-
-    `counted` says whether there are groups, or several rows of a person: the number of rows is
-    then private, and the budget of a group is another than the one that is stated.
-    """
+    """Return the fit that the arguments ask for, once they are all checked."""
     check_method(method, REGRESSION_METHODS)
     intercept = check_flag("fit_intercept", fit_intercept)
     if not isinstance(accounting, str) or accounting not in ("joint", "basic"):
@@ -232,7 +248,7 @@ def line_method(
             "accounting='basic' is defined for rows, not for groups or several rows of a person; "
             "use accounting='joint'."
         )
-    if (counted or neighbors == "add-remove") and not intercept:
+    if private_rows and not intercept:
         raise InputError(
             "Without an intercept the published methods do not measure the number of rows, "
             "which is private under neighbors='add-remove', in groups and with max_rows; use "
