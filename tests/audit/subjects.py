@@ -45,6 +45,7 @@ BALL = _RNG.uniform(-0.7, 0.7, size=(200, 3))
 AMOUNTS = np.random.default_rng(5).exponential(20.0, size=(800, 1))
 RARE = np.where(np.arange(600)[:, np.newaxis] % 12, 0.0, AMOUNTS[:600])
 BASKETS = (np.random.default_rng(4).random((600, 40)) < 0.05).astype(float)
+FLAGS = (np.random.default_rng(13).random((150, 6)) < [0.5, 0.3, 0.1, 0.2, 0.4, 0.1]) * 1.0
 _TURN = np.linalg.qr(_RNG.standard_normal((4, 4)))[0] * [1.0, 0.1, 30.0, 0.01]
 CORRELATED = _RNG.standard_normal((1000, 4)) @ _TURN.T
 FEW = _RNG.standard_normal((150, 6))
@@ -226,6 +227,8 @@ SUBJECTS: dict[str, Subject] = {
     "mean, bounds": Subject(partial(_mean, bounds=BOUNDS)),
     "mean, a column within bounds": Subject(partial(_mean, bounds=(0.0, 100.0)), EVEN),
     "mean, booleans": Subject(_mean, form=booleans),
+    "mean, numbers that are flags": Subject(partial(_mean, bounds=(0.0, 1.0)), FLAGS),
+    "variance, numbers that are flags": Subject(partial(_variance, bounds=(0.0, 1.0)), FLAGS),
     "mean, center": Subject(partial(_mean, center=CENTER)),
     "mean, center and scale": Subject(partial(_mean, center=CENTER, scale=SCALE)),
     "mean, l1": Subject(partial(_mean, error_norm=1)),
