@@ -18,7 +18,15 @@ from types import MappingProxyType
 from typing import Literal, cast, get_args
 
 from prolate.calls import explained
-from prolate.conversions import SAFE, gdp_log_delta, increasing_root, mu_from, zcdp_log_delta
+from prolate.conversions import (
+    SAFE,
+    epsilon_from,
+    gdp_log_delta,
+    mu_from,
+    zcdp_log_delta,
+    zcdp_mu_from,
+)
+from prolate.digits import all_digits
 from prolate.errors import BudgetError, InputError, shown
 
 __all__ = [
@@ -27,9 +35,7 @@ __all__ = [
     "Budget",
     "Composition",
     "Neighbors",
-    "all_digits",
     "check_neighbors",
-    "rounded_up",
 ]
 
 Composition = Literal["gdp", "zcdp"]
@@ -50,32 +56,6 @@ def _root_below(square: float) -> float:
     """Return the square root, rounded down: its exact square is not above `square`."""
     root = math.sqrt(square)
     return root if Fraction(root) ** 2 <= Fraction(square) else math.nextafter(root, 0.0)
-
-
-def all_digits(value: float) -> str:
-    """Return a number as it is read again: in six digits, or in all that it needs.
-
-    Examples
-    --------
-    >>> all_digits(1.0), all_digits(1e-6), all_digits(1 / 3)
-    ('1', '1e-06', '0.3333333333333333')
-    """
-    short = f"{value:g}"
-    return short if float(short) == value else repr(float(value))
-
-
-def rounded_up(value: float) -> str:
-    """Return four digits of a number, rounded up, so that what is claimed is true.
-
-    Examples
-    --------
-    >>> rounded_up(0.236719), rounded_up(0.5), rounded_up(4.8870001)
-    ('0.2368', '0.5', '4.888')
-    """
-    if float(f"{value:.4g}") >= value:
-        return f"{value:.4g}"
-    unit = 10.0 ** (math.floor(math.log10(value)) - 3)
-    return f"{value + 0.5 * unit:.4g}"
 
 
 def _number(name: str, value: object) -> float:
@@ -207,15 +187,7 @@ class Budget:
         """
         mu = self.mu
         if self.composition == "gdp" and "epsilon" in self.stated:
-            epsilon, log_delta = self.stated["epsilon"], math.log(self.stated["delta"])
-            low = self.rho
-            while zcdp_log_delta(epsilon, low) > log_delta:
-                low /= 2.0
-            if low < self.rho:
-                rho = increasing_root(
-                    lambda r: zcdp_log_delta(epsilon, r) - log_delta, low, 2.0 * low
-                )
-                mu = math.sqrt(2.0 * rho * (1.0 - 1e-9))
+            mu = zcdp_mu_from(self.stated["epsilon"], math.log(self.stated["delta"]), mu)
         return _restore(mu, "zcdp", self.stated)
 
     def divided(self, parts: int | Fraction) -> Budget:
@@ -322,16 +294,7 @@ class Budget:
         value = _number("delta", delta)
         if not 0.0 < value < 1.0:
             raise BudgetError(f"delta must lie strictly between 0 and 1; got {value:g}.")
-        log_delta = math.log(value)
-        if self._log_delta(0.0) <= log_delta:
-            return 0.0
-        high = self.rho + 2.0 * math.sqrt(self.rho * -log_delta) + 1e-12  # Lemma 2.3 of PLAN
-        low = high * 1e-18
-        if self._log_delta(low) <= log_delta:
-            return low
-        return increasing_root(lambda e: log_delta - self._log_delta(e), low, high * 1.01) * (
-            1.0 + SAFE
-        )
+        return epsilon_from(self._log_delta, math.log(value), self.rho)
 
     def _log_delta(self, epsilon: float) -> float:
         if self.composition == "gdp":

@@ -12,7 +12,7 @@ import pytest
 
 import prolate
 from prolate import Budget, GroupedRelease, Release, ReleaseError
-from prolate.budget import rounded_up
+from prolate.digits import rounded_up
 from prolate.release import ReceiptEntry
 from prolate.release.unit import Unit
 from prolate.report import drawing, repeat, words

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.budget import all_digits, rounded_up
+from prolate.digits import all_digits, rounded_up
 
 if TYPE_CHECKING:
     from prolate.release.groups import GroupedRelease
