@@ -1,10 +1,32 @@
-"""Numbers as text that claims no more than the numbers do."""
+"""Numbers of budgets: read, rounded, and written as text that claims no more than they do."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
-__all__ = ["all_digits", "rounded_up"]
+from prolate.errors import BudgetError, shown
+
+__all__ = ["all_digits", "number", "root_below", "rounded_up"]
+
+
+def root_below(square: float) -> float:
+    """Return the square root, rounded down: its exact square is not above `square`."""
+    root = math.sqrt(square)
+    return root if Fraction(root) ** 2 <= Fraction(square) else math.nextafter(root, 0.0)
+
+
+def number(name: str, value: object) -> float:
+    """Return a number of a budget as a float, or raise `BudgetError`."""
+    try:
+        flag = str(getattr(value, "dtype", "")) == "bool"
+        if flag or isinstance(value, bool | str | bytes) or getattr(value, "ndim", 0) > 0:
+            raise TypeError  # an array of one number is one to some versions of NumPy
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        raise BudgetError(f"{name} must be a finite number; this one is too large.") from None
+    except (TypeError, ValueError):
+        raise BudgetError(f"{name} must be a number; got {shown(value)}.") from None
 
 
 def all_digits(value: float) -> str:
