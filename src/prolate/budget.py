@@ -18,7 +18,15 @@ from types import MappingProxyType
 from typing import Literal, cast, get_args
 
 from prolate.calls import explained
-from prolate.conversions import SAFE, gdp_log_delta, increasing_root, mu_from, zcdp_log_delta
+from prolate.conversions import (
+    SAFE,
+    epsilon_from,
+    gdp_log_delta,
+    mu_from,
+    zcdp_log_delta,
+    zcdp_mu_from,
+)
+from prolate.digits import all_digits, number, root_below
 from prolate.errors import BudgetError, InputError, shown
 
 __all__ = [
@@ -27,9 +35,7 @@ __all__ = [
     "Budget",
     "Composition",
     "Neighbors",
-    "all_digits",
     "check_neighbors",
-    "rounded_up",
 ]
 
 Composition = Literal["gdp", "zcdp"]
@@ -44,50 +50,6 @@ def check_neighbors(neighbors: object) -> Neighbors:
     if not isinstance(neighbors, str) or neighbors not in get_args(Neighbors):
         raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {shown(neighbors)}.")
     return cast("Neighbors", neighbors)
-
-
-def _root_below(square: float) -> float:
-    """Return the square root, rounded down: its exact square is not above `square`."""
-    root = math.sqrt(square)
-    return root if Fraction(root) ** 2 <= Fraction(square) else math.nextafter(root, 0.0)
-
-
-def all_digits(value: float) -> str:
-    """Return a number as it is read again: in six digits, or in all that it needs.
-
-    Examples
-    --------
-    >>> all_digits(1.0), all_digits(1e-6), all_digits(1 / 3)
-    ('1', '1e-06', '0.3333333333333333')
-    """
-    short = f"{value:g}"
-    return short if float(short) == value else repr(float(value))
-
-
-def rounded_up(value: float) -> str:
-    """Return four digits of a number, rounded up, so that what is claimed is true.
-
-    Examples
-    --------
-    >>> rounded_up(0.236719), rounded_up(0.5), rounded_up(4.8870001)
-    ('0.2368', '0.5', '4.888')
-    """
-    if float(f"{value:.4g}") >= value:
-        return f"{value:.4g}"
-    unit = 10.0 ** (math.floor(math.log10(value)) - 3)
-    return f"{value + 0.5 * unit:.4g}"
-
-
-def _number(name: str, value: object) -> float:
-    try:
-        flag = str(getattr(value, "dtype", "")) == "bool"
-        if flag or isinstance(value, bool | str | bytes) or getattr(value, "ndim", 0) > 0:
-            raise TypeError  # an array of one number is one to some versions of NumPy
-        return float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        raise BudgetError(f"{name} must be a finite number; this one is too large.") from None
-    except (TypeError, ValueError):
-        raise BudgetError(f"{name} must be a number; got {shown(value)}.") from None
 
 
 class Budget:
@@ -111,6 +73,10 @@ class Budget:
     composition : {"gdp", "zcdp"}
         ``"gdp"``: every measurement paid from it has Gaussian noise, and `mu` is exact.
         ``"zcdp"``: some have other noise, and only `rho` is guaranteed; see `for_zcdp`.
+    keys_delta : float
+        The part of delta that went into showing which groups there are; else 0. If there is one,
+        only pairs of epsilon and delta are guaranteed; see `with_keys`. `mu` and `rho` are then
+        those of the measurements alone.
 
     Raises
     ------
@@ -132,11 +98,12 @@ class Budget:
     1.0
     """
 
-    __slots__ = ("composition", "mu", "stated")
+    __slots__ = ("composition", "keys_delta", "mu", "stated")
 
     mu: float
     composition: Composition
     stated: Mapping[str, float]
+    keys_delta: float
 
     @explained("prolate.Budget(epsilon=1, delta=1e-6)")
     def __init__(
@@ -148,7 +115,7 @@ class Budget:
         mu: float | None = None,
     ) -> None:
         given = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu}
-        stated = {name: _number(name, value) for name, value in given.items() if value is not None}
+        stated = {name: number(name, value) for name, value in given.items() if value is not None}
         if set(stated) not in ({"epsilon", "delta"}, {"rho"}, {"mu"}):
             got = ", ".join(stated) or "nothing"
             raise BudgetError(
@@ -164,7 +131,7 @@ class Budget:
         if "mu" in stated:
             exact = stated["mu"]
         elif "rho" in stated:
-            exact = _root_below(2.0 * min(stated["rho"], 1e300))  # whose double is a float
+            exact = root_below(2.0 * min(stated["rho"], 1e300))  # whose double is a float
         else:
             exact = mu_from(stated["epsilon"], math.log(stated["delta"]))
         if not LEAST_MU <= exact <= MOST_MU:
@@ -174,10 +141,17 @@ class Budget:
             )
         self._set(exact, "gdp", stated)
 
-    def _set(self, mu: float, composition: Composition, stated: Mapping[str, float]) -> None:
+    def _set(
+        self,
+        mu: float,
+        composition: Composition,
+        stated: Mapping[str, float],
+        keys_delta: float = 0.0,
+    ) -> None:
         object.__setattr__(self, "mu", mu)
         object.__setattr__(self, "composition", composition)
         object.__setattr__(self, "stated", MappingProxyType(dict(stated)))
+        object.__setattr__(self, "keys_delta", keys_delta)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Budget is immutable; make a new one instead of setting {name!r}.")
@@ -185,12 +159,12 @@ class Budget:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"Budget is immutable; {name!r} cannot be deleted.")
 
-    def __reduce__(self) -> tuple[object, tuple[float, Composition, dict[str, float]]]:
-        return _restore, (self.mu, self.composition, dict(self.stated))
+    def __reduce__(self) -> tuple[object, tuple[float, Composition, dict[str, float], float]]:
+        return _restore, (self.mu, self.composition, dict(self.stated), self.keys_delta)
 
     @property
     def rho(self) -> float:
-        """The budget as rho-zCDP: ``mu**2 / 2``."""
+        """The budget as rho-zCDP: ``mu**2 / 2``; with `keys_delta`, of the measurements alone."""
         return 0.5 * self.mu * self.mu
 
     def for_zcdp(self) -> Budget:
@@ -207,16 +181,8 @@ class Budget:
         """
         mu = self.mu
         if self.composition == "gdp" and "epsilon" in self.stated:
-            epsilon, log_delta = self.stated["epsilon"], math.log(self.stated["delta"])
-            low = self.rho
-            while zcdp_log_delta(epsilon, low) > log_delta:
-                low /= 2.0
-            if low < self.rho:
-                rho = increasing_root(
-                    lambda r: zcdp_log_delta(epsilon, r) - log_delta, low, 2.0 * low
-                )
-                mu = math.sqrt(2.0 * rho * (1.0 - 1e-9))
-        return _restore(mu, "zcdp", self.stated)
+            mu = zcdp_mu_from(self.stated["epsilon"], math.log(self.stated["delta"]), mu)
+        return _restore(mu, "zcdp", self.stated, self.keys_delta)
 
     def divided(self, parts: int | Fraction) -> Budget:
         """Return a budget with mu divided by `parts`, rounded down.
@@ -248,7 +214,7 @@ class Budget:
                 f"This budget divided by {float(parts):g} is mu = {mu:.3g}, too little for "
                 "any answer to mean something; use a larger budget, or fewer parts."
             )
-        return _restore(mu, self.composition, {"mu": mu})
+        return _restore(mu, self.composition, {"mu": mu}, self.keys_delta)
 
     def with_delta(self, delta: float) -> Budget:
         """Return the largest budget with this epsilon and another `delta`.
@@ -265,7 +231,33 @@ class Budget:
         smaller = Budget(epsilon=self.stated["epsilon"], delta=delta)
         if self.composition == "zcdp":
             smaller = smaller.for_zcdp()
-        return _restore(smaller.mu, self.composition, self.stated)
+        return _restore(smaller.mu, self.composition, self.stated, self.keys_delta)
+
+    def with_keys(self, delta: float) -> Budget:
+        """Return this budget with a `delta` that goes into showing which groups there are.
+
+        What it then guarantees at any epsilon is twice this delta, or this delta and that of the
+        measurements together if that is more (`prolate.api.terms` has the proof). So nothing is
+        guaranteed at a smaller delta.
+
+        Raises
+        ------
+        BudgetError
+            If `delta` is not positive, or more than half of the stated delta.
+
+        Examples
+        --------
+        >>> b = Budget(epsilon=1, delta=1e-6).with_delta(5e-7).with_keys(5e-7)
+        >>> round(b.epsilon_at(delta=1e-6), 6)
+        1.0
+        """
+        value = number("The delta of keys", delta)
+        if not 0.0 < value <= self.stated.get("delta", 1.0) / 2.0:
+            raise BudgetError(
+                "What goes into showing groups is a positive part of delta, at most half of it; "
+                f"got {value:g}."
+            )
+        return _restore(self.mu, self.composition, self.stated, value)
 
     def delta_at(self, epsilon: float) -> float:
         """Return the smallest delta at which this budget is (`epsilon`, delta)-private.
@@ -290,11 +282,13 @@ class Budget:
         >>> f"{Budget(mu=1).delta_at(epsilon=1.0):.4f}"
         '0.1269'
         """
-        value = _number("epsilon", epsilon)
+        value = number("epsilon", epsilon)
         if not (math.isfinite(value) and value >= 0.0):
             raise BudgetError(f"epsilon must be zero or positive, and finite; got {value:g}.")
-        log_delta = self._log_delta(value)
-        return min(1.0, math.nextafter(math.exp(log_delta) * (1.0 + 1e-9), 1.0))
+        delta = math.nextafter(math.exp(self._log_delta(value)) * (1.0 + 1e-9), 1.0)
+        if self.keys_delta:
+            delta = math.nextafter(max(delta, self.keys_delta) + self.keys_delta, 1.0)
+        return min(1.0, delta)
 
     def epsilon_at(self, delta: float) -> float:
         """Return the smallest epsilon at which this budget is (epsilon, `delta`)-private.
@@ -312,26 +306,24 @@ class Budget:
         Raises
         ------
         BudgetError
-            If `delta` is not strictly between 0 and 1.
+            If `delta` is not strictly between 0 and 1, or less than twice `keys_delta`.
 
         Examples
         --------
         >>> round(Budget(rho=0.5).epsilon_at(delta=1e-6), 3)
         4.887
         """
-        value = _number("delta", delta)
+        value = number("delta", delta)
         if not 0.0 < value < 1.0:
             raise BudgetError(f"delta must lie strictly between 0 and 1; got {value:g}.")
-        log_delta = math.log(value)
-        if self._log_delta(0.0) <= log_delta:
-            return 0.0
-        high = self.rho + 2.0 * math.sqrt(self.rho * -log_delta) + 1e-12  # Lemma 2.3 of PLAN
-        low = high * 1e-18
-        if self._log_delta(low) <= log_delta:
-            return low
-        return increasing_root(lambda e: log_delta - self._log_delta(e), low, high * 1.01) * (
-            1.0 + SAFE
-        )
+        if value < 2.0 * self.keys_delta:
+            raise BudgetError(
+                f"Nothing is guaranteed at a delta of {value:g}, because showing which groups "
+                f"there are took a part of delta; ask for {2.0 * self.keys_delta:g} or more."
+            )
+        if self.keys_delta:
+            value = max(self.keys_delta, math.nextafter(value - self.keys_delta, 0.0))
+        return epsilon_from(self._log_delta, math.log(value), self.rho)
 
     def _log_delta(self, epsilon: float) -> float:
         if self.composition == "gdp":
@@ -340,7 +332,9 @@ class Budget:
 
     def to_dict(self) -> dict[str, object]:
         """Return the budget as plain values, ready for JSON; `from_dict` reads them."""
-        return {"mu": self.mu, "composition": self.composition, "stated": dict(self.stated)}
+        keys = {"keys_delta": self.keys_delta} if self.keys_delta else {}
+        stated = dict(self.stated)
+        return {"mu": self.mu, "composition": self.composition, "stated": stated, **keys}
 
     @staticmethod
     def from_dict(fields: dict[str, object]) -> Budget:
@@ -351,39 +345,46 @@ class Budget:
             if composition not in ("gdp", "zcdp") or not isinstance(stated, dict):
                 raise KeyError("composition")
             budget = Budget(**stated)
-            exact = _number("mu", mu)
+            keys = number("keys_delta", fields.get("keys_delta", 0.0))
+            if keys and "delta" in stated:
+                budget = budget.with_delta(budget.stated["delta"] - keys)
+            exact = number("mu", mu)
             if not (math.isfinite(exact) and exact > 0.0):
                 raise BudgetError(f"mu must be positive and finite; got {exact:g}.")
             if exact > budget.mu * (1.0 + SAFE):
                 raise KeyError("mu")
-            return _restore(exact, composition, budget.stated)
+            found = _restore(exact, composition, budget.stated)
+            return found.with_keys(keys) if keys else found
         except (KeyError, TypeError) as error:
             raise BudgetError(f"This does not describe a budget: {fields!r}.") from error
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Budget):
             return NotImplemented
-        return (self.mu, self.composition, self.stated) == (
-            other.mu,
-            other.composition,
-            other.stated,
-        )
+        return self.to_dict() == other.to_dict()
 
     def __hash__(self) -> int:
-        return hash((self.mu, self.composition, tuple(sorted(self.stated.items()))))
+        stated = tuple(sorted(self.stated.items()))
+        return hash((self.mu, self.composition, stated, self.keys_delta))
 
     def __repr__(self) -> str:
         stated = ", ".join(f"{name}={all_digits(value)}" for name, value in self.stated.items())
-        return f"Budget({stated})" + (".for_zcdp()" if self.composition == "zcdp" else "")
+        zcdp = ".for_zcdp()" if self.composition == "zcdp" else ""
+        keys = f".with_keys({all_digits(self.keys_delta)})" if self.keys_delta else ""
+        return f"Budget({stated}){zcdp}{keys}"
 
     def __str__(self) -> str:
         stated = ", ".join(f"{name} = {value:g}" for name, value in self.stated.items())
+        if self.keys_delta and "epsilon" in self.stated:
+            return stated  # all of it together is that, and has no mu
         if self.composition == "zcdp":
             return stated if "rho" in self.stated else f"{stated} (rho = {self.rho:.4g})"
         return stated if "mu" in self.stated else f"{stated} (mu = {self.mu:.4g})"
 
 
-def _restore(mu: float, composition: Composition, stated: Mapping[str, float]) -> Budget:
+def _restore(
+    mu: float, composition: Composition, stated: Mapping[str, float], keys_delta: float = 0.0
+) -> Budget:
     budget = Budget.__new__(Budget)
-    budget._set(mu, composition, stated)
+    budget._set(mu, composition, stated, keys_delta)
     return budget

@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 __all__ = [
     "SAFE",
     "classical_sigma",
+    "epsilon_from",
     "gdp_log_delta",
     "increasing_root",
     "mu_from",
     "zcdp_log_delta",
+    "zcdp_mu_from",
 ]
 
 SAFE = 1e-12
@@ -141,6 +143,32 @@ def mu_from(epsilon: float, log_delta: float) -> float:
         return low  # far beyond the range that Budget allows, above or below
     found = increasing_root(lambda mu: gdp_log_delta(epsilon, mu) - log_delta, low, high)
     return found * (1.0 - SAFE)
+
+
+def zcdp_mu_from(epsilon: float, log_delta: float, most: float) -> float:
+    """Return the mu, up to `most`, whose rho-zCDP has the delta of `log_delta` at `epsilon`."""
+    whole = low = 0.5 * most * most
+    while zcdp_log_delta(epsilon, low) > log_delta:
+        low /= 2.0
+    if low == whole:
+        return most
+    rho = increasing_root(lambda r: zcdp_log_delta(epsilon, r) - log_delta, low, 2.0 * low)
+    return math.sqrt(2.0 * rho * (1.0 - 1e-9))
+
+
+def epsilon_from(curve: Callable[[float], float], log_delta: float, rho: float) -> float:
+    """Return the epsilon at which a release in rho-zCDP has the delta of `log_delta`, rounded up.
+
+    `curve` is its log(delta) at an epsilon.
+    """
+    if curve(0.0) <= log_delta:
+        return 0.0
+    high = rho + 2.0 * math.sqrt(rho * -log_delta) + 1e-12  # Lemma 2.3 of PLAN
+    low = high * 1e-18
+    if curve(low) <= log_delta:
+        return low
+    found = increasing_root(lambda e: log_delta - curve(e), low, high * 1.01)
+    return found * (1.0 + SAFE)
 
 
 def classical_sigma(epsilon: float, delta: float) -> float:

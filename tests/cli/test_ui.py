@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -20,7 +21,7 @@ import pytest
 
 from prolate import Budget, Ledger, Release
 from prolate.cli import main
-from prolate.ui import serve
+from prolate.ui import opening, serve
 from prolate.ui.desk import Desk
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,22 +72,114 @@ def test_a_release_that_nobody_fetched_is_printed_at_the_end(
 
 
 def test_a_browser_that_takes_its_time_is_served_meanwhile(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """One for terminals returns only when its user leaves it."""
     pages = []
 
-    def browse(address: str) -> None:
+    def browse(address: str) -> bool:
         try:
-            with urllib.request.urlopen(address, timeout=30) as answer:
-                pages.append(answer.read().decode())
+            pages.append(read(leads_to(address)))
         finally:
             signal.raise_signal(signal.SIGINT)
+        return True
 
-    monkeypatch.setattr(serve.webbrowser, "open", browse)
+    monkeypatch.setattr(opening.webbrowser, "open", browse)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
     assert main(["ui", str(DATA)]) == 0
     assert "<html" in pages[0]
     assert "The page has ended." in capsys.readouterr().out
+
+
+def read(address: str) -> str:
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        return answer.read().decode()
+
+
+def leads_to(address: str) -> str:
+    found = re.search(r"url=(http://127\.0\.0\.1:\d+/[\w-]{32})\"", read(address))
+    assert found
+    return found[1]
+
+
+def test_no_other_user_can_read_what_a_browser_is_started_with(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """All may read the words that a program is started with, and the key was among them."""
+    seen: list[Any] = []
+
+    def browse(address: str) -> bool:
+        try:
+            file = Path(urllib.request.url2pathname(address.removeprefix("file://")))
+            modes = [stat.S_IMODE(place.stat().st_mode) for place in (file, file.parent)]
+            key = leads_to(address)
+            seen.extend([address, modes, key, "<html" in read(key), file.exists()])
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                read(key)
+        finally:
+            signal.raise_signal(signal.SIGINT)
+        return True
+
+    monkeypatch.setattr(opening.webbrowser, "open", browse)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert main(["ui", str(DATA)]) == 0
+    address, modes, key, entered, left = seen
+    assert address.startswith("file://")
+    assert key.rsplit("/", 1)[1] not in address
+    if os.name == "posix":
+        assert modes == [0o600, 0o700]
+    assert (entered, left, list(tmp_path.iterdir())) == (True, False, [])
+    assert key not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("opens", [False, True])
+def test_no_file_is_left_where_no_browser_reads_it(
+    opens: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    left: list[bool] = []
+
+    def browse(address: str) -> bool:
+        threading.Timer(0.5, lambda: (left.append(any(tmp_path.iterdir())), end())).start()
+        return opens
+
+    def end() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(opening.webbrowser, "open", browse)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert main(["ui", str(DATA)]) == 0
+    assert (left, list(tmp_path.iterdir())) == ([opens], [])
+
+
+@pytest.mark.parametrize("what", ["home", "file", "mode"])
+def test_no_browser_is_opened_where_no_file_can_be_written(
+    what: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(*_: object, **given: object) -> None:
+        raise OSError("no room")
+
+    def make(**given: Any) -> str:
+        (tmp_path / "open").mkdir()
+        (tmp_path / "open").chmod(0o755)
+        return str(tmp_path / "open")
+
+    def run(**given: object) -> None:
+        raise KeyboardInterrupt
+
+    started: list[str] = []
+    monkeypatch.setattr(opening.webbrowser, "open", started.append)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / ("nowhere" if what == "home" else ""))
+    if what == "file":
+        monkeypatch.setattr(Path, "touch", refuse)
+    elif what == "mode":
+        monkeypatch.setattr(opening.tempfile, "mkdtemp", make)
+    monkeypatch.setattr(serve, "server", lambda guard: SimpleNamespace(run=run))
+    assert main(["ui", str(DATA)]) == 0
+    shown = capsys.readouterr().out
+    assert re.match(r"The page is at http://127\.0\.0\.1:\d+/[\w-]{43}/\n", shown)
+    assert "No browser is opened" in shown
+    assert started == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_giving_a_release_up_prints_the_others_and_ends_at_once(

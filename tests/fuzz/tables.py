@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
@@ -35,7 +36,9 @@ LAYOUTS = (
 CONTAINERS = (
     "array", "array", "array", "list", "pandas", "nullable", "categories", "arrow", "chunks",
     "stream", "polars", "csr", "csc", "coo", "lil", "matrix of scipy", "runs", "decimals",
+    "dictionaries",
 )  # fmt: skip
+OF_NUMBERS = tuple(name for name in CONTAINERS if name != "categories")
 
 ODD: list[Any] = [
     None, True, False, 0, 1, -1, 1.5, 1e308, -1e308, 10**400, "", "x", "inf", "replace", [], [1],
@@ -116,6 +119,16 @@ def laid_out(x: Array, layout: str) -> Array:
     return x
 
 
+def encoded(array: pa.Array, container: str) -> pa.Array:
+    """Return the same numbers of another type of Arrow's, where there is one for them."""
+    kind = array.type
+    if container == "decimals" and pa.types.is_signed_integer(kind) and kind != pa.int64():
+        return array.cast(pa.decimal128(12, 0))
+    if container in ("runs", "dictionaries") and kind != pa.float16():
+        return pc.run_end_encode(array) if container == "runs" else array.dictionary_encode()
+    return array
+
+
 def contained(x: Array, container: str, names: list[str]) -> Any:
     """Return a table of a kind that holds such numbers, or else the array."""
     plain = x.dtype.kind in "fiub" and not isinstance(x, np.ma.MaskedArray | np.matrix)
@@ -137,12 +150,7 @@ def contained(x: Array, container: str, names: list[str]) -> Any:
     if container == "polars" and len(set(names)) == len(names) and x.dtype != np.float16:
         return pl.DataFrame(dict(zip(names, columns, strict=True)))
     arrays = [pa.array(column, from_pandas=True) for column in columns]
-    if container == "decimals" and x.dtype.kind == "i" and x.dtype != "i8":
-        arrays = [array.cast(pa.decimal128(12, 0)) for array in arrays]
-    if container == "runs" and x.dtype != np.float16:
-        import pyarrow.compute as pc
-
-        arrays = [pc.run_end_encode(array) for array in arrays]
+    arrays = [encoded(array, container) for array in arrays]
     table = pa.Table.from_arrays(arrays, names=names)
     if container == "chunks":
         table = pa.concat_tables([table.slice(0, 3), table.slice(3)])

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolate.budget import LEAST_MU, Budget, all_digits
+from prolate.budget import LEAST_MU, Budget
+from prolate.digits import all_digits
 from prolate.errors import BudgetError
 from prolate.ledger.account import Account, check_keys_delta
 from prolate.ledger.entry import Charge, Promise

@@ -249,6 +249,7 @@ def test_immutable() -> None:
         Budget(rho=0.5),
         Budget(mu=2),
         Budget(epsilon=1, delta=1e-6).for_zcdp(),
+        Budget(epsilon=1, delta=1e-6).with_delta(5e-7).with_keys(5e-7),
     ],
 )
 def test_copies_are_equal(budget) -> None:
@@ -291,3 +292,45 @@ def test_text() -> None:
     assert repr(Budget(rho=2).for_zcdp()) == "Budget(rho=2).for_zcdp()"
     exact = Budget(epsilon=1 / 3, delta=1e-7 / 3)
     assert eval(repr(exact)) == exact
+
+
+def found(epsilon: float = 1.0, delta: float = 1e-6) -> Budget:
+    """What a release of groups that were found has cost."""
+    return Budget(epsilon=epsilon, delta=delta).with_delta(delta / 2).with_keys(delta / 2)
+
+
+@pytest.mark.parametrize("zcdp", [False, True])
+def test_showing_keys_takes_its_delta_from_every_claim(zcdp: bool) -> None:
+    budget = found().for_zcdp() if zcdp else found()
+    alone = Budget(epsilon=1, delta=1e-6).with_delta(5e-7)
+    alone = alone.for_zcdp() if zcdp else alone
+    assert (budget.mu, budget.stated, budget.keys_delta) == (alone.mu, alone.stated, 5e-7)
+    assert budget.epsilon_at(1e-6) == pytest.approx(alone.epsilon_at(5e-7), rel=1e-11)
+    assert budget.epsilon_at(3e-6) == pytest.approx(alone.epsilon_at(2.5e-6), rel=1e-11)
+    assert budget.epsilon_at(3e-6) > alone.epsilon_at(2.5e-6 * (1 + 1e-9))
+    for delta in (1e-9, 5e-7, 9.999e-7):
+        with pytest.raises(BudgetError, match=r"ask for 1e-06 or more"):
+            budget.epsilon_at(delta)
+    assert budget.delta_at(0.5) == pytest.approx(alone.delta_at(0.5) + 5e-7, rel=1e-12)
+    assert budget.delta_at(0.5) > alone.delta_at(0.5) + 5e-7 - 1e-20
+    # However large epsilon is: a group of one person may be shown.
+    assert 1e-6 <= budget.delta_at(50.0) <= 1e-6 * (1 + 1e-15)
+    assert budget.divided(2).delta_at(1.0) >= 1e-6
+    assert "mu" not in str(budget)
+
+
+def test_a_delta_of_keys_is_a_part_of_delta() -> None:
+    budget = Budget(epsilon=1, delta=1e-6)
+    for delta in (0.0, -1e-9, math.nan, 5.1e-7, "1"):
+        with pytest.raises(BudgetError, match=r"showing groups|must be a number"):
+            budget.with_keys(delta)  # type: ignore[arg-type]
+
+
+def test_a_stored_delta_of_keys_is_read_and_checked() -> None:
+    fields = found().to_dict()
+    assert fields["keys_delta"] == 5e-7
+    assert "keys_delta" not in Budget(mu=1).to_dict()
+    for changed in ({"keys_delta": 6e-7}, {"keys_delta": -5e-7}, {"keys_delta": "5e-7"},
+                    {"keys_delta": 1.0}, {"mu": Budget(epsilon=1, delta=1e-6).mu}):  # fmt: skip
+        with pytest.raises(BudgetError):
+            Budget.from_dict(fields | changed)

@@ -857,3 +857,33 @@ def test_a_grouped_release_is_read_as_a_mapping() -> None:
 def test_a_release_of_groups_says_what_reads_it() -> None:
     with pytest.raises(ReleaseError, match=r"of groups, so read it with prolate\.GroupedRelease"):
         prolate.Release.from_dict(G.to_dict())
+
+
+def test_budgets_of_groups_that_were_found_claim_nothing_at_smaller_deltas() -> None:
+    """They claimed what measurements alone would have cost."""
+    g = prolate.count(PLAIN, by="ward", budget=Budget(epsilon=1, delta=1e-6), seed=1)
+    for stated in (g, *g.values()):
+        budget = stated.budget
+        assert budget.epsilon_at(1e-6) == pytest.approx(1.0, rel=1e-9)
+        assert budget.delta_at(1.0) == pytest.approx(1e-6, rel=1e-8)
+        for delta in (1e-9, 9.9e-7):
+            with pytest.raises(BudgetError, match="Nothing is guaranteed at a delta"):
+                budget.epsilon_at(delta)
+    assert "(mu = " not in repr(g)
+    again = GroupedRelease.from_json(g.to_json())
+    assert again.to_json() == g.to_json()
+    given = prolate.count(PLAIN, by="ward", keys=KEYS, budget=Budget(epsilon=1, delta=1e-6))
+    assert given.budget.epsilon_at(1e-9) > 1.0
+
+
+def test_stored_groups_of_earlier_versions_claim_no_more() -> None:
+    g = prolate.count(PLAIN, by="ward", budget=Budget(epsilon=1, delta=1e-6), seed=1)
+    fields = json.loads(g.to_json())
+    budgets = [fields["budget"], *(one["release"]["budget"] for one in fields["groups"])]
+    assert {budget.pop("keys_delta") for budget in budgets} == {5e-7}
+    again = GroupedRelease.from_dict(fields)
+    assert again.budget == g.budget
+    assert again["north"].budget == g["north"].budget
+    for wrong in (0.7, -1.0, 6e-7):
+        with pytest.raises(ReleaseError, match="keys_delta"):
+            GroupedRelease.from_dict(fields | {"keys_delta": wrong})

@@ -12,7 +12,7 @@ import pytest
 
 import prolate
 from prolate import Budget, GroupedRelease, Release, ReleaseError
-from prolate.budget import rounded_up
+from prolate.digits import rounded_up
 from prolate.release import ReceiptEntry
 from prolate.release.unit import Unit
 from prolate.report import drawing, repeat, words
@@ -174,6 +174,8 @@ def groups(
 ) -> GroupedRelease:
     """Return releases of groups, each a little larger than the one before."""
     marks = {"by": "<ward>"} if keys_delta is None else {"by": "<ward>", "keys_delta": keys_delta}
+    if keys_delta is not None:
+        changes = {"budget": Budget(epsilon=1, delta=1e-6).with_delta(1e-6 - keys_delta)} | changes
     found = {}
     for i, key in enumerate(keys):
         details = {**changes.get("details", {}), "group": {**marks, "key": key}}

@@ -307,7 +307,10 @@ PANDAS = {
         pd.array([decimal.Decimal("1.5"), None, 3], pd.ArrowDtype(pa.decimal128(5, 2))),
         [1.5, NAN, 3],
     ),
-    "category": (pd.Categorical([5, None, 5]), [5, NAN, 5]),
+    "arrow_dict": (
+        pd.arrays.ArrowExtensionArray(pa.array([5, None, 5]).dictionary_encode()),
+        [5, NAN, 5],
+    ),
     "sparse": (pd.arrays.SparseArray([0.0, 2.0, 0.0]), [0, 2, 0]),
     "sparse_int": (pd.arrays.SparseArray([0, 2, 0]), [0, 2, 0]),
 }
@@ -339,6 +342,10 @@ def test_dates_of_pandas_are_said_how_to_be_numbers(kind: str) -> None:
         (pd.Series([1, 2], dtype=object), "object"),
         (["secret", "b"], "str|object"),
         (pd.Categorical(["secret", "b"]), "category"),
+        (pd.Categorical([1, 2]), r"category \(.*column\.astype\(float\)\)"),
+        (pd.Categorical([None, None]), "category"),
+        (pd.arrays.SparseArray(np.array(["secret", 2], dtype=object)), "Sparse.object"),
+        (pd.arrays.SparseArray(np.array([1, 2], dtype=object), fill_value=1), "Sparse.object.,"),
         (pd.to_datetime(["2020", "2021"]), "datetime64"),
         (pd.to_datetime(["2020", "2021"], utc=True), "datetime64.*UTC"),
         (pd.to_timedelta([1, 2]), "timedelta64"),
@@ -353,6 +360,22 @@ def test_pandas_types_that_are_no_numbers(values: object, kind: str) -> None:
         open_source(frame)
     assert "secret" not in str(e.value)
     assert "columns=['ok']" in str(e.value)
+
+
+def test_no_value_decides_whether_a_column_of_categories_is_one_of_numbers() -> None:
+    """Of pandas, types of categories are those of their values."""
+    said = set()
+    for last in (2, 2.5, "secret", None, True):
+        frame = pd.DataFrame({"ok": 1.0, "c": pd.Series([1] * 9 + [last], dtype="category")})
+        for data, columns in ((frame, None), (frame[["c"]], None), (frame["c"], None)):
+            with pytest.raises(InputError, match="is of type category") as caught:
+                open_source(data, columns)
+            said.add(str(caught.value))
+    assert len(said) == 2
+    assert not any("secret" in text for text in said)
+    for kind in (pl.Categorical, pl.Enum(["1", "2"])):  # which are always text
+        with pytest.raises(InputError, match="is of type dictionary<values=string"):
+            open_source(pl.DataFrame({"c": pl.Series(["1", "2"]).cast(kind)}))
 
 
 @pytest.mark.parametrize("beside", [True, False])

@@ -102,6 +102,18 @@ def test_most_lines_malformed_is_another_kind_of_file(tmp_path: Path) -> None:
             read(tmp_path, text)
 
 
+def test_half_of_the_lines_of_the_first_stretch_decide_that_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """docs/privacy.md says that this vote is public."""
+    half = "a,b\n" + "1,2\n" * 100 + "3\n" * 100
+    assert np.isnan(read(tmp_path, half)[:, 0]).sum() == 100
+    with pytest.raises(InputError, match="Most lines"):
+        read(tmp_path, half + "3\n")
+    monkeypatch.setattr(delimited, "_STRETCH", len(half))
+    assert np.isnan(read(tmp_path, half + "3\n" * 900)[:, 0]).sum() == 1000
+
+
 def test_quoted_fields_may_hold_delimiters_and_line_breaks(tmp_path: Path) -> None:
     text = 'name,"an ""a"", b"\n"x, y",1\n"two\nlines",2\n'
     assert read(tmp_path, text, ['an "a", b']).ravel().tolist() == [1, 2]

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -114,11 +115,32 @@ def test_websockets_need_the_token_too(path: str, host: bytes, origin: bytes, en
 
 
 def test_a_browser_is_opened_with_a_key_that_works_once(page: Served) -> None:
-    key = page.guard.once()
-    assert page.get(f"/{key}", Host="evil.example")[0] == 403
+    used: list[bool] = []
+    key = page.guard.once(lambda: used.append(True))
+    assert page.get(f"/{key}", Host="evil.example")[::2] == (403, "Forbidden.\n")
+    assert page.get(f"/{key}x")[::2] == (403, "Forbidden.\n")
+    assert not used
     status, headers, _ = page.get(f"/{key}")
     assert (status, headers["location"]) == (303, f"/{TOKEN}/")
-    assert page.get(f"/{key}")[0] == 403
+    for _ in range(2):
+        status, _, text = page.get(f"/{key}")
+        assert status == 403
+        assert "Open the address that the terminal shows" in text
+        assert TOKEN not in text
+    assert used == [True]
+
+
+def test_a_key_works_for_five_minutes(page: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    for minutes, status in ((4.9, 303), (5.1, 403)):
+        used: list[bool] = []
+        key = page.guard.once(lambda used=used: used.append(True))  # type: ignore[misc]
+        later = SimpleNamespace(monotonic=lambda m=minutes: time.monotonic() + 60 * m)
+        with monkeypatch.context() as patch:
+            patch.setattr("prolate.ui.guard.time", later)
+            assert page.get(f"/{key}")[0] == status
+            assert page.get(f"/{key}")[0] == 403
+        assert used == [True]
+    assert page.get("")[0] == 200
 
 
 def test_it_listens_on_the_loopback_address_only() -> None:

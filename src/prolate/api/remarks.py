@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from prolate.budget import Budget, rounded_up
+from prolate.budget import Budget
+from prolate.digits import rounded_up
 from prolate.errors import BudgetError
 from prolate.measurement import Measurement
 from prolate.queries import Count

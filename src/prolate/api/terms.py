@@ -41,6 +41,9 @@ one neighbor has takes a step at least, so there are j of them, at most s:
 - j = s: no step is left for the other groups, which are the same: (0, s delta_group).
 
 With delta_mu = delta / 2 and delta_group = delta / 2 / max(1, s - 1) all are (epsilon, delta).
+At another epsilon, delta_mu is another one, and the release is private with that and delta / 2
+together, or with delta if that is more: j delta_group is at most delta / 2 where j < s, and
+s delta_group at most delta. So its budget says (`Budget.with_keys`), and nothing of smaller deltas.
 
 **Private keys, on a ledger.** Both cases say more than (epsilon, delta). Let the event be that
 no group that exists for one neighbor only is shown: it depends on the noise of these groups'

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
-from prolate.budget import Budget, all_digits
+from prolate.budget import Budget
+from prolate.digits import all_digits
 from prolate.errors import BudgetError
 
 __all__ = ["in_words"]

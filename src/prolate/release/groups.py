@@ -74,7 +74,7 @@ class GroupedRelease(Shown):
     columns : tuple of str
         The names of the columns.
     budget : Budget
-        The most that everything together may have cost.
+        The most that everything together may have cost, with the `keys_delta` in it.
     neighbors : {"replace", "add-remove"}
         Which change to one row, or one person, the guarantee hides; see `prolate.mean`.
     unit : Unit or None
@@ -113,6 +113,7 @@ class GroupedRelease(Shown):
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", dict(self.groups))
         object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "budget", words.budget_with_keys(self))
         if self.statistic not in STATISTICS or self.neighbors not in get_args(Neighbors):
             raise ReleaseError("The statistic or neighbors of this grouped release are unknown.")
         width = len(parts(self.by))

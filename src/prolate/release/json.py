@@ -136,6 +136,7 @@ def _read_norm(value: Any, where: str) -> float | str:
 
 
 BUDGET_FIELDS = {"mu": read_number, "composition": read_text, "stated": read_mapping}
+OPTIONAL_BUDGET_FIELDS = {"keys_delta": read_number}
 RELEASE_FIELDS = {
     "statistic": read_text,
     "estimate": read_array,

@@ -155,6 +155,7 @@ class Release(Shown):
         put("error_norm", "relative" if relative else float(self.error_norm))
         put("private", bool(self.private))
         put("details", plain(self.details, "details"))
+        put("budget", words.budget_with_keys(self))
         self._check()
 
     def _check(self) -> None:

@@ -11,7 +11,13 @@ from prolate.budget import Budget
 from prolate.errors import BudgetError, ReleaseError
 from prolate.release import views
 from prolate.release.files import write_table, write_whole
-from prolate.release.json import BUDGET_FIELDS, Reader, read_fields, read_json
+from prolate.release.json import (
+    BUDGET_FIELDS,
+    OPTIONAL_BUDGET_FIELDS,
+    Reader,
+    read_fields,
+    read_json,
+)
 from prolate.release.unit import Unit
 
 if TYPE_CHECKING:
@@ -69,7 +75,7 @@ class Shown:
         known = read_fields(body, cls._what, needed, optional)
         try:
             known["budget"] = Budget.from_dict(
-                read_fields(known["budget"], "budget", BUDGET_FIELDS)
+                read_fields(known["budget"], "budget", BUDGET_FIELDS, OPTIONAL_BUDGET_FIELDS)
             )
         except BudgetError as error:
             raise ReleaseError(f"The budget of this release cannot be read. {error}") from error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.budget import all_digits
+from prolate.digits import all_digits
 from prolate.errors import InputError, shown
 from prolate.release.words import NOT_PRIVATE, advice, headline, printable
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.budget import all_digits, rounded_up
+from prolate.digits import all_digits, rounded_up
+from prolate.errors import BudgetError, ReleaseError
 
 if TYPE_CHECKING:
+    from prolate.budget import Budget
     from prolate.release.groups import GroupedRelease
     from prolate.release.release import Release
 
@@ -270,6 +272,18 @@ def keys_delta_of(release: Release | GroupedRelease) -> float | None:
     group = release.details.get("group")
     value = group.get("keys_delta") if isinstance(group, dict) else None
     return value if isinstance(value, float) else None
+
+
+def budget_with_keys(release: Release | GroupedRelease) -> Budget:
+    """Return the budget, which says so if it also paid for showing which groups there are.
+
+    The first versions did not store that with the budget.
+    """
+    keys_delta = keys_delta_of(release)
+    try:
+        return release.budget if keys_delta is None else release.budget.with_keys(keys_delta)
+    except BudgetError as error:
+        raise ReleaseError(f"The keys_delta of this release cannot be. {error}") from None
 
 
 def protected(release: Release | GroupedRelease, number: str | None = None) -> str:

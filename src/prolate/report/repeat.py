@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from prolate.budget import all_digits
+from prolate.digits import all_digits
 from prolate.release import Release
 from prolate.release.bounds import given_bounds
 from prolate.release.key import Key, as_key, parts

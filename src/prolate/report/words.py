@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prolate.budget import Budget, rounded_up
+from prolate.budget import Budget
+from prolate.digits import rounded_up
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import in_words
 from prolate.release.views import each, round_to

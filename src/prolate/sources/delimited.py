@@ -7,11 +7,15 @@ as public**:
   tab and bar in it is the delimiter, or what a line ``sep=;`` above it says. A line of
   nothing but numbers is taken for a row of a file without names, and refused;
 - a column is numeric if at least half of the cells that are not missing, in the first
-  stretch of the file (a million bytes), are numbers; in that stretch at least half of
-  the lines must have as many fields as the header.
+  stretch of the file (a million bytes), are numbers;
+- in that stretch at least half of the lines must have as many fields as the header. Else the
+  file is refused: most likely it has another delimiter, or lines above the names, and a
+  release of nothing but missing values would be paid for.
 
-The first line must be UTF-8. After that no row causes an error, and no row changes what is
-read of another one:
+The last two are votes, which one row can tip where the others are tied (`docs/privacy.md`).
+
+The first line must be UTF-8. Beyond that and the votes no row causes an error, and no row changes
+what is read of another one:
 
 - a cell is a number in the notation of programming languages (``-1.5e3``; spaces
   around it, spaces and apostrophes between thousands, ``inf`` and ``nan`` are allowed), or

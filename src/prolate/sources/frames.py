@@ -29,8 +29,8 @@ class PandasSource(Source):
     Parameters
     ----------
     frame : pandas.DataFrame of shape (n, d)
-        Columns of NumPy, nullable, Arrow, sparse or categorical types of numbers. A
-        label that is not text becomes text: 2024 is "2024".
+        Columns of NumPy, nullable, Arrow or sparse types of numbers. A label that is not
+        text becomes text: 2024 is "2024".
     wanted : Wanted
         Which columns; an integer is what pandas calls a label.
     block_bytes : int
@@ -168,6 +168,11 @@ def _unusable(frame: Any, position: int, dtype: Any) -> str | None:
                 "column.astype('boolean'))"
             )
         return None if dtype.kind in "biuf" else f"of type {dtype}"
+    if str(dtype) == "category":  # pandas decides by the values of which type categories are
+        return "of type category (if categories are numbers, convert it with column.astype(float))"
+    inner = getattr(dtype, "subtype", None)
+    if isinstance(inner, np.dtype) and str(dtype).startswith("Sparse"):
+        return None if inner.kind in "biuf" else f"of type Sparse[{inner}]"
     try:
         numeric = is_numeric(_arrow(frame.iloc[:0, position]).type)
     except Exception:  # noqa: BLE001 - a type that Arrow does not know is not numeric

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -17,6 +18,11 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; "
     "connect-src 'self'; frame-src 'self'; frame-ancestors 'self'; base-uri 'none'; "
     "form-action 'none'"
+)
+_SECONDS = 300.0  # for which a key works
+_TOO_LATE = (
+    b"This link works once, and for five minutes. Open the address that the terminal shows, or "
+    b"end `prolate ui` and start it again.\n"
 )
 _HEADERS = [
     (b"cache-control", b"no-store"),
@@ -50,16 +56,14 @@ class Guard:
         self._token = token.encode()
         self._hosts = {f"{name}:{port}".encode() for name in ("127.0.0.1", "localhost")}
         self._key: bytes | None = None
+        self._until = 0.0
+        self._used: Callable[[], object] | None = None
         self._path = f"/{token}/".encode()
 
-    def once(self) -> str:
-        """Return a key that opens the page once.
-
-        A browser is started with it, because other users of the machine can read with which
-        words a program is started.
-        """
+    def once(self, used: Callable[[], object]) -> str:
+        """Return a key that opens the page once, in the next minutes; `used` is called then."""
         key = secrets.token_urlsafe(24)
-        self._key = key.encode()
+        self._key, self._until, self._used = key.encode(), time.monotonic() + _SECONDS, used
         return key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,19 +76,26 @@ class Guard:
         own = {b"http://" + host for host in self._hosts}
         first, _, rest = scope["path"].lstrip("/").partition("/")
         known = len(names) == 1 and names[0] in self._hosts and set(origins) <= own
-        if known and scope["type"] == "http" and self._opens(first.encode(), rest):
-            await _answer(send, 303, [(b"location", self._path)])
+        if known and scope["type"] == "http" and self._is_key(first.encode(), rest):
+            if self._opens():
+                await _answer(send, 303, [(b"location", self._path)])
+            else:
+                await _answer(send, 403, [(b"content-type", b"text/plain")], _TOO_LATE)
         elif not (known and secrets.compare_digest(first.encode(), self._token)):
             await _refuse(scope, receive, send)
         else:
             root = scope.get("root_path", "") + "/" + first
             await self._app({**scope, "root_path": root}, receive, _sealed(send))
 
-    def _opens(self, key: bytes, rest: str) -> bool:
-        if rest or self._key is None or not secrets.compare_digest(key, self._key):
+    def _is_key(self, first: bytes, rest: str) -> bool:
+        return not rest and self._key is not None and secrets.compare_digest(first, self._key)
+
+    def _opens(self) -> bool:
+        used, self._used = self._used, None
+        if used is None:
             return False
-        self._key = None
-        return True
+        used()
+        return time.monotonic() <= self._until
 
 
 def _sealed(send: Send) -> Send:

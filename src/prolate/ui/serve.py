@@ -7,8 +7,6 @@ import os
 import secrets
 import socket
 import sys
-import threading
-import webbrowser
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +15,7 @@ from prolate.errors import InputError
 from prolate.ledger import Ledger
 from prolate.ui.desk import Desk
 from prolate.ui.guard import Guard
+from prolate.ui.opening import browser_at
 from prolate.ui.schema import read_schema
 
 if TYPE_CHECKING:
@@ -69,19 +68,17 @@ def serve(path: str, *, ledger: str | None, port: int, browser: bool) -> None:
         guard = Guard(app, token, listener.getsockname()[1])
         click.echo(f"The page is at {here}{token}/\nCtrl-C ends it. Keep the address to yourself.")
         sys.stdout.flush()
-        if browser:
-            # Where only one for terminals is found, this returns when the user has left it.
-            opening = threading.Thread(target=_show, args=(here + guard.once(),), daemon=True)
-            opening.start()
+        opening = browser_at(here, guard) if browser else contextlib.nullcontext(True)
         # The socket listens already, so a browser that is quicker than the server waits.
-        with contextlib.suppress(KeyboardInterrupt):
+        with contextlib.suppress(KeyboardInterrupt), opening as tried:
+            if not tried:
+                click.echo(
+                    "No browser is opened, because no file that only you can read can be written "
+                    "to your home folder."
+                )
+                sys.stdout.flush()
             server(guard).run(sockets=[listener])
     _end(desk)
-
-
-def _show(address: str) -> None:
-    with contextlib.suppress(Exception):  # the address is printed, too
-        webbrowser.open(address)
 
 
 def server(guard: Guard) -> uvicorn.Server:
