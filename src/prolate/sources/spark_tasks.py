@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KEPT_SCHEMA",
+    "OTHER_ROWS",
     "SUM_SCHEMA",
     "Adding",
     "Keeping",
@@ -48,6 +49,11 @@ Integers = NDArray[np.int64]
 
 SUM_SCHEMA = "task int, piece int, words binary"
 KEPT_SCHEMA = "rows binary"
+
+OTHER_ROWS = (
+    "The Spark data frame has not the rows that it had before; all measurements must be of the "
+    "same rows. Write it to files, or call its persist() or checkpoint() first."
+)
 
 _PIECE = 1 << 17  # integers in a record: a megabyte
 _OPEN, _CLOSE = "<prolate>", "</prolate>"
@@ -192,25 +198,35 @@ class Keeping:
     ----------
     reader : Reader
     keep : Thinning or Leading
-    starts : dict
-        The number of the first row of each partition that has rows.
+    places : dict
+        The numbers of the rows of each partition, as an earlier pass has counted them.
     """
 
     reader: Reader
     keep: Thinning | Leading
-    starts: dict[int, int]
+    places: dict[int, range]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that stay, packed."""
+        """Yield the rows that stay, packed.
+
+        A row beyond those that were counted would have the number, and so the secret bits, of a
+        row of the next partition: two rows would be in the sample, or out of it, together. So a
+        partition that has other rows than before is an error.
+        """
         with _public_words():
-            choices = Choices(self.keep, self.starts.get(_task(), 0))
+            places = self.places.get(_task(), range(0))
+            choices = Choices(self.keep, places.start)
             end = self.keep.count if isinstance(self.keep, Leading) else math.inf
             for block in self.reader(batches) if choices.done < end else ():
                 chosen = block[choices.next(block.shape[0])]
+                if choices.done > places.stop:
+                    raise InputError(OTHER_ROWS)
                 if chosen.shape[0] > 0:
                     yield _packed(chosen)
                 if choices.done >= end:
-                    break
+                    return
+            if choices.done < min(places.stop, end):
+                raise InputError(OTHER_ROWS)
 
 
 @dataclass(frozen=True)
