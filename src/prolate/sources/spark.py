@@ -39,6 +39,7 @@ from prolate.sources.spark_tasks import (
     Packing,
     Reader,
     RowReader,
+    one_person,
     one_spelling,
     person_mean,
     sentence_of,
@@ -189,7 +190,7 @@ class SparkSource(Source):
             )
         width = len(self.columns) - 1
         columns = self.columns[:-1] or ("persons",)
-        grouped = self._spelled().groupBy(f"c{width}")
+        grouped = self._spelled(one_person).groupBy(f"c{width}")
         schema = ", ".join(f"c{j} double" for j in range(len(columns)))
         means = grouped.applyInArrow(lambda rows: person_mean(width, rows), schema)
         packing = Packing(RowReader(len(columns), self.rows_per_block))
@@ -207,7 +208,7 @@ class SparkSource(Source):
         from pyspark.sql.functions import col
 
         labels = [text_of(key).encode() for key in keys]
-        rows = self._spelled().filter(col(f"c{len(self.columns) - 1}").isin(labels))
+        rows = self._spelled(one_spelling).filter(col(f"c{len(self.columns) - 1}").isin(labels))
         source = self._with(rows, self.columns)
         source._frame = persisted(rows, source)
         return source
@@ -229,14 +230,14 @@ class SparkSource(Source):
         source.flags, source.whole = self.flags, self.whole
         return source
 
-    def _spelled(self) -> Any:
-        """Return the data frame with the labels of its last column in their shortest spelling."""
+    def _spelled(self, spelling: Callable[..., Any]) -> Any:
+        """Return the data frame with the labels of its last column written by `spelling`."""
         from pyspark.sql.types import BinaryType, StructField, StructType
 
         width = len(self.columns) - 1
         mark = StructField(f"c{width}", BinaryType())
-        spelling = StructType([*self._frame.schema.fields[:width], mark])
-        return self._frame.mapInArrow(partial(one_spelling, width), spelling)
+        schema = StructType([*self._frame.schema.fields[:width], mark])
+        return self._frame.mapInArrow(partial(spelling, width), schema)
 
     def leading(self, count: int, progress: Callable[[int], None] | None = None) -> Source:
         """Return the first `count` rows; they stay in the storage of the cluster.

@@ -25,6 +25,7 @@ from prolate.sources.arrow import dense_blocks, fill
 from prolate.sources.kept import Choices, Leading, Thinning
 from prolate.sources.labels import spelled
 from prolate.sources.source import Block, Source
+from prolate.sources.spellings import person_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,6 +41,8 @@ __all__ = [
     "Packing",
     "Reader",
     "RowReader",
+    "one_person",
+    "one_spelling",
     "person_mean",
     "sentence_of",
     "unpack",
@@ -148,11 +151,23 @@ class Merging:
 
 def one_spelling(width: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Write the labels in column `width` as `prolate.sources.labels` does: 7.0, +7 and 7 as 7."""
+    return _labels_as(lambda text: text, width, batches)
+
+
+def one_person(width: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Write the labels in column `width` as `prolate.sources.spellings` does: 7.50 as 7.5."""
+    return _labels_as(person_text, width, batches)
+
+
+def _labels_as(
+    write: Callable[[bytes], bytes], width: int, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
     with _public_words():
         for batch in batches:
             texts, places = spelled(batch.column(width))
+            texts = [None if text is None else write(text) for text in texts]
             labels = pa.array(texts, pa.binary()).take(pa.array(places))
             columns = [*batch.columns[:width], labels]
             yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
