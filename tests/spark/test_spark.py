@@ -19,7 +19,7 @@ from spark.rows import ROWS, write_rows
 import prolate
 from prolate.curator import Curator
 from prolate.errors import InputError
-from prolate.noise import PARTS, NumberedBits, SeededBits
+from prolate.noise import PARTS, NumberedBits, SeededBits, SystemBits
 from prolate.queries import Count, CountBelow, Gram, Pairs
 from prolate.sources import Source, Thinning, open_source, spark_files
 from prolate.sources import spark as on_spark
@@ -215,6 +215,25 @@ def test_a_worker_that_dies_changes_nothing(ordered: Any, path: Path, tmp_path: 
         assert Path(dying.log).stat().st_size > number
         here = prolate.sum(path, columns=["a", "y"], **given)
         assert releases.bits(found) == releases.bits(here)
+
+
+def test_rows_that_move_between_partitions_end_a_sample(spark: Any, tmp_path: Path) -> None:
+    """As many as before in all, but two of them would have one number."""
+    moved = str(tmp_path / "moved")
+
+    def rows(batches: Any) -> Any:
+        from pyspark import TaskContext
+
+        further = 1 - 2 * TaskContext.get().partitionId() if Path(moved).exists() else 0
+        list(batches)
+        yield pa.RecordBatch.from_pydict({"x": np.arange(100.0 + further)})
+
+    source = open_source(spark.range(0, 2, 1, 2).mapInArrow(rows, "x double"))
+    keep = Thinning(NumberedBits.from_bits(SystemBits()), PARTS // 2)
+    assert source.thinned(keep).n_rows < 200
+    Path(moved).touch()
+    with pytest.raises(InputError, match=r"has not the rows that it had before.*checkpoint"):
+        source.thinned(keep)
 
 
 def test_empty_frames_and_files(spark: Any, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from prolate.errors import InputError
 from prolate.noise import PARTS, NumberedBits, SeededBits, SystemBits
 from prolate.queries import Query
 from prolate.sources import Source, Thinning
-from prolate.sources.spark import _starts
+from prolate.sources.kept import Leading
+from prolate.sources.spark import _places
 from prolate.sources.spark_files import FragmentReader, _enough, _tasks
 from prolate.sources.spark_tasks import (
     Adding,
@@ -110,9 +111,41 @@ def test_a_task_adds_up_and_counts_its_rows() -> None:
 def test_a_task_keeps_rows_by_their_numbers(start) -> None:
     rows = np.arange(3000.0).reshape(1000, 3)
     keep = Thinning(NumberedBits.from_bits(SystemBits()), PARTS // 4)
-    kept = Keeping(RowReader(3, 64), keep, {0: start})(batches(rows, 77))
+    kept = Keeping(RowReader(3, 64), keep, {0: range(start, start + 1000)})(batches(rows, 77))
     found = np.concatenate(list(KeptReader(3)(kept)))
     np.testing.assert_array_equal(found, rows[keep(start, 1000) - start])
+
+
+@pytest.mark.parametrize(
+    "places",
+    [{0: range(500, 1499)}, {0: range(500, 1501)}, {0: range(0)}, {1: range(1000)}, {}],
+    ids=["more", "fewer", "none before", "another partition", "no partition"],
+)
+@pytest.mark.parametrize("keep", ["some", "first"])
+def test_a_partition_with_other_rows_than_before_gives_no_sample(
+    places: dict[int, range], keep: str
+) -> None:
+    """Rows beyond those that were counted would share secret bits with the next partition's."""
+    rows = np.arange(3000.0).reshape(1000, 3)
+    some = Thinning(NumberedBits.from_bits(SystemBits()), PARTS // 4)
+    keeping = Keeping(RowReader(3, 64), some if keep == "some" else Leading(10_000), places)
+    with pytest.raises(RuntimeError) as caught:
+        list(keeping(batches(rows, 77)))
+    sentence = sentence_of(str(caught.value))
+    assert sentence is not None
+    assert sentence.endswith("call its persist() or checkpoint() first.")
+    assert not any(digit in sentence for digit in "0123456789")
+
+
+def test_the_first_rows_are_read_no_further() -> None:
+    rows = np.arange(3000.0).reshape(1000, 3)
+    few = Keeping(RowReader(3, 64), Leading(510), {0: range(500, 1500)})
+    found = np.concatenate(list(KeptReader(3)(few(batches(rows, 77)))))
+    np.testing.assert_array_equal(found, rows[:10])
+    beyond = Keeping(RowReader(3, 64), Leading(500), {0: range(500, 1500)})
+    assert not list(beyond(batches(rows, 77)))
+    empty = Keeping(RowReader(3, 64), Leading(500), {})
+    assert not list(empty(iter([])))
 
 
 @pytest.mark.parametrize(
@@ -179,9 +212,9 @@ def test_tasks_hold_all_row_groups_in_order() -> None:
     assert _enough(10**15, 1000) == max(1 << 30, 10**15 >> 17)
 
 
-def test_starts() -> None:
-    assert _starts({2: 5, 0: 3}) == {0: 0, 2: 3}
-    assert _starts({}) == {}
+def test_places() -> None:
+    assert _places({2: 5, 0: 3}) == {0: range(3), 2: range(3, 8)}
+    assert _places({}) == {}
 
 
 def test_a_reader_of_many_files_is_small() -> None:

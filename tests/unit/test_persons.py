@@ -357,10 +357,9 @@ class Chunks(Source):
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Number the persons as they come."""
-        known: dict[float, int] = {}
         for part in self._parts:
             block = part.copy()
-            block[:, -1] = [known.setdefault(one, len(known)) for one in part[:, -1]]
+            block[:, -1] = self.labels[0].numbers(pa.array(part[:, -1]))
             yield block
 
 

@@ -14,6 +14,7 @@ from prolate.sources.arrow import (
 )
 from prolate.sources.files import DataFile
 from prolate.sources.paths import name_for_arrow, readable
+from prolate.sources.spellings import kinds_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +43,7 @@ class ArrowFile(DataFile):
             super().__init__(path, schema.names, unusable_columns(schema), self._count(path))
             self.nested, self.flags = nested_columns(schema), flag_columns(schema)
             self.whole, self.label_types = whole_columns(schema), label_types(schema)
+            self.kinds = kinds_of(schema)
 
     def _bytes(self) -> pa.NativeFile:
         """Open the file; mapped only where a batch could take much memory.

@@ -38,6 +38,7 @@ from prolate.sources.paths import (
     name_for_arrow,
     readable,
 )
+from prolate.sources.spellings import are_rounded, clash, kinds_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,6 +67,8 @@ class DataFile(ABC):
         The columns that cannot be labels, each with its type.
     label_types : dict
         What values the labels of its own columns are, where their types say it.
+    kinds : dict
+        How its own columns spell values, where they have types; see `prolate.sources.spellings`.
     labels : tuple of str
         The columns that are read as labels.
     twice : frozenset of str
@@ -104,6 +107,7 @@ class DataFile(ABC):
         self.unusable = dict(unusable)
         self.nested: dict[str, str] = {}
         self.label_types: dict[str, LabelType] = {}
+        self.kinds: dict[str, str] = dict.fromkeys(names, "other")
         self.n_rows = n_rows
         self.keys: dict[str, pa.Scalar] = {}
         self.spare = next((name for name in names if name not in unusable), *names[:1])
@@ -113,6 +117,7 @@ class DataFile(ABC):
         if not self.names:
             return
         self.keys = {name: value for name, value in keys.items() if name not in self.names}
+        self.kinds |= dict.fromkeys(self.keys, "other")
         self.names += tuple(self.keys)
         self.unusable |= {
             name: "text in the names of folders"
@@ -160,6 +165,7 @@ class ParquetDataFile(DataFile):
             super().__init__(path, schema.names, unusable_columns(schema), about.num_rows)
             self.nested, self.flags = nested_columns(schema), flag_columns(schema)
             self.whole, self.label_types = whole_columns(schema), label_types(schema)
+            self.kinds = kinds_of(schema)
             groups = range(about.num_row_groups)
             self.group_rows = tuple(about.row_group(group).num_rows for group in groups)
 
@@ -262,15 +268,7 @@ class FileSource(BatchSource):
         commas = any(file.commas.some for file in self._files)
         for file in self._files:
             file.beside_commas = commas
-        self.labels = tuple(
-            Labels(
-                {text for file in self._files if name not in file.keys for text in file.missing},
-                decimal_commas=any(file.decimal_commas for file in self._files),
-                whole=all(name in file.keys and name not in file.unusable for file in self._files),
-                kind=common_type(file.label_type(name) for file in self._files),
-            )
-            for name in marks
-        )
+        self.labels = tuple(map(self._labels_of, marks))
         self.flags = frozenset(values).intersection(*(file.flags for file in self._files))
         self.whole = frozenset(values).intersection(*(file.whole for file in self._files))
         counts = [file.n_rows for file in self._files]
@@ -279,6 +277,18 @@ class FileSource(BatchSource):
         super().__init__((*values, *marks), n_rows, block_bytes)
         every = dict.fromkeys(name for file in self._files for name in file.names)
         self.left_out = () if are_named else index_beside(None, every, self.columns)
+
+    def _labels_of(self, name: str) -> Labels:
+        files = self._files
+        kinds = [(file.path, file.kinds[name]) for file in files if name in file.kinds]
+        return Labels(
+            {text for file in files if name not in file.keys for text in file.missing},
+            decimal_commas=any(file.decimal_commas for file in files),
+            whole=all(name in file.keys and name not in file.unusable for file in files),
+            kind=common_type(file.label_type(name) for file in files),
+            rounded=are_rounded([kind for _, kind in kinds]),
+            clash=clash(name, kinds),
+        )
 
     def counted(self, progress: Callable[[int], None] | None = None) -> int:
         """Return the number of rows, of which one column is read at most."""

@@ -4,7 +4,8 @@ A label may be text, a whole number of any size, or whatever else Arrow writes a
 labels are the same if their texts are, without the spaces around them, and whatever the type of
 the column: 7, 7.0 and "7" of three files are one, and so are a day and its midnight, and true
 and True. Were they not, a person in all three would count three times. Where numbers may have
-decimal commas, 7,0 is one with them. What is only spaces is missing.
+decimal commas, 7,0 is one with them. What is only spaces is missing. For labels of persons more
+are the same (`prolate.sources.spellings`).
 
 A source hands out a column of labels after the columns of numbers, and in it 0, 1, 2, ... in the
 order in which labels first appear; a missing label is one like others. The numbers stay the same
@@ -16,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -54,6 +56,10 @@ class Labels:
         Whether all are whole numbers, so that a public label such as 01 stands for 1.
     kind : {"text", "boolean", "integer", "number"}
         What values they are by the type of the column; see `prolate.sources.label_types`.
+    rounded : bool
+        Whether numbers of persons are what doubles make of them.
+    clash : str, optional
+        Why they cannot be labels of persons.
 
     Examples
     --------
@@ -70,9 +76,12 @@ class Labels:
         decimal_commas: bool = False,
         whole: bool = False,
         kind: LabelType = "text",
+        rounded: bool = False,
+        clash: str | None = None,
     ) -> None:
         self._known: dict[bytes | None, int] = {}
-        self._decimal_commas, self._whole, self.kind = decimal_commas, whole, kind
+        self.decimal_commas, self._whole, self.kind = decimal_commas, whole, kind
+        self.rounded, self.clash = rounded, clash
         self._missing = frozenset(text.encode() for text in missing)
 
     def __len__(self) -> int:
@@ -84,7 +93,7 @@ class Labels:
         known = self._known
         if self._missing:
             texts = [None if text in self._missing else text for text in texts]
-        if self._decimal_commas:
+        if self.decimal_commas:
             texts = [text and _without_comma(text) for text in texts]
         numbers = [known.setdefault(text, len(known)) for text in texts]
         return np.asarray(np.array(numbers, dtype=np.int64)[places] if numbers else places)
@@ -92,11 +101,20 @@ class Labels:
     def number(self, label: object) -> int:
         """Return the number of a public label, a new one if it has none yet."""
         text = text_of(label).encode()
-        if self._decimal_commas:
+        if self.decimal_commas:
             text = _without_comma(text)
         if self._whole and text.isdigit():
             text = text.lstrip(b"0") or b"0"
         return self._known.setdefault(text, len(self._known))
+
+    def place(self, text: bytes | None) -> int | None:
+        """Return the number of a text, or None if it has none."""
+        return self._known.get(text)
+
+    def since(self, number: int) -> list[bytes | None]:
+        """Return the texts of all numbers from `number` on."""
+        # From the end: to skip those before it would take longer with every block.
+        return list(islice(reversed(self._known), len(self._known) - number))[::-1]
 
     @property
     def every(self) -> tuple[str, ...]:

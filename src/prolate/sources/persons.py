@@ -1,7 +1,8 @@
 """One row for each person, or a few of each person's rows, of rows of which a person has many.
 
-A source with a column of labels says whose each row is. Whoever has no label is one person:
-rows without a label count together. There may be a second column of labels, of groups.
+A source with a column of labels says whose each row is (`prolate.sources.spellings`: which
+labels are one person's). Whoever has no label is one person: rows without a label count
+together. There may be a second column of labels, of groups.
 
 **One row (`PersonMeans`).** A person's row is a function of the person's own rows, to the last
 bit: the values of a column are added up one after the other, in the order of the rows, whatever
@@ -33,6 +34,7 @@ from numpy.typing import NDArray
 
 from prolate.noise import NumberedBits
 from prolate.sources.source import HELD, Block, Source
+from prolate.sources.spellings import Persons
 
 __all__ = ["PersonMeans", "PersonRows"]
 
@@ -63,6 +65,7 @@ class _Labeled(Source):
 
     def __init__(self, source: Source) -> None:
         self._source = source
+        self._persons = Persons(source.labels[0])
         self._width = len(source.columns) - len(source.labels)
         self._grouped = len(source.labels) > 1
         columns = source.columns[: self._width] or ("persons",)
@@ -76,7 +79,7 @@ class _Labeled(Source):
     def _parts(self) -> Iterator[Part]:
         """Yield blocks of numbers with each row's person and group."""
         for block in self._source.blocks():
-            persons = block[:, self._width].astype(np.int64)
+            persons = self._persons.numbers(block[:, self._width].astype(np.int64))
             last = block[:, -1].astype(np.int64) if self._grouped else np.zeros_like(persons)
             values = block[:, : self._width]
             if not self._width:

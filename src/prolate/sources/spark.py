@@ -30,6 +30,7 @@ from prolate.sources.source import Block, Source
 from prolate.sources.spark_storage import persisted
 from prolate.sources.spark_tasks import (
     KEPT_SCHEMA,
+    OTHER_ROWS,
     SUM_SCHEMA,
     Adding,
     Keeping,
@@ -38,6 +39,7 @@ from prolate.sources.spark_tasks import (
     Packing,
     Reader,
     RowReader,
+    one_person,
     one_spelling,
     person_mean,
     sentence_of,
@@ -142,10 +144,7 @@ class SparkSource(Source):
         if self.n_rows is None:
             self.n_rows = sum(rows.values())
         elif sum(rows.values()) != self.n_rows:
-            raise InputError(
-                "The Spark data frame has not the rows that it had before; all measurements must "
-                "be of the same rows. Write it to files, or call its persist() first."
-            )
+            raise InputError(OTHER_ROWS)
         if self._rows is None:
             self._rows = rows
         if progress is not None:
@@ -170,8 +169,8 @@ class SparkSource(Source):
         """Return the rows that `keep` chooses; they stay in the storage of the cluster."""
         if self._rows is None:
             self.collect(_nothing, 0)
-        starts = _starts(self._rows or {})
-        kept = self._frame.mapInArrow(Keeping(self._reader, keep, starts), KEPT_SCHEMA)
+        places = _places(self._rows or {})
+        kept = self._frame.mapInArrow(Keeping(self._reader, keep, places), KEPT_SCHEMA)
         sample = SparkSource.stored(kept, self.columns, self.rows_per_block)
         sample.collect(_nothing, 0, progress)
         return sample
@@ -191,7 +190,7 @@ class SparkSource(Source):
             )
         width = len(self.columns) - 1
         columns = self.columns[:-1] or ("persons",)
-        grouped = self._spelled().groupBy(f"c{width}")
+        grouped = self._spelled(one_person).groupBy(f"c{width}")
         schema = ", ".join(f"c{j} double" for j in range(len(columns)))
         means = grouped.applyInArrow(lambda rows: person_mean(width, rows), schema)
         packing = Packing(RowReader(len(columns), self.rows_per_block))
@@ -209,7 +208,7 @@ class SparkSource(Source):
         from pyspark.sql.functions import col
 
         labels = [text_of(key).encode() for key in keys]
-        rows = self._spelled().filter(col(f"c{len(self.columns) - 1}").isin(labels))
+        rows = self._spelled(one_spelling).filter(col(f"c{len(self.columns) - 1}").isin(labels))
         source = self._with(rows, self.columns)
         source._frame = persisted(rows, source)
         return source
@@ -231,14 +230,14 @@ class SparkSource(Source):
         source.flags, source.whole = self.flags, self.whole
         return source
 
-    def _spelled(self) -> Any:
-        """Return the data frame with the labels of its last column in their shortest spelling."""
+    def _spelled(self, spelling: Callable[..., Any]) -> Any:
+        """Return the data frame with the labels of its last column written by `spelling`."""
         from pyspark.sql.types import BinaryType, StructField, StructType
 
         width = len(self.columns) - 1
         mark = StructField(f"c{width}", BinaryType())
-        spelling = StructType([*self._frame.schema.fields[:width], mark])
-        return self._frame.mapInArrow(partial(one_spelling, width), spelling)
+        schema = StructType([*self._frame.schema.fields[:width], mark])
+        return self._frame.mapInArrow(partial(spelling, width), schema)
 
     def leading(self, count: int, progress: Callable[[int], None] | None = None) -> Source:
         """Return the first `count` rows; they stay in the storage of the cluster.
@@ -257,16 +256,17 @@ def _nothing(_: Block) -> NDArray[np.int64]:
     return np.zeros(0, dtype=np.int64)
 
 
-def _starts(rows: dict[int, int]) -> dict[int, int]:
-    """Return the number of the first row of each partition.
+def _places(rows: dict[int, int]) -> dict[int, range]:
+    """Return the numbers of the rows of each partition, given how many each has.
 
     Examples
     --------
-    >>> _starts({1: 5, 0: 10, 3: 2})
-    {0: 0, 1: 10, 3: 15}
+    >>> _places({1: 5, 0: 10, 3: 2})
+    {0: range(0, 10), 1: range(10, 15), 3: range(15, 17)}
     """
     tasks = sorted(rows)
-    return dict(zip(tasks, accumulate([0, *(rows[task] for task in tasks)]), strict=False))
+    ends = accumulate(rows[task] for task in tasks)
+    return {task: range(end - rows[task], end) for task, end in zip(tasks, ends, strict=True)}
 
 
 def _tree(vectors: Any, tasks: int, size: int) -> Any:

@@ -25,12 +25,14 @@ from prolate.sources.arrow import dense_blocks, fill
 from prolate.sources.kept import Choices, Leading, Thinning
 from prolate.sources.labels import spelled
 from prolate.sources.source import Block, Source
+from prolate.sources.spellings import person_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
     "KEPT_SCHEMA",
+    "OTHER_ROWS",
     "SUM_SCHEMA",
     "Adding",
     "Keeping",
@@ -39,6 +41,8 @@ __all__ = [
     "Packing",
     "Reader",
     "RowReader",
+    "one_person",
+    "one_spelling",
     "person_mean",
     "sentence_of",
     "unpack",
@@ -48,6 +52,11 @@ Integers = NDArray[np.int64]
 
 SUM_SCHEMA = "task int, piece int, words binary"
 KEPT_SCHEMA = "rows binary"
+
+OTHER_ROWS = (
+    "The Spark data frame has not the rows that it had before; all measurements must be of the "
+    "same rows. Write it to files, or call its persist() or checkpoint() first."
+)
 
 _PIECE = 1 << 17  # integers in a record: a megabyte
 _OPEN, _CLOSE = "<prolate>", "</prolate>"
@@ -142,11 +151,23 @@ class Merging:
 
 def one_spelling(width: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Write the labels in column `width` as `prolate.sources.labels` does: 7.0, +7 and 7 as 7."""
+    return _labels_as(lambda text: text, width, batches)
+
+
+def one_person(width: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Write the labels in column `width` as `prolate.sources.spellings` does: 7.50 as 7.5."""
+    return _labels_as(person_text, width, batches)
+
+
+def _labels_as(
+    write: Callable[[bytes], bytes], width: int, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
     with _public_words():
         for batch in batches:
             texts, places = spelled(batch.column(width))
+            texts = [None if text is None else write(text) for text in texts]
             labels = pa.array(texts, pa.binary()).take(pa.array(places))
             columns = [*batch.columns[:width], labels]
             yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
@@ -192,25 +213,35 @@ class Keeping:
     ----------
     reader : Reader
     keep : Thinning or Leading
-    starts : dict
-        The number of the first row of each partition that has rows.
+    places : dict
+        The numbers of the rows of each partition, as an earlier pass has counted them.
     """
 
     reader: Reader
     keep: Thinning | Leading
-    starts: dict[int, int]
+    places: dict[int, range]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that stay, packed."""
+        """Yield the rows that stay, packed.
+
+        A row beyond those that were counted would have the number, and so the secret bits, of a
+        row of the next partition: two rows would be in the sample, or out of it, together. So a
+        partition that has other rows than before is an error.
+        """
         with _public_words():
-            choices = Choices(self.keep, self.starts.get(_task(), 0))
+            places = self.places.get(_task(), range(0))
+            choices = Choices(self.keep, places.start)
             end = self.keep.count if isinstance(self.keep, Leading) else math.inf
             for block in self.reader(batches) if choices.done < end else ():
                 chosen = block[choices.next(block.shape[0])]
+                if choices.done > places.stop:
+                    raise InputError(OTHER_ROWS)
                 if chosen.shape[0] > 0:
                     yield _packed(chosen)
                 if choices.done >= end:
-                    break
+                    return
+            if choices.done < min(places.stop, end):
+                raise InputError(OTHER_ROWS)
 
 
 @dataclass(frozen=True)
