@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from prolate.api.remarks import weak_guarantee
 from prolate.api.terms import Terms
+from prolate.api.values import counted_values
 from prolate.curator import Curator
 from prolate.errors import listed
 from prolate.estimators import Estimate
@@ -102,7 +103,14 @@ def sign(
         receipt=tuple(map(terms.entry, (*before, *curator.receipt))),
         warnings=warnings,
         private=curator.private,
-        details={**_given(curator), **asked, **found.details, **(details or {})},
+        details={
+            **_given(curator),
+            **asked,
+            **found.details,
+            **counted_values(curator.receipt, curator.columns, found.rows, warnings),
+            **({"cells": "text"} if job.of_text else {}),
+            **(details or {}),
+        },
         unit=terms.unit,
     )
 

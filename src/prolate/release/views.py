@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import all_digits
 from prolate.errors import InputError, shown
+from prolate.release.notes import about_intervals, about_rows
 from prolate.release.words import NOT_PRIVATE, advice, headline, printable
 
 if TYPE_CHECKING:
@@ -256,6 +257,7 @@ def text(release: Release, level: float = 0.95) -> str:
     if not release.private:
         lines.append(NOT_PRIVATE)
     lines += aligned(header, rows)
+    lines += [f"note: {words}" for words in (*about_intervals(release), *about_rows(release))]
     lines += [f"advice: {words}" for words in advice(release)]
     lines += [f"warning: {printable(warning)}" for warning in release.warnings]
     return "\n".join(lines)
