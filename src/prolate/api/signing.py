@@ -14,6 +14,7 @@ from prolate.api.values import counted_values
 from prolate.curator import Curator
 from prolate.errors import listed
 from prolate.estimators import Estimate
+from prolate.estimators.present import MISSING
 from prolate.measurement import Measurement
 from prolate.release import Release
 from prolate.theory import RELATIVE
@@ -133,6 +134,8 @@ def _drowned(
         hidden = _hidden_sum(found, found.noise_std, *bounds)
     else:
         return ()
+    if MISSING in found.warnings:  # of which noise hides nothing
+        hidden &= np.isfinite(found.noise_std)
     drowned = [names[i] for i in np.flatnonzero(hidden).tolist()]
     if not drowned:
         return ()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from prolate.release import words
 from prolate.release.words import printable
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["about_intervals", "about_rows"]
 
 CELLS = "CSV files have no types: a cell that is no number, such as 5+ or <10, counts as missing."
+UNKNOWN = 1e300  # errors beyond are the largest number, which says that nothing is known
 _NAMED = 3  # columns with missing values
 
 
@@ -27,6 +30,8 @@ def about_rows(*releases: Release) -> list[str]:
 
 def about_intervals(release: Release) -> list[str]:
     """Return what `interval_covers` says of values far out, where it is not shown."""
+    if release.noise_std is not None and np.all(release.noise_std > UNKNOWN):
+        return []
     found = (words.unseen_rows(release), words.cut_target(release))
     return [f"{note[:1].upper()}{note[1:]}." for note in found if note]
 

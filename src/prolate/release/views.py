@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import all_digits
 from prolate.errors import InputError, shown
-from prolate.release.notes import about_intervals, about_rows
+from prolate.release.notes import UNKNOWN, about_intervals, about_rows
 from prolate.release.words import NOT_PRIVATE, advice, headline, printable
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS = 20
 _SHOWN_COLUMNS = 8  # of a matrix; larger ones are listed number by number
-_UNKNOWN = 1e300  # errors beyond are the largest number, which says that nothing is known
+_INFINITE = 1e308  # numbers beyond are the largest one
 _NOTHING = "unknown"  # in the place of a number whose noise is infinite
 NUMBERS = ("estimate", "noise_std", "sampling_std", "lower", "upper")  # of a record
 
@@ -58,7 +58,7 @@ def round_to(value: float, error: float) -> str:
     >>> round_to(1.7976931348623157e308, 1.7976931348623157e308)
     'inf'
     """
-    if abs(value) > _UNKNOWN:
+    if abs(value) > _INFINITE:
         value = math.copysign(math.inf, value)
     if not (error > 0.0 and math.isfinite(error) and math.isfinite(value)):
         return f"{value:.6g}"
@@ -74,7 +74,7 @@ def round_to(value: float, error: float) -> str:
 
 def is_unknown(noise_std: float | None) -> bool:
     """Return whether the noise of a number is infinite, so that the number says nothing."""
-    return noise_std is not None and noise_std > _UNKNOWN
+    return noise_std is not None and noise_std > UNKNOWN
 
 
 def shown_as_matrix(release: Release) -> bool:
