@@ -93,3 +93,49 @@ def test_python_says_what_the_command_says_of_values_far_out() -> None:
     )
     assert "note: The target's values far out are cut" in repr(cut)
     assert "target's values far out are cut" in cut.interval_covers
+
+
+def test_numbers_beyond_what_is_possible_are_shown_as_the_nearest() -> None:
+    """They stood beside an interval that did not hold them."""
+    made = {"noise_std": [10.0], "budget": BUDGET, "method": "auto"}
+    total = Release(
+        statistic="sum", estimate=[860.0], columns=("v",), n=100, neighbors="replace",
+        details={"bounds": [0.0, 1.0]}, **made,
+    )  # fmt: skip
+    count = Release(
+        statistic="count", estimate=[-8.0], columns=("rows",), n=-8.0, neighbors="add-remove",
+        receipt=(), **made,
+    )  # fmt: skip
+    assert repr(total).splitlines()[2].split()[1] == "100"
+    assert repr(count).splitlines()[2].split()[1] == "0"
+    assert "about 0 rows" in repr(count)
+    for release in (total, count):
+        for text in (repr(release), release._repr_html_(), release.to_html()):
+            assert "the nearest possible number is shown" in text
+    assert (total["v"], count["rows"]) == (860.0, -8.0)
+
+
+def test_a_column_of_a_release_is_found_by_its_whole_number() -> None:
+    release = Release(
+        statistic="sum", estimate=[1.0, 2.0], columns=("2020", "2021"), n=100, budget=BUDGET,
+        noise_std=[0.5, 0.5], neighbors="replace", method="auto",
+    )  # fmt: skip
+    assert (release[2020], release[np.int64(2021)]) == (1.0, 2.0)
+    with pytest.raises(
+        KeyError, match=r"no column 7 in this release\. Its columns are '2020', '20"
+    ):
+        release[7]
+    with pytest.raises(KeyError, match="no column True"):
+        release[True]
+
+
+def test_no_rows_are_counted_where_their_number_is_public() -> None:
+    assert prolate.count(np.zeros((0, 2)), budget=BUDGET).estimate.tolist() == [0.0]
+
+
+def test_spaces_around_names_in_a_header_are_not_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a, b, c ,c\n1,2,3,4\n3,4,5,6\n")
+    assert open_source(tmp_path / "a.csv", ["b", "a", "c"]).columns == (" b", "a", "c")
+    (tmp_path / "b.csv").write_text("a, b,b \n1,2,3\n3,4,5\n")
+    with pytest.raises(prolate.InputError, match="no column 'b'"):
+        open_source(tmp_path / "b.csv", "b")

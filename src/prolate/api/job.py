@@ -215,7 +215,7 @@ class Job:
         )
         if free or (ledger is not None and ledger.promise != terms.promise):
             curator.book()  # refused, perhaps, before the number of rows shows in anything
-        if terms.relation == "replace" and curator.public_rows() == 0:
+        if not free and terms.relation == "replace" and curator.public_rows() == 0:
             raise InputError("The data has no rows; there is nothing to release.")
         found = self.estimate(curator)
         order = {"exchangeable": True} if exchangeable else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prolate.release import words
+from prolate.release.bounds import possible
 from prolate.release.words import printable
 
 if TYPE_CHECKING:
@@ -36,8 +37,16 @@ def about_intervals(release: Release) -> list[str]:
     return [f"{note[:1].upper()}{note[1:]}." for note in found if note]
 
 
+def _beyond(release: Release) -> list[str]:
+    """Return what is shown where noise leads an estimate beyond what is possible."""
+    least, most = possible(release)
+    if release.is_matrix or np.all((release.estimate >= least) & (release.estimate <= most)):
+        return []
+    return ["Noise led beyond what is possible, so the nearest possible number is shown."]
+
+
 def _about_rows(release: Release) -> list[str]:
-    found = [*_values(release)]
+    found = [*_beyond(release), *_values(release)]
     if release.details.get("cells") == "text":
         found.append(CELLS)
     return found

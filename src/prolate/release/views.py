@@ -170,6 +170,16 @@ def label_of(second: str | float) -> str:
     return all_digits(second) if short == "1" else short  # q = 1 is the largest value
 
 
+def nearest(record: dict[str, Any]) -> float:
+    """Return the estimate of a record, or the nearest value that is possible.
+
+    Noise may lead beyond these; an interval never does, and holds the nearest one.
+    """
+    if record["lower"] is None:
+        return float(record["estimate"])
+    return float(min(max(record["estimate"], record["lower"]), record["upper"]))
+
+
 def numbers(record: dict[str, Any], parts: Sequence[str], *, intervals: bool) -> list[str]:
     """Return the numbers of one record as text: the estimate, its errors, its interval.
 
@@ -183,7 +193,7 @@ def numbers(record: dict[str, Any], parts: Sequence[str], *, intervals: bool) ->
     if is_unknown(noise):
         row = [_NOTHING, *("" if part != "noise" else round_to(noise, noise) for part in parts)]
     else:
-        row = [round_to(record["estimate"], error)]
+        row = [round_to(nearest(record), error)]
         row += ["" if std is None else round_to(std, std) for std in stds]
     if not intervals:
         return row

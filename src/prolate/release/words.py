@@ -57,7 +57,7 @@ def price_in_words(release: Release) -> str:
 def rows_in_words(release: Release) -> str:
     """Return the number of rows or persons in words, saying where it is only a noisy count."""
     one = _one(release)
-    count = f"{release.n:,.0f}"
+    count = f"{max(release.n, 0.0):,.0f}"
     count += f" {one}{'' if count == '1' else 's'}"
     return f"about {count} (a noisy count)" if release.n_is_noisy else count
 
