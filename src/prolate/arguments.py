@@ -185,7 +185,11 @@ def read_vector(
             raise InputError(f"{name} names a column that is not used: {unknown!r}.{hint}")
         missing = next((column for column in columns if column not in values), None)
         if missing is not None:
-            raise InputError(f"{name} has no number for column {missing!r}; give one for each.")
+            raise InputError(
+                f"{name} has no number for column {missing!r}. Give one for every column, or none; "
+                "or release the columns whose numbers are known by themselves, with a part of the "
+                "budget."
+            )
         values = [values[column] for column in columns]
     array = _floats(values, name)
     if array.ndim > 1 or (array.ndim == 1 and array.size != len(columns)):

@@ -80,6 +80,8 @@ class Measurement:
         l2 sensitivity, same units.
     each : float64 array of shape (size,), optional
         Standard deviation of every value's noise, where they differ; `std` is the largest then.
+    fraction : float
+        The part of the rows that it is of.
     """
 
     values: NDArray[np.float64]
@@ -90,6 +92,7 @@ class Measurement:
     mu: float
     sensitivity: float
     each: NDArray[np.float64] | None = None
+    fraction: float = 1.0
 
     @property
     def noise(self) -> NDArray[np.float64] | float:

@@ -18,6 +18,7 @@ from prolate.ledger import Ledger
 from prolate.measurement import Progress
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import parts
+from prolate.release.notes import about_rows
 from prolate.release.views import (
     aligned,
     cells,
@@ -105,12 +106,8 @@ def print_release(
     level: float,
     receipt: bool,
     intervals: bool = True,
-    more: Sequence[str] = (),
 ) -> None:
-    """Print a release: its table, what the numbers mean, and on request the receipt.
-
-    `more` is what else is to be said, whatever the release holds.
-    """
+    """Print a release: its table, what the numbers mean, and on request the receipt."""
     out = console()
     out.print(headline(release), style="bold")
     if not release.private:
@@ -121,7 +118,7 @@ def print_release(
         out.print()
         print_table(out, *pair_cells(release, level))
     out.print()
-    print_notes(out, _notes(release, level, intervals=intervals, more=more))
+    print_notes(out, _notes(release, level, intervals=intervals))
     if receipt:
         out.print()
         print_receipt(release, out)
@@ -133,7 +130,6 @@ def print_groups(
     level: float,
     receipt: bool,
     intervals: bool = True,
-    more: Sequence[str] = (),
 ) -> None:
     """Print the releases of groups: their table, what the numbers mean, and one receipt."""
     out = console()
@@ -152,14 +148,16 @@ def print_groups(
     first = max(release.groups.values(), key=lambda one: one.has_intervals, default=None)
     notes = []
     if first is not None:
-        notes = _notes(first, level, intervals=intervals, of_groups=True, more=more)
+        notes = _notes(first, level, intervals=intervals, of_groups=True)
     own = {"guarantee": release.guarantee}
     notes = [(name, own.get(name, words)) for name, words in notes if name != "warning"]
     if first is not None and first.statistic != "count":
         notes.insert(0, ("n", "a noisy count of the group"))
     if first is None:
         notes = [("guarantee", release.guarantee)]
-    print_notes(out, [*notes, *[("warning", warning) for warning in release.warnings]])
+    about = [("note", words) for words in about_rows(*release.groups.values())]
+    warnings = [("warning", warning) for warning in release.warnings]
+    print_notes(out, [*notes, *about, *warnings])
     if receipt and first is not None:
         out.print()
         out.print("Of one group; the others are measured like it, each with its own noise.")
@@ -172,7 +170,6 @@ def _notes(
     *,
     intervals: bool,
     of_groups: bool = False,
-    more: Sequence[str] = (),
 ) -> list[tuple[str, str]]:
     method = release.method
     if not release.is_matrix and release.statistic not in ("quantile", "regression", "count"):
@@ -195,7 +192,8 @@ def _notes(
         ("guarantee", release.guarantee),
         *[("unit", str(unit)) for unit in [release.unit] if unit is not None],
         ("method", method),
-        *[("advice", words) for words in (*advice(release), *more)],
+        *[("note", words) for words in ([] if of_groups else about_rows(release))],
+        *[("advice", words) for words in advice(release)],
         *[("warning", warning) for warning in release.warnings],
     ]
 

@@ -12,6 +12,7 @@ import prolate
 from prolate import Budget, BudgetError, InputError, expected_error
 from prolate.forecast import rehearsal
 from prolate.forecast.imagined import ImaginedRows
+from prolate.forecast.question import Question
 from prolate.forecast.rehearsal import moment
 from prolate.noise import PARTS, NumberedBits, SeededBits
 from prolate.queries import (
@@ -250,6 +251,21 @@ def test_it_prints_a_table_and_is_ready_for_json():
     read = json.loads(json.dumps(f.to_dict(), allow_nan=False))
     assert read["noise"] == f.noise
     assert read["budget"]["mu"] == 0.5
+
+
+def test_printing_computes_no_further_forecasts(monkeypatch, tmp_path):
+    """Of 10,000 columns they took minutes."""
+    f = expected_error(n=1, d=3, budget=BUDGET)
+    monkeypatch.setattr(Question, "rows_needed", lambda *_: pytest.fail("computed"))
+    for text in (str(f), f._repr_html_()):
+        assert "rows needed" in text
+        assert "takes about ten more forecasts" in text
+        assert " 1 row, 3 columns" in text
+    assert f"<td>{f.noise:.3g}</td>" in f._repr_html_()
+    monkeypatch.setattr(Question, "rows_needed", lambda *_: 1234)
+    assert json.loads(f.to_json(tmp_path / "f.json")) == f.to_dict()
+    assert (tmp_path / "f.json").read_text(encoding="utf-8") == f.to_json()
+    assert "1,234, for noise below sampling" in str(f)  # known by now
 
 
 def test_columns_that_differ_have_a_row_each():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse
 
@@ -259,6 +260,32 @@ def test_objects_that_turn_into_an_array() -> None:
     with pytest.raises(InputError, match=r"Tensor does not turn into an array") as caught:
         open_source(Tensor(np.empty((0, 1))))
     assert "secret" not in str(caught.value)
+
+
+class Grid:
+    """An array with labels, which exports a table with a row for each cell, as xarray's do."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+    @property
+    def ndim(self) -> int:
+        return self.values.ndim
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return self.values
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return pa.table({"cells": self.values.ravel()}).__arrow_c_stream__()
+
+
+def test_an_array_that_exports_its_cells_as_a_table_is_read_by_rows() -> None:
+    rows = np.arange(10.0).reshape(5, 2)
+    assert open_source(Grid(rows)).columns == ("x0", "x1")
+    assert open_source(Grid(rows)).n_rows == 5
+    assert open_source(Grid(rows[:, 0])).n_rows == 5
+    with pytest.raises(InputError, match="two dimensions"):
+        open_source(Grid(rows.reshape(5, 2, 1)))
 
 
 @pytest.mark.parametrize(("method", "says"), [("detach", "cpu"), ("__dlpack__", "own memory")])

@@ -83,6 +83,8 @@ class Job:
         More arguments that the release states, to be made again; those that are None are not.
     left_out : tuple of str
         Columns that nobody named, taken for an index of the rows.
+    of_text : bool
+        Whether some rows are text, of which a cell that is no number is missing.
     """
 
     statistic: str
@@ -98,6 +100,7 @@ class Job:
     check: Callable[[Sequence[str]], object] | None = None
     asked: Mapping[str, str | float | None] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    of_text: bool = False
 
     # Noise, and what is made of it, may be too large for a float: `_finite` is for that.
     @ignoring("all")
@@ -143,7 +146,9 @@ class Job:
             price = price.for_zcdp()
         labels = [*([] if unit is None else [unit]), *groups]
         source = open_source(data, columns, engine=engine, labels=labels)
-        job = replace(self, left_out=() if self.only_counts else source.left_out)
+        job = self
+        if not self.only_counts:
+            job = replace(self, left_out=source.left_out, of_text=source.of_text)
         of_groups = source.labels[len(source.labels) - len(groups) :]
         if groups:
             public = public or keys_of_types(of_groups, price)
@@ -210,7 +215,7 @@ class Job:
         )
         if free or (ledger is not None and ledger.promise != terms.promise):
             curator.book()  # refused, perhaps, before the number of rows shows in anything
-        if terms.relation == "replace" and curator.public_rows() == 0:
+        if not free and terms.relation == "replace" and curator.public_rows() == 0:
             raise InputError("The data has no rows; there is nothing to release.")
         found = self.estimate(curator)
         order = {"exchangeable": True} if exchangeable else None

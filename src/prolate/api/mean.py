@@ -120,8 +120,8 @@ def mean(
         with ``"gaussian-ellipse"`` only, clips the fraction that is best for normal rows around
         the center (`prolate.theory.best_clip`).
     center, scale : float, array of shape (d,) or {column: float}, optional
-        Public centers and standard deviations. With ``method="auto"``, those that you give need
-        not be searched for. ``method="gaussian-ellipse"`` needs both.
+        Public centers and standard deviations; a dict names every column. With ``method="auto"``,
+        those that you give need not be searched for. ``method="gaussian-ellipse"`` needs both.
     rotation : "auto", optional
         ``"auto"`` measures correlations if there are enough rows to pay for it, and sums along
         the principal axes if that helps. For ``method="auto"`` and ``error_norm=2``.

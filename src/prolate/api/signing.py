@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from prolate.api.remarks import weak_guarantee
 from prolate.api.terms import Terms
+from prolate.api.values import counted_values
 from prolate.curator import Curator
 from prolate.errors import listed
 from prolate.estimators import Estimate
+from prolate.estimators.present import MISSING
 from prolate.measurement import Measurement
 from prolate.release import Release
 from prolate.theory import RELATIVE
@@ -102,7 +104,14 @@ def sign(
         receipt=tuple(map(terms.entry, (*before, *curator.receipt))),
         warnings=warnings,
         private=curator.private,
-        details={**_given(curator), **asked, **found.details, **(details or {})},
+        details={
+            **_given(curator),
+            **asked,
+            **found.details,
+            **counted_values(curator.receipt, curator.columns, found.rows, warnings),
+            **({"cells": "text"} if job.of_text else {}),
+            **(details or {}),
+        },
         unit=terms.unit,
     )
 
@@ -125,6 +134,8 @@ def _drowned(
         hidden = _hidden_sum(found, found.noise_std, *bounds)
     else:
         return ()
+    if MISSING in found.warnings:  # of which noise hides nothing
+        hidden &= np.isfinite(found.noise_std)
     drowned = [names[i] for i in np.flatnonzero(hidden).tolist()]
     if not drowned:
         return ()

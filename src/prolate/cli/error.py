@@ -20,6 +20,8 @@ from prolate.release.files import check_writable, replace_file
 
 __all__ = ["error"]
 
+_SOON = 1000  # columns for which the rows needed are computed in seconds
+
 
 @click.command(
     epilog=examples(
@@ -134,7 +136,7 @@ def error(
     if cells:
         terminal.print_table(out, header, cells)
         out.print()
-    notes = views.notes(forecast)
+    notes = views.notes(forecast, wait=forecast.columns <= _SOON)
     terminal.print_notes(out, notes if plot is None else [*notes, ("wrote", plot)])
 
 

@@ -13,18 +13,13 @@ import click
 from prolate import terminal
 from prolate.cli.values import read_budget, read_keys
 from prolate.cli.words import in_options
-from prolate.errors import InputError, ReleaseError
+from prolate.errors import ReleaseError
 from prolate.release import GroupedRelease, Release
 from prolate.release.files import check_writable
 from prolate.release.words import NOT_PRIVATE
-from prolate.sources.paths import called_alike, find_parts, format_of
+from prolate.sources.paths import called_alike
 
 __all__ = ["print_whole", "release_and_print"]
-
-_CELLS = (
-    "CSV files have no types: a cell that is no number, such as 5+ or <10, counts as missing. "
-    "Whether there are such cells is private."
-)
 
 
 def release_and_print(
@@ -63,15 +58,7 @@ def release_and_print(
             release.to_json(output)
         except ReleaseError as error:
             raise _printed_instead(release, str(error)) from error
-    advice = [] if release.statistic == "count" or not _are_text(files) else [_CELLS]
-    _print(release, intervals=intervals, stored=output is not None, advice=advice, **shown)
-
-
-def _are_text(files: Sequence[str]) -> bool:
-    """Return whether any of the files is one of text, which says nothing of its columns' types."""
-    with contextlib.suppress(InputError):  # gone since they were read
-        return any(format_of(part.path) not in ("Parquet", "Arrow") for part in find_parts(files))
-    return False
+    _print(release, intervals=intervals, stored=output is not None, **shown)
 
 
 def _one_or_all(files: Sequence[str]) -> str | list[str]:
@@ -152,9 +139,8 @@ def print_whole(
     receipt: bool,
     as_json: bool,
     intervals: bool = True,
-    advice: Sequence[str] = (),
 ) -> None:
-    """Print a release, for people or as JSON, with advice that is not its own."""
+    """Print a release, for people or as JSON."""
     if as_json:
         click.echo(release.to_json(), nl=False)
         return
@@ -162,10 +148,10 @@ def print_whole(
         groups = {key: _in_options(one) for key, one in release.groups.items()}
         release = replace(release, groups=groups)
         print_groups = terminal.print_groups
-        print_groups(release, level=level, receipt=receipt, intervals=intervals, more=advice)
+        print_groups(release, level=level, receipt=receipt, intervals=intervals)
         return
     release, print_one = _in_options(release), terminal.print_release
-    print_one(release, level=level, receipt=receipt, intervals=intervals, more=advice)
+    print_one(release, level=level, receipt=receipt, intervals=intervals)
 
 
 def _in_options(release: Release) -> Release:

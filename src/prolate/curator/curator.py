@@ -239,6 +239,7 @@ class Curator:
                     share=share,
                     mu=self.mu_of(share),
                     sensitivity=math.sqrt(square),
+                    fraction=self.fraction,
                 )
             )
         self._account.receipt.extend(found)

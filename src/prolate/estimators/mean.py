@@ -41,12 +41,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prolate.curator import Curator, Table
 from prolate.estimators.asked import PLAIN, Asked
 from prolate.estimators.clipping.fixed_clip import CLIPPED
 from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
+from prolate.estimators.search.far import FAR, too_far
 from prolate.estimators.search.flags import are_apart, seen_flags, too_few_to_search
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.within import FEW_COLUMNS, are_bounded, fill_bounds, window_within
@@ -98,4 +100,17 @@ def _searched(table: Table, rows: float, asked: Asked) -> Estimate:
     if asked.clip != "auto":
         shape = shape.saying(CLIPPED)
     # Steps 2 to 5.
-    return replace(mean_by_ways(Case(searched, shape, asked, _searched)), rows=rows)
+    found = replace(mean_by_ways(Case(searched, shape, asked, _searched)), rows=rows)
+    far = too_far(shape.center, shape.spread) & ~shape.unknown  # of which noise says anything
+    return _unknown_where(far, found) if far.any() and asked.center is None else found
+
+
+def _unknown_where(far: NDArray[np.bool_], found: Estimate) -> Estimate:
+    """Return an estimate that says nothing of columns of too large numbers."""
+    noise = found.noise_std
+    warnings = (FAR,) if far.all() else (*found.warnings, FAR)
+    return replace(
+        found,
+        noise_std=None if noise is None else np.where(far, np.inf, noise),
+        warnings=warnings,
+    )

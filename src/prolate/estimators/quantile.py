@@ -20,6 +20,7 @@ from prolate.curator import Curator
 from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.neighbors import rows_changed
+from prolate.estimators.present import MISSING
 from prolate.estimators.ranks.cells import Cells
 from prolate.estimators.ranks.search import Found, RankSearch
 from prolate.estimators.ranks.start import cells_around, mostly_lost
@@ -56,6 +57,8 @@ _HIDDEN, _HIDDEN_FROM_ALL = 0.1, 0.05  # that may hide even how large values are
 _HOPELESS = 0.125  # noise of one count of each column, that does hide it if its place is unsure
 # Standard deviations of noise from the least or largest value; where few rows were expected.
 _NEAR_END, _RIGHT_AT_END = 6.0, 3.0
+_CLEARLY = 6.0  # standard deviations of a count, and parts of the rows, ...
+_LEAST_MISSING, _ABSENT = 0.02, 0.1  # ... that are surely missing, and as good as none
 _LOST = (
     ", which may hide even the rough size of the values: do not use these numbers. More rows, a "
     "larger budget or bounds would help."
@@ -104,13 +107,15 @@ def quantile(curator: Curator, probabilities: Floats) -> Estimate:
         noise_std = np.minimum(noise_std, upper - lower)
         sampling_std = np.minimum(sampling_std, upper - lower)
     shape = (wanted, d)
+    absent, there = _present(curator, found, rows, few=few)
+    noise_std = np.where(np.tile(absent, wanted), np.inf, noise_std)
     return Estimate(
         value=_sorted(value.reshape(shape), probabilities),
         noise_std=noise_std.reshape(shape),
         sampling_std=sampling_std.reshape(shape),
         rows=rows,
-        warnings=_warnings(found, probability, rows, few=few, lost=lost),
-        details={"rank_noise": _rank_noise(found)},
+        warnings=_warnings(found, probability, rows, absent, few=few, lost=lost),
+        details={"rank_noise": _rank_noise(found), **there},
     )
 
 
@@ -230,8 +235,34 @@ def _rank_noise(found: list[Found]) -> float:
     return float(np.median(np.concatenate([some.rank_noise for some in found])))
 
 
+def _present(
+    curator: Curator, found: list[Found], rows: float, *, few: bool
+) -> tuple[NDArray[np.bool_], dict[str, dict[str, float]]]:
+    """Return which columns have hardly any values, and counts of those with missing ones.
+
+    All counts of a column add up to the number of its values, with about the noise of a rank. Of
+    few rows, they begin with what is expected.
+    """
+    d = curator.dimension
+    present = np.concatenate([some.present for some in found]).reshape(-1, d).mean(axis=0)
+    noise = np.concatenate([some.rank_noise for some in found]).reshape(-1, d).max(axis=0)
+    clear = rows - present > np.maximum(_CLEARLY * noise, _LEAST_MISSING * rows)
+    absent = clear & (present < np.minimum(_CLEARLY * noise, _ABSENT * rows))
+    if few:
+        return absent, {}
+    each = zip(curator.columns, present.tolist(), clear.tolist(), strict=True)
+    values = {name: min(count, rows) for name, count, some in each if some}
+    return absent, {"values": values} if values else {}
+
+
 def _warnings(
-    found: list[Found], probability: Floats, rows: float, *, few: bool, lost: bool
+    found: list[Found],
+    probability: Floats,
+    rows: float,
+    absent: NDArray[np.bool_],
+    *,
+    few: bool,
+    lost: bool,
 ) -> tuple[str, ...]:
     """Return what to say of quantiles that may be far off, or of values that many rows share."""
     noise = _rank_noise(found) / max(rows, 1.0)
@@ -246,9 +277,13 @@ def _warnings(
             f"the noise of ranks is {100 * noise:.0f} % of the rows{_LOST if lost else '.'}"
         )
     near = _RIGHT_AT_END if few or noise > _SMALL else _NEAR_END
-    if np.any(away <= near * np.concatenate([some.rank_noise for some in found])):
+    there = ~np.resize(absent, probability.size)  # what is not there has no end
+    ends = away <= near * np.concatenate([some.rank_noise for some in found])
+    if np.any(ends & there):
         said.append(_END)
-    if any(some.alike.any() for some in found):
+    if absent.any():
+        said.append(MISSING)
+    if np.any(np.concatenate([some.alike for some in found]) & there):
         said.append(_FEW_VALUES)
     return tuple(said)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +19,7 @@ from prolate.forecast import views
 from prolate.forecast.question import Question
 from prolate.forecast.reading import METHODS, read_question, read_rows
 from prolate.parallel import computed_once
+from prolate.release.files import write_whole
 from prolate.sources.threads import ignoring
 from prolate.theory import RELATIVE
 
@@ -92,9 +95,15 @@ class Forecast:
     def rows_needed(self) -> int | None:
         """The number of rows from which `noise` is below `sampling`; None if above 2**38.
 
-        It is computed at first use, which takes some ten more forecasts.
+        It is computed at first use, which takes some ten more forecasts. `str` has it only where
+        that was done, or takes no time.
         """
         return self.question.rows_needed(self.n, self.noise, self.budget)
+
+    @property
+    def knows_rows_needed(self) -> bool:
+        """Whether `rows_needed` was computed, or is computed in no time."""
+        return "rows_needed" in vars(self) or self.method == "gaussian-ellipse"
 
     def __str__(self) -> str:
         return views.text(self)
@@ -102,6 +111,27 @@ class Forecast:
     def to_dict(self) -> dict[str, Any]:
         """Return the forecast as plain values, ready for JSON."""
         return views.plain(self)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the forecast as JSON text, and write it to `path` if one is given.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write.
+
+        Raises
+        ------
+        ReleaseError
+            If the file cannot be written.
+        """
+        text = json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
+        if path is not None:
+            write_whole(path, text)
+        return text
+
+    def _repr_html_(self) -> str:
+        return views.html(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the noise error and the sampling error against the number of rows.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from prolate.forecast.forecast import Forecast
 
-__all__ = ["cells", "column_cells", "headline", "notes", "plain", "plot", "text"]
+__all__ = ["cells", "column_cells", "headline", "html", "notes", "plain", "plot", "text"]
 
 Floats = NDArray[np.float64]
 
@@ -28,8 +29,9 @@ _SPAN, _POINTS = 10.0, 7  # of the plot: rows around those that were asked for
 def headline(forecast: Forecast) -> str:
     """Return the first line: of what, at which budget."""
     return (
-        f"Expected error of a private mean ({forecast.method}): {forecast.n:,} rows, "
-        f"{_columns(forecast)}, {forecast.budget}, neighbors: {forecast.neighbors}"
+        f"Expected error of a private mean ({forecast.method}): {forecast.n:,} "
+        f"row{'' if forecast.n == 1 else 's'}, {_columns(forecast)}, {forecast.budget}, "
+        f"neighbors: {forecast.neighbors}"
     )
 
 
@@ -100,14 +102,19 @@ def _error(forecast: Forecast) -> str:
     return error_in_words(forecast.error_norm).removeprefix("the ")
 
 
-def notes(forecast: Forecast) -> list[tuple[str, str]]:
-    """Return what stands below the table: names and sentences."""
+def notes(forecast: Forecast, *, wait: bool) -> list[tuple[str, str]]:
+    """Return what stands below the table: names and sentences.
+
+    The number of rows that are needed is computed only to `wait` for it, or where it takes no time.
+    """
     unit = _unit(forecast)
     found = [] if unit is None else [("unit", unit)]
-    needed = "more than can be handled"
-    if forecast.rows_needed is not None:
-        needed = f"{forecast.rows_needed:,}"
-    found.append(("rows needed", f"{needed}, for noise below sampling"))
+    needed = "not computed: rows_needed, in Python and JSON, takes about ten more forecasts"
+    if wait or forecast.knows_rows_needed:
+        number = forecast.rows_needed
+        most = "more than can be handled" if number is None else f"{number:,}"
+        needed = f"{most}, for noise below sampling"
+    found.append(("rows needed", needed))
     if forecast.needed is not None:
         most = f"for noise of {forecast.target:g} or less"
         found.append(("budget needed", f"{forecast.needed}, {most}"))
@@ -151,11 +158,30 @@ def text(forecast: Forecast) -> str:
     header, rows = column_cells(forecast)
     if rows:
         lines += [*aligned(header, rows), ""]
-    names = notes(forecast)
+    names = notes(forecast, wait=False)
     width = max(len(name) for name, _ in names) + 2
     for name, sentence in names:
         lines += textwrap.wrap(name.ljust(width) + sentence, _WIDTH, subsequent_indent=" " * width)
     return "\n".join(lines)
+
+
+def html(forecast: Forecast) -> str:
+    """Return the forecast as tables and sentences, for notebooks."""
+    parts = [_table(*cells(forecast), caption=headline(forecast))]
+    header, rows = column_cells(forecast)
+    parts += [_table(header, rows)] if rows else []
+    named = notes(forecast, wait=False)
+    parts += [f"<p><strong>{escape(name)}:</strong> {escape(words)}</p>" for name, words in named]
+    return "\n".join(["<div>", *parts, "</div>"])
+
+
+def _table(header: list[str], rows: list[list[str]], caption: str = "") -> str:
+    above = f"<caption>{escape(caption)}</caption>" if caption else ""
+    names = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    return f"<table>{above}<thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def plain(forecast: Forecast) -> dict[str, Any]:

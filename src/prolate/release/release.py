@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Budget, Neighbors
-from prolate.errors import ReleaseError, did_you_mean
+from prolate.errors import ReleaseError, did_you_mean, listed
 from prolate.release import views, words
 from prolate.release.arrays import check_arrays, frozen
 from prolate.release.intervals import normal_interval
@@ -70,7 +70,8 @@ class Release(Shown):
         The private estimate, in the units of the columns (squared for a variance, products of
         two for a covariance). For a regression: the coefficients, then the intercept. Means and
         quantiles lie within public bounds, and those of booleans between 0 and 1; counts,
-        variances and sums may lie beyond what is possible, as noise leads there.
+        variances and sums may lie beyond what is possible, as noise leads there; printed, they are
+        the nearest possible number.
     columns : tuple of str, length d
         The names of the columns. For a regression, of the features, then ``"intercept"``.
     noise_std : ndarray of float64, shape of `estimate`, or None
@@ -173,8 +174,8 @@ class Release(Shown):
             raise ReleaseError("n must be finite, and error_norm at least 1 or 'relative'.")
         check_paid(self.receipt, self.budget)
 
-    def __getitem__(self, column: str) -> float | NDArray[np.float64]:
-        """Return the estimate of a column by its name.
+    def __getitem__(self, column: str | int) -> float | NDArray[np.float64]:
+        """Return the estimate of a column by its name; 2020 is the column "2020".
 
         It is a number; of several quantiles an array of one each; and of a covariance an array
         of those with every column.
@@ -187,10 +188,15 @@ class Release(Shown):
         >>> float(r["age"])
         5.5
         """
-        if column not in self.columns:
-            hint = did_you_mean(column, self.columns) if isinstance(column, str) else ""
-            raise KeyError(f"There is no column {column!r} in this release.{hint}")
-        return self.estimate[..., self.columns.index(column)][()]
+        whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
+        name = str(column) if whole else column
+        if name not in self.columns:
+            hint = did_you_mean(name, self.columns) if isinstance(name, str) else ""
+            raise KeyError(
+                f"There is no column {column!r} in this release.{hint} "
+                f"Its columns are {listed(self.columns)}."
+            )
+        return self.estimate[..., self.columns.index(name)][()]
 
     __iter__ = None  # names are not counted: without this, release[0], release[1], ... would be
 

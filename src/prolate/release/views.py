@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from prolate.digits import all_digits
 from prolate.errors import InputError, shown
+from prolate.release.notes import UNKNOWN, about_intervals, about_rows
 from prolate.release.words import NOT_PRIVATE, advice, headline, printable
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS = 20
 _SHOWN_COLUMNS = 8  # of a matrix; larger ones are listed number by number
-_UNKNOWN = 1e300  # errors beyond are the largest number, which says that nothing is known
+_INFINITE = 1e308  # numbers beyond are the largest one
 _NOTHING = "unknown"  # in the place of a number whose noise is infinite
 NUMBERS = ("estimate", "noise_std", "sampling_std", "lower", "upper")  # of a record
 
@@ -57,7 +58,7 @@ def round_to(value: float, error: float) -> str:
     >>> round_to(1.7976931348623157e308, 1.7976931348623157e308)
     'inf'
     """
-    if abs(value) > _UNKNOWN:
+    if abs(value) > _INFINITE:
         value = math.copysign(math.inf, value)
     if not (error > 0.0 and math.isfinite(error) and math.isfinite(value)):
         return f"{value:.6g}"
@@ -73,7 +74,7 @@ def round_to(value: float, error: float) -> str:
 
 def is_unknown(noise_std: float | None) -> bool:
     """Return whether the noise of a number is infinite, so that the number says nothing."""
-    return noise_std is not None and noise_std > _UNKNOWN
+    return noise_std is not None and noise_std > UNKNOWN
 
 
 def shown_as_matrix(release: Release) -> bool:
@@ -169,6 +170,16 @@ def label_of(second: str | float) -> str:
     return all_digits(second) if short == "1" else short  # q = 1 is the largest value
 
 
+def nearest(record: dict[str, Any]) -> float:
+    """Return the estimate of a record, or the nearest value that is possible.
+
+    Noise may lead beyond these; an interval never does, and holds the nearest one.
+    """
+    if record["lower"] is None:
+        return float(record["estimate"])
+    return float(min(max(record["estimate"], record["lower"]), record["upper"]))
+
+
 def numbers(record: dict[str, Any], parts: Sequence[str], *, intervals: bool) -> list[str]:
     """Return the numbers of one record as text: the estimate, its errors, its interval.
 
@@ -182,7 +193,7 @@ def numbers(record: dict[str, Any], parts: Sequence[str], *, intervals: bool) ->
     if is_unknown(noise):
         row = [_NOTHING, *("" if part != "noise" else round_to(noise, noise) for part in parts)]
     else:
-        row = [round_to(record["estimate"], error)]
+        row = [round_to(nearest(record), error)]
         row += ["" if std is None else round_to(std, std) for std in stds]
     if not intervals:
         return row
@@ -256,6 +267,7 @@ def text(release: Release, level: float = 0.95) -> str:
     if not release.private:
         lines.append(NOT_PRIVATE)
     lines += aligned(header, rows)
+    lines += [f"note: {words}" for words in (*about_intervals(release), *about_rows(release))]
     lines += [f"advice: {words}" for words in advice(release)]
     lines += [f"warning: {printable(warning)}" for warning in release.warnings]
     return "\n".join(lines)

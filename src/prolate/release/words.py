@@ -59,7 +59,7 @@ def price_in_words(release: Release) -> str:
 def rows_in_words(release: Release) -> str:
     """Return the number of rows or persons in words, saying where it is only a noisy count."""
     one = _one(release)
-    count = f"{release.n:,.0f}"
+    count = f"{max(release.n, 0.0):,.0f}"
     count += f" {one}{'' if count == '1' else 's'}"
     return f"about {count} (a noisy count)" if release.n_is_noisy else count
 
@@ -152,7 +152,8 @@ def interval_covers(release: Release) -> str:
     if release.statistic == "regression":
         return (
             f"the coefficients of least squares in the population that the {rows} were drawn from, "
-            f"one at a time (privacy noise and sampling error together{_cut_target(release)})"
+            "one at a time (privacy noise and sampling error together"
+            f"{_after(cut_target(release))})"
         )
     if release.statistic == "count":
         errors = "exact, because it is public" if is_public(release) else "privacy noise only"
@@ -170,7 +171,7 @@ def interval_covers(release: Release) -> str:
         what = "privacy noise, sampling error and what clipping may have taken off, together"
     return (
         f"the {release.statistic} of the population that the {rows} were drawn from, one {one} "
-        f"at a time ({what}{_unseen(release)}{_untold(release)})"
+        f"at a time ({what}{_after(unseen_rows(release))}{_untold(release)})"
     )
 
 
@@ -181,12 +182,17 @@ def no_errors(release: Release) -> str:
     return f"method {release.method!r} does not state the errors of its coefficients"
 
 
-def _cut_target(release: Release) -> str:
+def _after(words: str) -> str:
+    """Return words after a semicolon, if there are any."""
+    return f"; {words}" if words else ""
+
+
+def cut_target(release: Release) -> str:
     """Return what a cut of a regression's target does to slopes, where that is not told."""
     if release.details.get("beyond_cut") != "not told":
         return ""
     return (
-        "; the target's values far out are cut, so if the features explain these, too, as they do "
+        "the target's values far out are cut, so if the features explain these, too, as they do "
         "incomes, slopes may be farther from 0"
     )
 
@@ -212,15 +218,15 @@ def _noise(release: Release) -> str:
     return "privacy noise, and what rounding so many rows may do"
 
 
-def _unseen(release: Release) -> str:
+def unseen_rows(release: Release) -> str:
     """Return how many rows may be unseen, where ten standard deviations of them would matter."""
     count = release.details.get("unseen_rows")
     if not isinstance(count, float) or 10.0 * count < math.sqrt(max(release.n, 1.0)):
         return ""
     about = float(f"{min(count, max(release.n, 1.0)):.1g}")
-    return (
-        f"; noise may hide about {about:,.0f} {_one(release)}s far out, which are not allowed for"
-    )
+    those = f"{_one(release)}{'' if about == 1.0 else 's'}"
+    are = "is" if about == 1.0 else "are"
+    return f"noise may hide about {about:,.0f} {those} far out, which {are} not allowed for"
 
 
 def guarantee(release: Release | GroupedRelease) -> str:

@@ -78,6 +78,7 @@ def make_table(release: Release, level: float, most: int = _MOST_ROWS) -> Table:
         )
         own = known if release.is_matrix else [places[i][-1] for i in known]
         group = np.unique(np.array(own), return_inverse=True)[1]
+        estimate = np.clip(estimate, low, high)  # as it is shown
         zero = release.is_matrix or release.statistic == "regression"
         several, axis = draw_errors(estimate, low, high, noise, group, zero=zero)
         bars = dict(zip(known, several, strict=True))

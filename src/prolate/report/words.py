@@ -12,6 +12,7 @@ from prolate.budget import Budget
 from prolate.digits import rounded_up
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import in_words
+from prolate.release.notes import about_rows
 from prolate.release.views import each, round_to
 from prolate.release.words import (
     UNEVEN,
@@ -219,7 +220,9 @@ def shape(release: Release) -> str:
 
 def facts(release: Release) -> list[tuple[str, str]]:
     """Return how the release was made: names and values."""
-    return [("statistic", release.statistic), ("rows", rows_in_words(release)), *_making(release)]
+    notes = [("note", words) for words in about_rows(release)]
+    rows = ("rows", rows_in_words(release))
+    return [("statistic", release.statistic), rows, *notes, *_making(release)]
 
 
 def group_facts(groups: GroupedRelease) -> list[tuple[str, str]]:
@@ -229,6 +232,7 @@ def group_facts(groups: GroupedRelease) -> list[tuple[str, str]]:
         ("statistic", groups.statistic),
         ("groups", f"{len(groups):,} of {of}; the keys were {groups.keys_origin}"),
     ]
+    found += [("note", words) for words in about_rows(*groups.groups.values())]
     return [*found, *([_maker(groups)] if groups.first is None else _making(groups.first))]
 
 

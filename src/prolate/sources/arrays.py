@@ -26,6 +26,7 @@ __all__ = [
     "ArraySource",
     "as_array",
     "check_numbers",
+    "is_grid",
     "no_numbers",
     "plain",
     "refuse_lists",
@@ -241,6 +242,18 @@ def has_type(data: object) -> bool:
     Of lists, and of other sequences of Python's objects, one value decides that.
     """
     return any(hasattr(type(data), name) for name in _ARRAYS)
+
+
+def is_grid(data: object) -> bool:
+    """Return whether an object is an array of several dimensions, and no table.
+
+    Some arrays, such as xarray's, export an Arrow stream, too: with a row for each of their cells,
+    so that what is protected would be a cell.
+    """
+    kind = type(data)  # of an object itself, names of coordinates may be attributes
+    if hasattr(kind, "columns") or not (hasattr(kind, "ndim") and hasattr(kind, "__array__")):
+        return False
+    return bool(getattr(data, "ndim", 1) != 1)
 
 
 def _of_lists(data: Any) -> NDArray[np.generic]:

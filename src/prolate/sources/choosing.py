@@ -87,7 +87,8 @@ class Schema:
     def find(self, wanted: Iterable[object], must_be: str) -> tuple[str, ...]:
         """Return the names of columns; `must_be` says what they are asked for by.
 
-        Spaces around a name that is not there, as those of ``-c "age, cost"``, are not part of it.
+        Spaces around a name that is not there, as those of ``-c "age, cost"``, are not part of it;
+        nor are those around names in a file, if only one name is the same without.
         """
         known = frozenset(self.names)
         return tuple(self._name(each, known, must_be) for each in wanted)
@@ -108,20 +109,22 @@ class Schema:
                 )
             return self.names[position]
         name = str(wanted)
-        if name not in known and name.strip() in known and name.strip():
-            return name.strip()
-        if name not in known:
-            folder = (
-                f" The names of folders say what {name!r} is; pass the folder that holds them all, "
-                f"or a glob such as '{name}=*/*'."
-                if f"{name}=" in self.where
-                else ""
-            )
-            raise InputError(
-                f"There is no column {name!r} in {self.where}.{did_you_mean(name, self.names)} "
-                f"Its columns are {listed(self.names)}.{folder}"
-            )
-        return name
+        if name in known:
+            return name
+        bare = name.strip()
+        alike = [bare] if bare in known else [each for each in self.names if each.strip() == bare]
+        if bare and len(alike) == 1:
+            return alike[0]
+        folder = (
+            f" The names of folders say what {name!r} is; pass the folder that holds them all, "
+            f"or a glob such as '{name}=*/*'."
+            if f"{name}=" in self.where
+            else ""
+        )
+        raise InputError(
+            f"There is no column {name!r} in {self.where}.{did_you_mean(name, self.names)} "
+            f"Its columns are {listed(self.names)}.{folder}"
+        )
 
 
 def choose(wanted: Wanted, schema: Schema) -> tuple[tuple[str, ...], tuple[str, ...]]:

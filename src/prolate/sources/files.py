@@ -271,6 +271,7 @@ class FileSource(BatchSource):
         self.labels = tuple(map(self._labels_of, marks))
         self.flags = frozenset(values).intersection(*(file.flags for file in self._files))
         self.whole = frozenset(values).intersection(*(file.whole for file in self._files))
+        self.of_text = any(format_of(file.path) not in ("Parquet", "Arrow") for file in self._files)
         counts = [file.n_rows for file in self._files]
         known = [count for count in counts if count is not None]
         n_rows = sum(known) if len(known) == len(counts) else None

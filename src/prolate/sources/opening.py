@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from prolate.errors import InputError, shown
-from prolate.sources.arrays import ArraySource, as_array, refuse_lists
+from prolate.sources.arrays import ArraySource, as_array, is_grid, refuse_lists
 from prolate.sources.choosing import Columns, Wanted
 from prolate.sources.paths import Paths, as_paths
 from prolate.sources.source import Source
@@ -47,8 +47,8 @@ def open_source(
     data : object
         One of:
 
-        - a two-dimensional NumPy array (masked: missing), or nested lists of numbers, of which
-          booleans are 0 and 1;
+        - a two-dimensional NumPy array (masked: missing), or what turns into one, such as
+          xarray's; or nested lists of numbers, of which booleans are 0 and 1;
         - a pandas, polars or pyarrow table, a DuckDB relation, an Ibis table: anything
           with ``__arrow_c_stream__``; of pandas and polars also a series, a table of one
           column, which is called x0 if it has no name;
@@ -117,7 +117,8 @@ def open_wanted(
         from prolate.sources.frames import PandasSource
 
         return PandasSource(data, wanted, block_bytes)
-    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_frame"):  # others' series: refused
+    exports = hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_frame")  # others' series
+    if exports and not is_grid(data):
         from prolate.sources.arrow import ArrowSource
 
         return ArrowSource(data, wanted, block_bytes)

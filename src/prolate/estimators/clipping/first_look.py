@@ -40,9 +40,9 @@ Floats = NDArray[np.float64]
 _FEWEST = 2  # columns that may hide values: a single one has its sides counted
 _FAR = 4.4  # typical norms: no column that was seen is so long
 _HIDDEN = (
-    "The columns are nearly 0 in most rows, and noise hides in which columns a row is not: the "
-    "intervals of columns that are small compared with others may be too narrow. More rows, a "
-    "larger budget or bounds would help."
+    "The columns have nearly the same value in most rows, such as 0, and noise hides in which "
+    "columns a row has another: the intervals of columns that are small compared with others may "
+    "be too narrow. More rows, a larger budget or bounds would help."
 )
 _MORE_LOOKS = 2  # at most, at how long rows are, ...
 _LEFT = 0.7  # ... that leave this part for the sum

@@ -50,6 +50,7 @@ from prolate.estimators.regression.search import Found, search
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.together import slopes_together
 from prolate.estimators.regression.weighted import weighted_share
+from prolate.estimators.search.far import FAR
 
 __all__ = ["regression"]
 
@@ -95,7 +96,8 @@ def regression(
         alike = replace(line.clipped, slopes=np.zeros_like(line.coef), value=found.predicted)
         details = {**line.details, "predicts": alike.to_dict()}
         line = replace(line, clipped=alike, details=details)
-    return replace(line, rows=every, warnings=(*found.warnings, *line.warnings))
+    said = line.warnings if FAR not in found.warnings or found.norms is not None else ()
+    return replace(line, rows=every, warnings=(*found.warnings, *said))
 
 
 def _fit(
@@ -159,7 +161,7 @@ def _fit(
         noise_std=np.sqrt(np.maximum(np.diag(noise), 0.0)),
         clipped=best,
         warnings=(
-            *remarks(curator, standard, answers[0].moments),
+            *remarks(curator, standard, answers[0].moments, rows),
             *((SKEWED,) if skewed and not beyond.told else ()),
             *((BEYOND_CUT,) if beyond.hidden else ()),
         ),

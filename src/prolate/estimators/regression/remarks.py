@@ -23,10 +23,20 @@ ALIKE = (
     "Noise hides how the target varies within its bounds, so predictions are the same for all "
     "rows. The intervals of slopes and intercept are as wide as the bounds make them."
 )
+MISSING_TARGET = (
+    "Nearly all values of the target are missing, so nothing is known of it: do not use these "
+    "numbers."
+)
 HIDDEN = (
     "Only a single value was seen of the target: noise hides any others, and how far they are. "
     "Predictions leave them out, and intervals are infinite; do not use them unless the target is "
     "known to be as good as constant. More rows, a larger budget or bounds would help."
+)
+
+_ABSENT = 0.1  # of the rows: columns with fewer values have hardly any
+_ZERO = (
+    "the slope is set to zero, and nothing is known about it",
+    "the slopes are set to zero, and nothing is known about them",
 )
 
 # Mean square of a clipped feature, in squared deviations, below which few rows deviate (that of
@@ -34,19 +44,31 @@ HIDDEN = (
 _RARE, _SURELY_RARE = 0.45, 3.0
 
 
-def hidden_target(curator: Curator) -> str:
+def hidden_target(curator: Curator, rows: float) -> str:
     """Return the warning of a target of which only a single value was seen.
 
     Of flags that few rows have, this is what happens, unless something says that they are flags:
     files of text do not.
     """
+    if _missing(curator, rows)[-1]:
+        return MISSING_TARGET
     name, bounds = curator.columns[-1], curator.bounds
     bounded = bounds is not None and bool(np.isfinite(bounds[1][-1]))
     flag = f" If the target is a flag, give the bounds 0 and 1: bounds={{{name!r}: (0, 1)}}."
     return HIDDEN if bounded else HIDDEN + flag
 
 
-def remarks(curator: Curator, standard: Standard, moments: Moments) -> tuple[str, ...]:
+def _missing(curator: Curator, rows: float) -> np.ndarray:
+    """Return which columns have hardly any values, where these were counted."""
+    d = curator.dimension
+    counted = [o for o in curator.receipt if o.label == "present" and o.values.size == d]
+    if not counted:
+        return np.zeros(d, dtype=np.bool_)
+    last = counted[-1]
+    return np.asarray(last.values < _ABSENT * last.fraction * rows)
+
+
+def remarks(curator: Curator, standard: Standard, moments: Moments, rows: float) -> tuple[str, ...]:
     """Return warnings, by the moments of features clipped to the usual radius."""
     unseen = standard.unknown(moments)
     doubt = _SURELY_RARE * math.sqrt(2.0) * moments.noise
@@ -56,10 +78,17 @@ def remarks(curator: Curator, standard: Standard, moments: Moments) -> tuple[str
         return listed([curator.columns[j] for j in np.flatnonzero(which).tolist()])
 
     found = []
-    if unseen.any():
+    missing = unseen & _missing(curator, rows)[:-1]
+    single = unseen & ~missing
+    if missing.any():
         found.append(
-            f"Only a single value was seen in {names(unseen)}: the slopes are set to zero, "
-            "and nothing is known about them."
+            f"Nearly all values of {names(missing)} are missing: {_ZERO[int(missing.sum() > 1)]}. "
+            "Leave out such features."
+        )
+    if single.any():
+        found.append(
+            f"Only a single value was seen in {names(single)}: {_ZERO[int(single.sum() > 1)]}. A "
+            "feature that is constant is best left out."
         )
     if rare.any():
         found.append(

@@ -23,6 +23,7 @@ from prolate.estimators.regression.radii import enough_rows
 from prolate.estimators.regression.remarks import ALIKE, hidden_target
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.standardize import standardize
+from prolate.estimators.search.far import FAR, too_far
 from prolate.estimators.search.place import place
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import one_row_noise, share_for
@@ -94,12 +95,18 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     target = _find_target(sample, rows, k, flag=_is_flag(curator))
     middle, spread = target.center, target.spread
     hidden = not target.seen and target.predicted is None
-    warnings = (hidden_target(curator),) if hidden else ()
+    warnings = (hidden_target(curator, all_rows),) if hidden else ()
     if target.predicted is not None:
         warnings = (ALIKE,)
-    of_target = warnings, hidden, target.predicted
+    far = target.ends is None and bool(too_far(middle, spread).any())
+    if far and _share(sample, rows, 1, _TARGET)[1] <= _COARSE:  # else noise may say anything
+        warnings, hidden = (FAR,), True
+    fine = _share(sample, rows, k, _FEATURES)[1] <= _COARSE_FEATURES
     found = _find_features(sample, rows, k)
-    if found is None:
+    if found is not None and fine and too_far(found[0], np.zeros(k)).any():
+        warnings = tuple(dict.fromkeys((*warnings, FAR)))
+    of_target = warnings, hidden, target.predicted
+    if found is None or not np.any(found[1] < LARGEST):
         center, scale = np.append(np.zeros(k), middle), np.append(np.full(k, LARGEST), spread)
         nothing = np.zeros(k, dtype=np.bool_)
         standard = Standard(center, scale, nothing, target.off, fit_intercept, ends=target.ends)
@@ -187,7 +194,7 @@ def _search_target(sample: Curator, target: SomeColumns, rows: float) -> _Target
 
 
 def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats, Bools] | None:
-    """Return the features' centers and scales, and which were seen; None if they cannot be."""
+    """Return the features' centers and scales, and which were seen; None if rows are too few."""
     features = SomeColumns(sample, np.arange(k))
     share, noise = _share(sample, rows, k, _FEATURES)
     if noise > _HOPELESS:
@@ -203,7 +210,7 @@ def _find_features(sample: Curator, rows: float, k: int) -> tuple[Floats, Floats
         centers, spreads, seen = there.center, there.spread, ~there.narrow
     else:
         centers, spreads, seen = standardize(features, rows, share=share)
-    return (centers, spreads, seen) if np.any(spreads < LARGEST) else None
+    return centers, spreads, seen
 
 
 def _share(

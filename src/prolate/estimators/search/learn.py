@@ -86,7 +86,9 @@ def learn_shape(
     else:
         shape = _with_given(rows, searched, shares, interval, center, scale)
     if interval.absent is not None:
-        shape = replace(shape, absent=interval.absent, warnings=(*shape.warnings, MISSING))
+        # What is not there shows no single value.
+        said = () if interval.absent.all() else shape.warnings
+        shape = replace(shape, absent=interval.absent, warnings=(*said, MISSING))
     return table, replace(shape, part=interval.part)
 
 

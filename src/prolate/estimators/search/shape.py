@@ -110,7 +110,10 @@ class Shape:
         """Return what to say of those columns that showed a single value, beside others."""
         if self.constant is None or self.constant.all() or not self.constant.any():
             return ()
-        which = listed([names[j] for j in np.flatnonzero(self.constant).tolist()], 3)
+        single = self.constant if self.absent is None else self.constant & ~self.absent
+        if not single.any():
+            return ()
+        which = listed([names[j] for j in np.flatnonzero(single).tolist()], 3)
         return (_SINGLE.format(which),)
 
     def of(self, index: Integers) -> Shape:

@@ -1,0 +1,76 @@
+"""What a release says of its rows, beside its numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prolate.release import words
+from prolate.release.bounds import possible
+from prolate.release.words import printable
+
+if TYPE_CHECKING:
+    from prolate.release.release import Release
+
+__all__ = ["about_intervals", "about_rows"]
+
+CELLS = "CSV files have no types: a cell that is no number, such as 5+ or <10, counts as missing."
+UNKNOWN = 1e300  # errors beyond are the largest number, which says that nothing is known
+_NAMED = 3  # columns with missing values
+
+
+def about_rows(*releases: Release) -> list[str]:
+    """Return how many values are there, where that was counted, and what counts as missing.
+
+    Of several releases, of groups, what all of them say.
+    """
+    each = [_about_rows(release) for release in releases]
+    return [note for note in each[0] if all(note in others for others in each)] if each else []
+
+
+def about_intervals(release: Release) -> list[str]:
+    """Return what `interval_covers` says of values far out, where it is not shown."""
+    if release.noise_std is not None and np.all(release.noise_std > UNKNOWN):
+        return []
+    found = (words.unseen_rows(release), words.cut_target(release))
+    return [f"{note[:1].upper()}{note[1:]}." for note in found if note]
+
+
+def _beyond(release: Release) -> list[str]:
+    """Return what is shown where noise leads an estimate beyond what is possible."""
+    least, most = possible(release)
+    if release.is_matrix or np.all((release.estimate >= least) & (release.estimate <= most)):
+        return []
+    return ["Noise led beyond what is possible, so the nearest possible number is shown."]
+
+
+def _about_rows(release: Release) -> list[str]:
+    found = [*_beyond(release), *_values(release)]
+    if release.details.get("cells") == "text":
+        found.append(CELLS)
+    return found
+
+
+def _values(release: Release) -> list[str]:
+    complete, values = release.details.get("complete_rows"), release.details.get("values")
+    if isinstance(complete, float):
+        those = "persons" if release.unit and release.unit.max_rows is None else "rows"
+        told = f"About {_about(complete)} of {release.n:,.0f} {those} have no missing value"
+        return [f"{told}; only these count (a noisy count)."]
+    if not isinstance(values, dict):
+        return []
+    fewest = sorted(values.items(), key=lambda one: float(one[1]))
+    named = [
+        f"{printable(name)} has about {_about(count)} of {release.n:,.0f} values"
+        for name, count in fewest[:_NAMED]
+    ]
+    more = len(fewest) - _NAMED
+    if more > 0:
+        named.append(f"values of {more:,} more column{'' if more == 1 else 's'} are missing, too")
+    counts = "a noisy count" if len(fewest) == 1 else "noisy counts"
+    return [f"{'; '.join(named)} ({counts})."]
+
+
+def _about(count: float) -> str:
+    return f"{float(f'{count:.2g}'):,.0f}"
