@@ -18,6 +18,7 @@ from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.regression import fit as own_fit
+from prolate.estimators.regression import line as lines
 from prolate.estimators.regression import regression
 from prolate.estimators.regression.average import average
 from prolate.estimators.regression.correction import weights
@@ -660,3 +661,31 @@ def test_predictions_are_not_moved_by_what_is_no_number(level: float) -> None:
 
     assert moved(level) == 5.0
     assert moved(1.0) == pytest.approx(7.0, abs=0.01)
+
+
+@pytest.mark.parametrize("value", [0.0, 7.0])
+def test_a_constant_feature_leaves_the_others_as_they_are(value, monkeypatch) -> None:
+    """The noise in its place passed for a feature that the others may be turned to."""
+
+    def stated() -> float:
+        noise = []
+        for seed in range(8):
+            rng = np.random.default_rng(seed)
+            x = rng.standard_normal(20_000)
+            rows = np.column_stack(
+                [x, np.full(x.size, value), 3.0 * x + rng.standard_normal(x.size)]
+            )
+            curator = Curator(open_source(rows), Budget(epsilon=1.0, delta=1e-6), seed=seed)
+            line = regression(curator)
+            assert abs(line.coef[0] - 3.0) < 5.0 * np.sqrt(line.covariance[0, 0])
+            assert line.coef[1] == 0.0
+            assert line.noise_std[1] == np.inf
+            noise.append(line.noise_std[0])
+        return float(np.mean(noise))
+
+    right = stated()
+    monkeypatch.setattr(lines, "LARGEST", np.inf)  # a planted fault
+    wrong = stated()
+    print(right, wrong)
+    assert right < 0.04
+    assert wrong > 2.0 * right

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurement
+from prolate.estimators.regression.line import gram_per_row
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.tails import ACROSS, ALONG, Tails
@@ -96,7 +97,7 @@ class CutOff:
         products, noise = self.query.products(beyond.values), self.query.noise(beyond.std)
         times, doubt = self._farther()
         found, std = times * products / rows, times * noise / rows
-        matrix = self.rows.matrix(gram.values)[:-1, :-1] / rows
+        matrix = gram_per_row(self.rows, gram.values, rows)[:-1, :-1]
         likely = self._likely(matrix, slopes)
         kept = likely @ np.linalg.pinv(likely + std**2 * np.eye(len(matrix)))
         chance = _chance(matrix, likely, found, std, slopes.mean.size)

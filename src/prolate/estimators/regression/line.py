@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.estimators.search.spread import LARGEST
 from prolate.queries import Gram
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "add_round",
     "drawn",
     "fit_line",
+    "gram_per_row",
     "read_moments",
     "read_with_constant",
     "spread_of_noise",
@@ -118,7 +120,7 @@ def read_moments(
     place : float64 array of shape (k,), or 0
         Where the features' means are, about: by their noise moments are noisier.
     """
-    matrix = query.matrix(values) / rows
+    matrix = gram_per_row(query, values, rows)
     noise, more = query.noise(std)[1] / rows, 1.0
     if query.constant > 0.0:
         more += float(np.mean(np.square(place))) / query.constant**2
@@ -151,7 +153,7 @@ def read_with_constant(
 
     No matter where the features' means are, noise is the same of all.
     """
-    matrix = query.matrix(values) / rows
+    matrix = gram_per_row(query, values, rows)
     noise = query.noise(std)[1] / rows
     return Moments(
         features=matrix[:-1, :-1],
@@ -166,6 +168,19 @@ def read_with_constant(
         noise_mean=0.0,
         noise_target_mean=0.0,
     )
+
+
+def gram_per_row(query: Gram, values: Floats, rows: float) -> Floats:
+    """Return the Gram matrix that was measured, per row.
+
+    Features whose scale makes them 0 in every row have a variance of 1 by themselves in place of
+    the noise: it would pass for something that the others may be turned to.
+    """
+    matrix = query.matrix(values) / rows
+    nothing = 1 + np.flatnonzero(query.scale[:-1] >= LARGEST) - (query.constant == 0.0)
+    matrix[nothing], matrix[:, nothing] = 0.0, 0.0
+    matrix[nothing, nothing] = 1.0
+    return matrix
 
 
 def _kept(square: float, noise: float) -> float:
