@@ -33,6 +33,7 @@ from prolate.queries import (
     FarthestHistogram,
     Gram,
     Histogram,
+    Layer,
     LinearGrid,
     MagnitudeGrid,
     Magnitudes,
@@ -166,6 +167,7 @@ MAKERS: dict[str, Callable[[int], Query]] = {
     "rotated": lambda d: Rotated(
         clipped(1 << (d - 1).bit_length()), np.ones(1 << (d - 1).bit_length()), np.zeros(d)
     ),
+    "layer": lambda d: Layer(Gram(np.zeros(d), np.ones(d), 2.0), 1.0, math.sqrt(5.0)),
     "turned": lambda d: Turned(clipped(d), np.zeros(d), np.eye(d)[::-1].copy()),
     "products": lambda d: Products(clipped(d * (d + 1) // 2), np.zeros(d), np.ones(d)),
     "gram": lambda d: Gram(np.zeros(d), np.logspace(-2, 2, d), 1.0),
@@ -319,13 +321,14 @@ def test_adversarial_rows(name, d) -> None:
             "products": 20,
             "nodes": 33,
             "gram": 65,
+            "layer": 65,
             "gram with a target": 65,
             "cross with its gram": 65,
         }.get(name, d),
     )
     query, rows = MAKERS[name](d), adversarial_rows(d)
     if isinstance(
-        query, Pairs | Gram | Cross | Along | BeyondCut
+        query, Pairs | Gram | Cross | Along | BeyondCut | Layer
     ):  # a Gram matrix is too large for the shortcut below
         for place in range(0, len(rows) - 1, 7):
             check_neighbors(query, rows, place, rows[-1 - place])

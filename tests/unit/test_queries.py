@@ -22,6 +22,7 @@ from prolate.queries import (
     EdgesGrid,
     Gram,
     Histogram,
+    Layer,
     LinearGrid,
     MagnitudeGrid,
     Magnitudes,
@@ -276,6 +277,26 @@ def test_what_residuals_are_beyond_their_cut() -> None:
     for width in (0.0, -1.0, 1e-6, 9.0, NAN):
         with pytest.raises(InputError, match="width must be"):
             BeyondCut(gram, width)
+
+
+def test_gram_matrix_of_what_rows_are_in_a_layer() -> None:
+    """It is what clipping to the outer radius leaves, less what clipping to the inner one does."""
+    gram = Gram(np.zeros(2), np.ones(2), 4.0)
+    query = Layer(gram, 3.0, 5.0)
+    lengths = {2.0: 0.0, 3.0: 0.0, 4.0: 16.0 - 9.0, 5.0: 16.0, 50.0: 16.0, 1e150: 16.0}
+    for length, square in lengths.items():
+        found = gram.matrix(query(length * np.array([[0.6, -0.8]])).astype(float))
+        assert np.allclose(found, square * np.outer([0.6, -0.8], [0.6, -0.8]), atol=0.01)
+    rows = np.random.default_rng(0).standard_t(3, size=(500, 2)) * 3.0
+    clipped = [Gram(np.zeros(2), np.ones(2), radius) for radius in (3.0, 5.0)]
+    inner, outer = (each.matrix(each(rows).astype(float)) for each in clipped)
+    assert np.allclose(gram.matrix(query(rows).astype(float)), outer - inner, atol=0.01 * 500)
+    beside = gram.matrix(query(np.array([[NAN, 4.0]])).astype(float))
+    assert np.allclose(beside, [[0.0, 0.0], [0.0, 7.0]], atol=0.01)
+    assert "between the lengths 3 and 5" in query.describe()
+    for inner_length, outer_length in ((0.0, 1.0), (2.0, 2.0), (1.0, INF), (NAN, 1.0)):
+        with pytest.raises(InputError, match="inner must be"):
+            Layer(gram, inner_length, outer_length)
 
 
 def test_gram_matrix_of_rows_shortened_as_a_whole() -> None:

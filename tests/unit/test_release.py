@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import prolate
 from prolate.budget import Budget
 from prolate.errors import InputError, ReleaseError
 from prolate.release import ReceiptEntry, Release, views
@@ -601,3 +602,26 @@ def test_guarantee_is_one_sentence(budget: Budget, neighbors: str, parts: list[s
 )
 def test_numbers_are_rounded_to_their_error(value: float, error: float, text: str) -> None:
     assert round_to(value, error) == text
+
+
+def test_a_printed_matrix_has_intervals() -> None:
+    """It showed each number with its noise alone: intervals and sampling were left out."""
+    rows = np.random.default_rng(0).normal(size=(2000, 9))
+    for asked, pairs in ((False, 3), (True, 1)):
+        found = prolate.covariance(rows[:, :2], budget=Budget(mu=5.0), correlation=asked, seed=0)
+        shown = str(found).split("\n\n")[1].splitlines()
+        assert "sampling" in shown[0]
+        assert "95% interval" in shown[0]
+        assert sum(" with " in line and " to " in line for line in shown) == pairs
+    every = str(prolate.covariance(rows[:, :8], budget=Budget(mu=5.0), seed=0))
+    assert "... 16 more ..." in every.split("\n\n")[1]
+    assert "\n\n" not in str(prolate.covariance(rows, budget=Budget(mu=5.0), seed=0))
+
+
+def test_zeros_that_are_known_to_all_digits_are_printed_as_zeros() -> None:
+    assert views.round_to(0.0, 1e-143) == "0"
+    assert views.round_to(0.0, 1e-5) != "0"
+    nothing = prolate.mean(np.zeros((2000, 1)), budget=Budget(epsilon=1, delta=1e-6), seed=0)
+    shown = next(line for line in str(nothing).splitlines() if line.startswith("x0"))
+    assert float(shown.split()[1]) == 0.0
+    assert "e" not in shown.split()[1]

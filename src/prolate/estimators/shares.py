@@ -19,6 +19,7 @@ from prolate.curator import Measurer, Searcher
 from prolate.estimators.neighbors import rows_changed
 
 __all__ = [
+    "FEW_COLUMNS",
     "LOST",
     "Shares",
     "farthest_share",
@@ -76,8 +77,11 @@ _CROWDED = 0.2
 _ROUGH = 0.1
 # Counts are coarse if, for the whole budget, they are noisy by such parts of the rows: of few
 # columns, and of many.
-_COARSE, _FEW = (1.0 / 130.0, math.inf), 16
+_COARSE = (1.0 / 130.0, math.inf)
 _COARSE_OF_MANY = (1.0 / 90.0, 1.0 / 11.0)
+FEW_COLUMNS = 16
+"""More columns have so much in common that this tells much of each."""
+
 LOST = (
     "The rows are too few for this budget to find even the rough size of the values: do not use "
     "these numbers. Bounds would help."
@@ -142,7 +146,7 @@ class Shares:
     @property
     def many(self) -> bool:
         """Whether columns are so many that what they have in common tells much of each."""
-        return self.columns > _FEW
+        return self.columns > FEW_COLUMNS
 
     @property
     def rough(self) -> bool:

@@ -10,6 +10,7 @@ from prolate.queries.farthest import FarthestHistogram
 from prolate.queries.gram import GRAM_RADIUS, Gram
 from prolate.queries.grids import EdgesGrid, LinearGrid, MagnitudeGrid
 from prolate.queries.histogram import Histogram
+from prolate.queries.layer import Layer
 from prolate.queries.mapped import Magnitudes, Norms, Rotated, Selected, rotate_back
 from prolate.queries.norms import NormHistogram
 from prolate.queries.one_sided import OneSidedSum
@@ -36,6 +37,7 @@ __all__ = [
     "FarthestHistogram",
     "Gram",
     "Histogram",
+    "Layer",
     "LinearGrid",
     "MagnitudeGrid",
     "Magnitudes",

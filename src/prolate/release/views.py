@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _SHOWN_ROWS = 20
 _SHOWN_COLUMNS = 8  # of a matrix; larger ones are listed number by number
 _INFINITE = 1e308  # numbers beyond are the largest one
+_NO_DIGITS = 12  # of a zero
+_MUCH_WIDER = 1e-6  # noise, over half an interval, that tells nothing of how sure a number is
 _NOTHING = "unknown"  # in the place of a number whose noise is infinite
 NUMBERS = ("estimate", "noise_std", "sampling_std", "lower", "upper")  # of a record
 
@@ -66,6 +68,8 @@ def round_to(value: float, error: float) -> str:
     leading = math.floor(math.log10(abs(value))) if value else -decimals
     if not -12 <= leading + decimals <= 12 or leading >= 15:
         return f"{value:.6g}"
+    if value == 0.0 and decimals > _NO_DIGITS:
+        return "0"
     if decimals > 6 and leading < -1:
         return f"{value:.{max(leading + decimals, 0)}e}"
     rounded = round(value, decimals) + 0.0  # + 0.0 makes -0.0 a plain zero
@@ -78,7 +82,7 @@ def is_unknown(noise_std: float | None) -> bool:
 
 
 def shown_as_matrix(release: Release) -> bool:
-    """Whether the printed table is a matrix, with the noise but no intervals."""
+    """Whether the printed table is a matrix with the noise, and intervals are in another table."""
     return release.is_matrix and len(release.columns) <= _SHOWN_COLUMNS
 
 
@@ -189,7 +193,7 @@ def numbers(record: dict[str, Any], parts: Sequence[str], *, intervals: bool) ->
     low, high, noise = record["lower"], record["upper"], record["noise_std"]
     width = 0.0 if low is None else high / 2.0 - low / 2.0
     stds = [record[f"{part}_std"] for part in parts]
-    error = noise or width
+    error = noise if noise and noise > _MUCH_WIDER * width else width
     if is_unknown(noise):
         row = [_NOTHING, *("" if part != "noise" else round_to(noise, noise) for part in parts)]
     else:
@@ -267,6 +271,9 @@ def text(release: Release, level: float = 0.95) -> str:
     if not release.private:
         lines.append(NOT_PRIVATE)
     lines += aligned(header, rows)
+    if shown_as_matrix(release) and each(release)[0].size:
+        header, rows = pair_cells(release, level)
+        lines += ["", *aligned(header, middle_out(rows, _SHOWN_ROWS))]
     lines += [f"note: {words}" for words in (*about_intervals(release), *about_rows(release))]
     lines += [f"advice: {words}" for words in advice(release)]
     lines += [f"warning: {printable(warning)}" for warning in release.warnings]

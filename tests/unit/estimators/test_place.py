@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import prolate
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
@@ -156,3 +157,21 @@ def test_columns_within_public_bounds_are_of_known_size(monkeypatch: pytest.Monk
     monkeypatch.undo()
     monkeypatch.setattr(place_module, "_within_bounds", lambda interval, bounds: interval)
     assert lost(found()) > 5
+
+
+def test_many_columns_are_not_lost_where_counts_are_as_coarse_as_they_may_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 200 to 230 columns all were lost, though of 240, which are searched otherwise, none."""
+
+    def lost(columns: int) -> float:
+        rows = np.random.default_rng(columns).normal(50.0, 10.0, (1000, columns))
+        release = prolate.mean(rows, budget=Budget(epsilon=1, delta=1e-6), seed=columns)
+        known = np.isfinite(release.noise_std) & (release.noise_std < 1e300)
+        off = (release.estimate - rows.mean(axis=0))[known]
+        assert not off.size or float(np.median(np.abs(off))) < 5.0  # half a deviation
+        return 1.0 - float(np.mean(known))
+
+    assert max(lost(columns) for columns in (200, 215, 230)) < 0.05
+    monkeypatch.setattr(place_module, "_HOPELESS_OF_MANY", place_module._HOPELESS)
+    assert lost(215) == 1.0

@@ -10,6 +10,7 @@ import prolate
 from prolate import Budget, demo
 from prolate.curator import Curator
 from prolate.estimators.asked import Asked
+from prolate.estimators.clipping import stated as stated_module
 from prolate.estimators.clipping.gains import Gains
 from prolate.estimators.mean import mean
 from prolate.estimators.search import zoom
@@ -258,6 +259,32 @@ def test_columns_of_a_single_value_say_what_noise_hides(value) -> None:
     seen = np.where(np.arange(2000)[:, np.newaxis] < 1.6 * hidden * 2000, value + 1.0, value)
     found = prolate.mean(seen, budget=budget, seed=0)
     assert not any("a single value" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_intervals_hold_flags_of_rows_that_noise_hides(columns, neighbors, monkeypatch) -> None:
+    """One of 40 in 20,000 rows had an interval 1e-142 wide, around 2e-143."""
+    budget = prolate.Budget(epsilon=1, delta=1e-6)
+
+    def held(bulk: float, step: float) -> bool:
+        rows = np.full((20_000, columns), bulk)
+        rows[:30] += step
+        found = prolate.mean(rows, budget=budget, neighbors=neighbors, seed=1)
+        if not any("Each column showed a single value." in said for said in found.warnings):
+            assert neighbors == "add-remove"  # noise is half of what it is for replace
+            return True
+        if bulk == 0.0:
+            assert np.all(found.estimate == 0.0)
+            assert "e-" not in str(found).split("warning")[0].split("x0")[1].split()[0]
+        low, high = np.moveaxis(found.interval(0.95), -1, 0)
+        assert np.all(high - low < 0.01)
+        return bool(np.all((low <= rows.mean(axis=0)) & (rows.mean(axis=0) <= high)))
+
+    cases = [(0.0, 1.0), (40.0, 1.0), (1.0, -1.0), (0.37, 0.3)]
+    assert all(held(*case) for case in cases)
+    monkeypatch.setattr(stated_module, "_MAY", 0.0)  # a planted fault
+    assert neighbors == "add-remove" or not any(held(*case) for case in cases)
 
 
 def test_cells_stand_out_alone_in_runs_and_beside_others() -> None:

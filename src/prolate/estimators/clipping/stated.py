@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prolate.estimators.clipping.allowance import SKEWED
 from prolate.estimators.estimate import Estimate, FoundMean
+from prolate.estimators.search.locate import SCALES
 from prolate.estimators.search.shape import Shape
 
 __all__ = ["stated"]
+
+Floats = NDArray[np.float64]
 
 _HIDDEN = (
     "Most values of a column are equal, and noise hides how far the other values are from that "
@@ -20,6 +24,9 @@ _FEW = (
     "larger budget or bounds would help, and quantiles are more reliable."
 )
 _UNSEEN = 0.1  # of the rows, beyond which noise may hide what makes a mean
+# What hidden values may take, as a standard deviation: at most all of it is within an interval.
+_MAY = 0.6
+_NOTHING = 1e-100  # values of columns that are all 0, but for rounding and noise
 _TWICE = 2.0  # times noise and sampling, from which on a guess decides how wide intervals are
 
 
@@ -37,12 +44,27 @@ def stated(shape: Shape, found: FoundMean) -> Estimate:
             unseen = (_FEW.format(100.0 * min(part, 1.0)),)
         elif np.any(guessed > _TWICE * np.hypot(noise_std, sampling_std)):
             unseen = (SKEWED,)
+    value, clipping_std = found.value, found.clipping_std
+    if shape.hidden > 0.0:
+        value = np.where(np.abs(value) < _NOTHING, 0.0, value)
+        away = _MAY * shape.hidden * _next(shape)
+        clipping_std = away if clipping_std is None else np.hypot(clipping_std, away)
     return Estimate(
-        value=found.value,
+        value=value,
         noise_std=noise_std,
         sampling_std=sampling_std,
-        clipping_std=found.clipping_std,
+        clipping_std=clipping_std,
         rows=shape.rows,
         warnings=(*shape.warnings, *hidden, *unseen),
         details=found.details,
     )
+
+
+def _next(shape: Shape) -> Floats:
+    """Return how far other values are at least, where columns showed one: flags of a few rows.
+
+    1 from a whole number; others may be anything of their own size.
+    """
+    nearest = np.rint(shape.center)
+    whole = np.abs(shape.center - nearest) <= SCALES * shape.spread
+    return np.where(whole, 1.0, np.abs(shape.center))

@@ -10,7 +10,8 @@
    answer is the average of the last two measurements, by inverse variance, its eigenvalues
    without what noise adds (`spectrum.py`), and none of them negative.
 5. Where the lengths of rows are not those of normal ones, variances also from the squares of
-   single columns, which are clipped much later (`diagonal.py`).
+   single columns, which are clipped much later (`diagonal.py`). What the clip takes of long rows
+   that are not elliptical is told by a layer of them, and given back (`layer.py`).
 
 Where the noise of d**2 products drowns all correlations at the first sight, steps 2 to 4
 give way to: the variances alone, with a part of the budget; all products, with the rest; and
@@ -66,7 +67,7 @@ _HEAVY = (
     "more reliable."
 )
 _HIDDEN = 0.2  # noise of a column's correlations, in the median of the other columns
-_UNSURE = 2.5  # allowance for clipping, over the other errors together
+_UNSURE, _GUESS = 2.5, 4.0  # allowance for clipping, over the other errors together: of variances
 # Noise of variances within public bounds, where values are rare, or some rows far out, that is less
 # than what a clip would take.
 _RARE, _FAR_ROWS = 0.8, 0.15
@@ -131,9 +132,8 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     errors = correlations if correlation else matrix.covariances()
     if edge <= _DROWNED:
         warnings = (*warnings, *_hidden(curator.columns, correlations.noise))
-    if lengths.far or np.any(
-        np.diag(errors.clipping > _UNSURE * np.hypot(errors.noise, errors.sampling))
-    ):
+    most = np.where(np.eye(d, dtype=np.bool_), _UNSURE, _GUESS)
+    if lengths.far or np.any(errors.clipping > most * np.hypot(errors.noise, errors.sampling)):
         warnings = (*warnings, _HEAVY)
     unknown = shape.unknown | shape.unknown[:, np.newaxis]
     return Estimate(

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.estimators.covariance.layer import LongRows
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.parallel import computed_once
 
@@ -92,6 +93,8 @@ class Lengths:
         How many standard deviations of noise rows far out, all together, stand out by.
     outside : float
         Their part in the mean of |z|**2, about, over sum(w); 0 if they may be noise.
+    long : LongRows, optional
+        How much of |z|**2 is far out, of whatever rows.
     """
 
     variances: Floats
@@ -100,6 +103,7 @@ class Lengths:
     extra: Floats
     beyond: float = 0.0
     outside: float = 0.0
+    long: LongRows | None = None
 
     @property
     def far(self) -> bool:
@@ -173,6 +177,17 @@ class Lengths:
         factor = min(float(factors @ self.variances) / total, 1.0)  # rounding may make it more
         seen = float(self._mass @ np.sqrt(kept))
         return Clip(radius, factors, factor, seen, self._doubt(kept) / factor)
+
+    def more(self, clip: Clip) -> tuple[float, float]:
+        """Return what a clip likely takes beyond what it does of elliptical rows, and its doubt.
+
+        Over all that |z|**2 is.
+        """
+        if self.long is None:
+            return 0.0, 0.0
+        total = float(self.variances.sum())
+        lost, doubt = self.long.beyond(clip.radius)
+        return max(lost / total - (1.0 - clip.factor), 0.0), doubt / total
 
     def best_clip(self, noise: float, size: float, *, constant: float, distrust: float) -> Clip:
         """Return the clip of least expected error of the second moments.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.estimators.covariance.layer import noise_of_correlations
 from prolate.estimators.covariance.moment import Moment, Standardized
 from prolate.estimators.covariance.spectrum import Spectrum, shrunk_spectrum
 
@@ -14,6 +15,8 @@ __all__ = ["Entries", "Matrix", "matrix_of", "spectrum_of"]
 
 Floats = NDArray[np.float64]
 
+_BESIDE = 0.3  # of what is given back and unsure: other directions
+_ANYWHERE = 0.16  # of what one axis may have lost: a correlation
 _CHANCE = 0.1  # of what clipping may have taken: a correlation of its own, of few rows
 
 
@@ -49,6 +52,8 @@ class Matrix:
         Of the sampling errors, over those of normal rows.
     varied : float64 array of shape (d, d), or None
         Sampling errors of correlations of one row, if they are not stretched ones of normal rows.
+    tilted : float or float64 array of shape (d, d)
+        Standard deviations for what is given back of clipped rows, of correlations.
     """
 
     table: Standardized
@@ -59,6 +64,7 @@ class Matrix:
     lost: float
     stretch: float | Floats = 1.0
     varied: Floats | None = None
+    tilted: float | Floats = 0.0
 
     def covariances(self) -> Entries:
         """Return covariances in the data's unit."""
@@ -68,7 +74,7 @@ class Matrix:
         sampling = self.stretch * np.hypot(size, value) / np.sqrt(self.table.rows)
         relative = self.clipping / np.where(variance > 0.0, variance, 1.0)
         both = 0.5 * (relative[:, np.newaxis] + relative)
-        clipping = np.hypot(both * value, _CHANCE * self.lost * size)
+        clipping = np.hypot(both * value, np.hypot(_CHANCE * self.lost, self.tilted) * size)
         clipping[diagonal] = self.clipping
         unit = np.outer(self.table.spread, self.table.spread)
         return Entries(unit * value, unit * self.noise, unit * sampling, unit * clipping)
@@ -89,12 +95,9 @@ class Matrix:
             own = np.diag(noises)[:, np.newaxis]
             square = noises + 0.25 * r**2 * (own + own.T)
         else:
-            k = self.k * np.outer(scale, scale)
-            own = np.diag(k)[:, np.newaxis]
-            square = own * own.T + k**2 + r**2 * (0.5 * (own**2 + own.T**2) + k**2)
-            square -= 2.0 * r * k * (own + own.T)
+            square = noise_of_correlations(r, self.k * np.outer(scale, scale))
         noise = np.where(both, np.minimum(np.sqrt(np.maximum(square, 0.0)), 1.0), 1.0)
-        clipping = np.full_like(r, _CHANCE * self.lost)
+        clipping = np.hypot(_CHANCE * self.lost, np.broadcast_to(self.tilted, r.shape))
         np.fill_diagonal(noise, 0.0)
         np.fill_diagonal(clipping, 0.0)
         one = self.stretch * (1.0 - r**2) if self.varied is None else self.varied
@@ -106,7 +109,30 @@ def matrix_of(table: Standardized, found: Moment) -> Matrix:
     value = spectrum_of(found).matrix
     noise, k = _noise(found)
     noise = np.hypot(noise, found.doubt * value)
-    return Matrix(table, value, noise, k, found.lost * np.diag(value), found.lost)
+    own = np.diag(value)
+    clipping, tilted = found.lost * own, np.full_like(value, _ANYWHERE * found.anywhere)
+    if found.taken is not None:
+        taken = found.back.T @ found.taken @ found.back
+        clipping = np.hypot(clipping, np.diag(taken))
+        tilted = np.hypot(tilted, _tilted(value, taken))
+    if found.missing is not None:
+        tilted = np.hypot(tilted, found.missing)
+    return Matrix(table, value, noise, k, clipping, found.lost, tilted=tilted)
+
+
+def _tilted(value: Floats, taken: Floats) -> Floats:
+    """Return by how much correlations differ if so much is added that is uncertain.
+
+    In these directions, or in others that single columns have as much of.
+    """
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(value), 1e-300))
+    both = np.outer(scale, scale)
+    r, more = value * both, taken * both
+    own = np.minimum(np.diag(more), 1.0)
+    size = np.sqrt(np.outer(own, own))
+    more = np.clip(more, -size, size)
+    along = more - 0.5 * r * (own[:, np.newaxis] + own)
+    return np.asarray(np.minimum(np.hypot(along, _BESIDE * size), 1.0))
 
 
 def spectrum_of(moment: Moment) -> Spectrum:

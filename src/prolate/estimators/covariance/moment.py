@@ -12,13 +12,14 @@ norm M = S**(-1/2) is best, and costs d**2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.covariance.lengths import Lengths, learn_lengths
+from prolate.estimators.covariance.layer import LongRows, Taken, with_taken
+from prolate.estimators.covariance.lengths import Clip, Lengths, learn_lengths
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.rotation import TurnedCurator
@@ -45,6 +46,8 @@ _LEAST_NORMS, _MOST_NORMS = 0.002, 0.2  # its part of the share, ...
 _FEW_COLUMNS = 2.3  # ... at most this over d**1.5, or ...
 _MANY_COLUMNS = 0.02
 _AGAIN, _MOST_AGAIN = 2.0, 0.1  # times it, and of the share: for rows that are far out, perhaps
+_AXES = 3.0  # of few columns, on one of which all that a clip takes may be
+_REST = 0.3  # of the doubt of what is given back, in any direction
 _MORE_LOOKS = 3  # where rows are beyond the last edge
 _ALIKE = 2.0  # two moments of sizes that differ more are not averaged
 _APART = 6.0  # times the noise's mean square by which their variances are apart, if not alike
@@ -85,6 +88,13 @@ class Moment:
         Standard deviation of an error in the size of `value`, which is not in `variance`.
     lost : float
         Part of the variances that clipping may have taken, and is not given back.
+    anywhere : float
+        The same of rows that are not elliptical, most of which may be along one axis: over a
+        variance.
+    taken : float64 array of shape (d, d), or None
+        What was given back of the rows that were clipped, times how unsure that is.
+    missing : float64 array of shape (d, d), or None
+        Standard deviations of correlations that noise may have hidden of it.
     """
 
     axes: Floats
@@ -95,6 +105,9 @@ class Moment:
     factor: float
     doubt: float
     lost: float = 0.0
+    anywhere: float = 0.0
+    taken: Floats | None = None
+    missing: Floats | None = None
 
     @property
     def back(self) -> Floats:
@@ -146,6 +159,8 @@ def measure_lengths(
     if lengths.maybe_far:
         norms = norms.averaged(look(min(_AGAIN * part, _MOST_AGAIN), norms.edges))
         lengths = learn_lengths(variances, norms, table.rows)
+    if lengths.unlike > 0.0 and d > 1:
+        lengths = replace(lengths, long=LongRows.of(norms, table.rows))
     return lengths
 
 
@@ -198,6 +213,7 @@ def measure_moment(
     distrust = _DISTRUST + _UNLIKE * known.unlike
     clip = known.best_clip(noise, size, constant=np.sqrt(_CONSTANT), distrust=distrust)
     constant = float(np.sqrt(_CONSTANT * known.variances.sum()))
+    clip, taken, share = _with_layer(turned, known, clip, noise, rows=rows, share=share)
     if rough:
         # Axes would be scaled by what is left of them, so rows far out be clipped harder each time.
         most = _SPREAD / (2.0 * np.sqrt(d) * beside) - constant**2
@@ -211,7 +227,7 @@ def measure_moment(
     moved, noise = whole[0, 1:] / (constant * clip.kept), off / (constant * clip.kept)
     moved = moved * np.sqrt(max(0.0, 1.0 - d * noise**2 / max(float(moved @ moved), 1e-300)))
     root = np.sqrt(clip.factors)
-    return Moment(
+    found = Moment(
         axes=axes * root,
         value=whole[1:, 1:] - np.outer(moved * root, moved * root),
         variance=np.full((d, d), off**2),
@@ -219,9 +235,44 @@ def measure_moment(
         radius=clip.radius,
         factor=clip.factor,
         doubt=clip.doubt,
-        # What is taken is known for elliptical rows. Few are; where lengths show that, all of it
-        # may be otherwise.
-        lost=max(known.unlike, _WRONG) * (1.0 - clip.factor),
+    )
+    more, unsure = known.more(clip)
+    anywhere = float(np.sqrt(_AXES * d) * np.hypot(more, unsure))
+    if taken is not None:
+        return _with_taken(found, taken, anywhere)
+    # What is taken is known for elliptical rows. Few are; where lengths show that, all of it
+    # may be otherwise.
+    lost = float(np.hypot(max(known.unlike, _WRONG) * (1.0 - clip.factor), more))
+    return replace(found, lost=min(lost, 1.0), anywhere=min(anywhere, 1.0))
+
+
+def _with_layer(
+    turned: TurnedCurator, known: Lengths, clip: Clip, noise: float, *, rows: float, share: float
+) -> tuple[Clip, Taken | None, float]:
+    """Return a clip, what it takes of long rows if that can be told, and what share is left."""
+    if known.long is None:
+        return clip, None, share
+    d, usual = known.variances.size, (1.0 - clip.factor) * float(known.variances.sum())
+    plan = known.long.plan(noise, clip.radius, usual, d)
+    if plan is None:
+        return clip, None, share
+    taken = known.long.taken(turned, plan, clip.radius, d, rows=rows, share=plan.share * share)
+    return replace(clip, factors=np.ones(d), doubt=0.0), taken, (1.0 - plan.share) * share
+
+
+def _with_taken(found: Moment, taken: Taken, anywhere: float) -> Moment:
+    """Return a moment of clipped rows with what the clip took."""
+    added = with_taken(found.value, taken, found.back)
+    part = float(np.trace(taken.value)) / max(float(np.trace(added.value)), 1e-300)
+    return replace(
+        found,
+        value=added.value,
+        variance=found.variance + added.noise**2,
+        factor=max(1.0 - part, 0.0),
+        lost=min(_REST * taken.doubt * part, 1.0),
+        anywhere=min(float(np.sqrt(added.hidden)) * anywhere, 1.0),
+        taken=taken.doubt * taken.value,
+        missing=added.missing,
     )
 
 
@@ -266,4 +317,7 @@ def combine(first: Moment, second: Moment, *, bias: float) -> Moment:
         factor=second.factor,
         doubt=second.doubt,
         lost=second.lost,
+        anywhere=second.anywhere,
+        missing=second.missing,
+        taken=None if second.taken is None else turn.T @ second.taken @ turn,
     )

@@ -25,7 +25,7 @@ from prolate.estimators.search.locate import SCALES, Interval
 from prolate.estimators.search.looks import MISFIT, Look, match, narrower, wider
 from prolate.estimators.search.pooling import pooled_posterior
 from prolate.estimators.search.spread import LARGEST, SMALLEST
-from prolate.estimators.shares import one_row_noise, share_for
+from prolate.estimators.shares import FEW_COLUMNS, one_row_noise, share_for
 from prolate.queries import Histogram, MagnitudeGrid
 
 __all__ = ["Place", "locate_coarsely", "place"]
@@ -47,6 +47,7 @@ _TINY = 1e-130
 # Spreads by which a center may be off, or it is not found; noise of a count, over the rows, that
 # may look like any place.
 _UNSURE, _HOPELESS = 0.9, 0.22
+_HOPELESS_OF_MANY = 0.25  # the same of many columns, each of which is likely where others are
 # Wanted noise, as a fraction of the rows, and largest share: of the first histogram, of each of the
 # others, and of these where they are cheap. And the most for all of these together.
 _FIRST, _EACH, _CHEAP, _MOST = (0.15, 0.25), (0.12, 0.15), (0.08, 0.05), 0.6
@@ -149,6 +150,7 @@ def locate_coarsely(
     least = 1.0 if part is None else float(part.min())
     magnitude_share, share, most = _shares(curator, least * rows)
     noise = math.sqrt(rows_changed(curator.neighbors) * d) / (curator.mu_of(share) * least * rows)
+    hopeless = noise > (_HOPELESS_OF_MANY if d > FEW_COLUMNS else _HOPELESS)
     found = place(
         SomeColumns(present_view(curator, rows, part), np.arange(d)),
         rows,
@@ -163,7 +165,7 @@ def locate_coarsely(
         center,
         half=SCALES * found.spread,
         narrow=found.narrow | absent,
-        found=(noise < _HOPELESS) & (found.doubt < _UNSURE),
+        found=(not hopeless) & (found.doubt < _UNSURE),
         farthest=np.abs(center) + SCALES * found.spread,
         least_spread=np.zeros(d),
         part=part,
@@ -171,7 +173,7 @@ def locate_coarsely(
         doubt=found.doubt * found.spread,
         skewed=found.skewed,
     )
-    return _within_bounds(interval, curator.bounds) if noise < _HOPELESS else interval
+    return _within_bounds(interval, curator.bounds) if not hopeless else interval
 
 
 def _within_bounds(interval: Interval, bounds: tuple[Floats, Floats] | None) -> Interval:

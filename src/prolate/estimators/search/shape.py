@@ -46,6 +46,8 @@ class Shape:
         Of the centers, where they are private means of the searched rows.
     constant : bool array of shape (d,), optional
         Which columns showed a single value, and no other.
+    hidden : float
+        Part of the rows in which noise would hide others, if all columns did; else 0.
     rare : RareColumn, optional
         What the values of a single column are like that are nearly all the same.
     heavy : bool array of shape (d,), optional
@@ -70,6 +72,7 @@ class Shape:
     first: FirstMean | None = None
     center_noise: Floats | None = None
     constant: NDArray[np.bool_] | None = None
+    hidden: float = 0.0
     rare: RareColumn | None = None
     heavy: NDArray[np.bool_] | None = None
     part: Floats | None = None

@@ -50,8 +50,9 @@ _SKEWED = 0.5  # probability of a tail that is not seen, so that a cut beside it
 _FLOOR = 0.1  # least spread of a nearly constant column, over what others usually have
 _ALONE = (
     "Each column showed a single value. Noise would hide other values in up to about {:.3g} % of "
-    "the rows, and intervals do not allow for them. More rows, a larger budget or bounds would "
-    "help."
+    "the rows: intervals of means allow for such as are 1 away from a whole number, or as far from "
+    "another one as that is from 0, and other intervals do not. More rows, a larger budget or "
+    "bounds would help."
 )
 
 
@@ -127,8 +128,9 @@ def search_columns(
         )
     warnings = shares.warnings(found=interval.found)
     constant = narrow & (step == 0.0)
+    hidden = min(rare.hidden / max(rows, 1.0), 1.0) if constant.all() else 0.0
     if constant.all() and not warnings:
-        warnings = (_ALONE.format(100.0 * min(rare.hidden / max(rows, 1.0), 1.0)),)
+        warnings = (_ALONE.format(100.0 * hidden),)
     shape = Shape(
         all_rows,
         sample,
@@ -137,6 +139,7 @@ def search_columns(
         roughness,
         warnings,
         constant=constant,
+        hidden=hidden,
         heavy=heavy,
         lost=lost_columns(interval),
     )
@@ -175,9 +178,11 @@ def _search_one(
         spread = np.clip(np.maximum(spread, np.sqrt(found.square)), SMALLEST, LARGEST)
         return Shape(rows, sample, found.mean, spread, 0.0, warnings, rare=found)
     spread = np.clip(spread, SMALLEST, LARGEST)
+    hidden = min(found / max(rows, 1.0), 1.0)
     if not warnings or (interval.doubt is not None and LOST not in warnings):
-        warnings = (*warnings, _ALONE.format(100.0 * min(found / max(rows, 1.0), 1.0)))
-    return Shape(rows, sample, interval.center, spread, 0.0, warnings, constant=interval.narrow)
+        warnings = (*warnings, _ALONE.format(100.0 * hidden))
+    shape = Shape(rows, sample, interval.center, spread, 0.0, warnings)
+    return replace(shape, constant=interval.narrow, hidden=hidden)
 
 
 def _search_wide(
