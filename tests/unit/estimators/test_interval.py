@@ -11,7 +11,9 @@ import prolate
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.lengths import curves, interval, side_tail, sides, unseen
+from prolate.estimators.lengths.beyond import Beyond
 from prolate.estimators.lengths.curves import how_many
+from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.lengths.side_tail import fit_tail
 from prolate.estimators.search import magnitudes
 from prolate.sources import open_source
@@ -296,6 +298,7 @@ def test_an_interval_reaches_as_far_as_lengths_show_rows(monkeypatch: pytest.Mon
 
     assert worst() < 0.035
     monkeypatch.setattr(unseen, "_FEARED", 0.0)  # the same test fails for this fault
+    monkeypatch.setattr(unseen, "_COUNTED", 0.0)
     assert worst() > 0.045
 
 
@@ -324,3 +327,19 @@ def test_no_interval_reaches_beyond_public_bounds(monkeypatch: pytest.MonkeyPatc
 def anywhere(measure):
     """Measure sides as if there were no bounds."""
     return lambda *args, **given: measure(*args, **{**given, "rooms": sides.ANYWHERE})
+
+
+def test_rows_that_lengths_surely_show_are_not_hidden_beyond_an_interval():
+    """Of 10,000 ratios, thirty are far out: each of the sides' cells holds too few to be seen."""
+    edges = np.array([0.5, 1.0, 2.0, 3.2, 4.5, 7.0, 12.0, 40.0])
+    counts = np.array([4000, 3000, 2600, 180, 130, 60, 6, 32, -3], dtype=float)
+    seen = Beyond.of(MeasuredNorms(edges, counts, 6.0, 1.0), 10_000.0)
+    none = Beyond.of(MeasuredNorms(edges, np.where(counts == 32, 10, counts), 6.0, 1.0), 10_000.0)
+    away = 32 / 10_000 * (np.sqrt(12.0 * 40.0) - 15.0)
+    hidden = [
+        unseen.Unseen(each, 1.0, 0.0).beyond(15.0, 0.005, noise=0.005) for each in (none, seen)
+    ]
+    assert hidden[0] < 0.4 * away
+    assert 0.6 * away < hidden[1] < 1.3 * away
+    assert unseen.Unseen(seen, 1.0, 2.0).beyond(15.0, 0.005, noise=0.005) < 0.4 * away
+    assert unseen.Unseen(seen, 1.0, 0.0).beyond(15.0, 0.0, noise=0.005) < 0.1 * away
