@@ -329,17 +329,19 @@ def anywhere(measure):
     return lambda *args, **given: measure(*args, **{**given, "rooms": sides.ANYWHERE})
 
 
-def test_rows_that_lengths_surely_show_are_not_hidden_beyond_an_interval():
+def test_rows_that_lengths_surely_show_are_not_hidden_beyond_an_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Of 10,000 ratios, thirty are far out: each of the sides' cells holds too few to be seen."""
     edges = np.array([0.5, 1.0, 2.0, 3.2, 4.5, 7.0, 12.0, 40.0])
     counts = np.array([4000, 3000, 2600, 180, 130, 60, 6, 32, -3], dtype=float)
-    seen = Beyond.of(MeasuredNorms(edges, counts, 6.0, 1.0), 10_000.0)
-    none = Beyond.of(MeasuredNorms(edges, np.where(counts == 32, 10, counts), 6.0, 1.0), 10_000.0)
+    tail = Beyond.of(MeasuredNorms(edges, counts, 6.0, 1.0), 10_000.0)
+
+    def hidden(most: float, others: float = 0.0) -> float:
+        return unseen.Unseen(tail, 1.0, others).beyond(15.0, most, noise=0.005)
+
+    found = hidden(0.005), hidden(0.0), hidden(0.005, 2.0)
+    monkeypatch.setattr(unseen, "_COUNTED", 0.0)
     away = 32 / 10_000 * (np.sqrt(12.0 * 40.0) - 15.0)
-    hidden = [
-        unseen.Unseen(each, 1.0, 0.0).beyond(15.0, 0.005, noise=0.005) for each in (none, seen)
-    ]
-    assert hidden[0] < 0.4 * away
-    assert 0.6 * away < hidden[1] < 1.3 * away
-    assert unseen.Unseen(seen, 1.0, 2.0).beyond(15.0, 0.005, noise=0.005) < 0.4 * away
-    assert unseen.Unseen(seen, 1.0, 0.0).beyond(15.0, 0.0, noise=0.005) < 0.1 * away
+    assert np.sqrt(found[0] ** 2 - hidden(0.005) ** 2) == pytest.approx(0.7 * away)
+    assert found[1:] == (hidden(0.0), hidden(0.005, 2.0))  # no room; or other columns' rows

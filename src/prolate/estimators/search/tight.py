@@ -78,4 +78,4 @@ def find_tight(
     windows.center[alone] += half * (2.0 * cell + 1.0 - usual)
     windows.half[alone] = 3.0 * half
     windows.done[alone] = True
-    return tight
+    return np.asarray(tight)

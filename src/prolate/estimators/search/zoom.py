@@ -98,9 +98,10 @@ def zoom_clearly(
     usual, deepest = (math.ceil(bits / math.log2(cells / 3)) for bits in (BITS, DEEPEST))
     tight = np.zeros(columns.size, dtype=np.bool_)
     for level in range(int(min(deepest, most_levels))):
-        label, maybe = f"location {level + 1}", maybe_tight(zoom)
+        label = f"location {level + 1}"
+        maybe = maybe_tight(zoom)
         if level == usual - 1 and maybe.size:
-            view = SomeColumns(curator, columns[maybe])
+            single = SomeColumns(curator, columns[maybe])
             part = share * maybe.size / d
             tight[maybe] = find_tight(view, zoom, maybe, rows, usual=cells, share=part, label=label)
         index = np.flatnonzero(~zoom.done & (tight | (level < usual)))
@@ -111,7 +112,7 @@ def zoom_clearly(
         if index.size > _SOME * columns.size:
             index = np.arange(columns.size)
         those = columns[index]
-        view = curator if those.size == d else SomeColumns(curator, those)
+        view: Searcher = curator if those.size == d else SomeColumns(curator, those)
         grid = zoom.grid(index, cells)
         measured = view.measure(Histogram(grid), share=share * index.size / d, label=label)
         zoom.look(index, grid, measured.values, measured.std)
