@@ -103,7 +103,9 @@ def zoom_clearly(
         if level == usual - 1 and maybe.size:
             single = SomeColumns(curator, columns[maybe])
             part = share * maybe.size / d
-            tight[maybe] = find_tight(view, zoom, maybe, rows, usual=cells, share=part, label=label)
+            tight[maybe] = find_tight(
+                single, zoom, maybe, rows, usual=cells, share=part, label=label
+            )
         index = np.flatnonzero(~zoom.done & (tight | (level < usual)))
         if not index.size:
             break
