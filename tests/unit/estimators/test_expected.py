@@ -235,3 +235,27 @@ def test_rows_of_one_length_are_whole_within_their_cell() -> None:
     middle = np.sqrt(low * high)
     assert expected.mean_factor(high) == pytest.approx(1.0, abs=2e-3)
     assert expected.mean_factor(0.5 * middle) == pytest.approx(0.5, abs=0.01)
+
+
+def test_rows_of_one_length_are_within_the_cell_that_all_are_counted_in() -> None:
+    """Unit rows of 150 effective columns: what noise hides beyond their cell is next to nothing."""
+    edges = np.array(
+        [1.05, 2.1, 2.51, 2.93, 3.35, 3.56, 3.77, 3.9, 4.02, 4.2, 4.61, 5.45, 8.8, 29.3]
+    )
+    counts = np.array(
+        [3, -20, -36, 51, 11_579, 100, 1, -2, 48, -9, 15, -21, 7, 12, -1], dtype=float
+    )
+    norms = MeasuredNorms(edges, counts, 20.5, 4.2)
+    expected = Expected(
+        norms,
+        4,
+        rows=11_685.0,
+        clipped=39.0,
+        noise=1e-3,
+        noise_square=1e-6,
+        spread_square=1.0,
+        slope_square=1.0,
+        unit=1.0,
+        columns=150.0,
+    )
+    assert expected.mean_factor(3.35) > 0.995

@@ -11,7 +11,9 @@ import prolate
 from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.lengths import curves, interval, side_tail, sides, unseen
+from prolate.estimators.lengths.beyond import Beyond
 from prolate.estimators.lengths.curves import how_many
+from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.lengths.side_tail import fit_tail
 from prolate.estimators.search import magnitudes
 from prolate.sources import open_source
@@ -296,6 +298,7 @@ def test_an_interval_reaches_as_far_as_lengths_show_rows(monkeypatch: pytest.Mon
 
     assert worst() < 0.035
     monkeypatch.setattr(unseen, "_FEARED", 0.0)  # the same test fails for this fault
+    monkeypatch.setattr(unseen, "_COUNTED", 0.0)
     assert worst() > 0.045
 
 
@@ -324,3 +327,21 @@ def test_no_interval_reaches_beyond_public_bounds(monkeypatch: pytest.MonkeyPatc
 def anywhere(measure):
     """Measure sides as if there were no bounds."""
     return lambda *args, **given: measure(*args, **{**given, "rooms": sides.ANYWHERE})
+
+
+def test_rows_that_lengths_surely_show_are_not_hidden_beyond_an_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 10,000 ratios, thirty are far out: each of the sides' cells holds too few to be seen."""
+    edges = np.array([0.5, 1.0, 2.0, 3.2, 4.5, 7.0, 12.0, 40.0])
+    counts = np.array([4000, 3000, 2600, 180, 130, 60, 6, 32, -3], dtype=float)
+    tail = Beyond.of(MeasuredNorms(edges, counts, 6.0, 1.0), 10_000.0)
+
+    def hidden(most: float, others: float = 0.0) -> float:
+        return unseen.Unseen(tail, 1.0, others).beyond(15.0, most, noise=0.005)
+
+    found = hidden(0.005), hidden(0.0), hidden(0.005, 2.0)
+    monkeypatch.setattr(unseen, "_COUNTED", 0.0)
+    away = 32 / 10_000 * (np.sqrt(12.0 * 40.0) - 15.0)
+    assert np.sqrt(found[0] ** 2 - hidden(0.005) ** 2) == pytest.approx(0.7 * away)
+    assert found[1:] == (hidden(0.0), hidden(0.005, 2.0))  # no room; or other columns' rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import prolate
 from prolate.estimators.search import zoom as zoom_module
 from prolate.estimators.search.zoom import ENOUGH, Zoom
 
@@ -58,3 +59,22 @@ def test_two_values_that_half_of_the_rows_have_each_are_no_single_one(
     # The same test fails where what was one cell may be a single value for ever.
     monkeypatch.setattr(zoom_module, "_FALLS", np.inf)
     assert apart > 1.0 or zoomed(halves).half[0] < 0.2 * apart
+
+
+@pytest.mark.parametrize(("center", "spread"), [(1.6e18, 3e8), (-7e4, 7e-5), (9e15, 5e4)])
+def test_tight_columns_far_from_0_are_not_taken_for_single_values(
+    center: float, spread: float
+) -> None:
+    normal = np.random.default_rng(1).standard_normal((6_000, 2))
+    rows = center + spread * normal
+    rows[:, 1] = np.where(normal[:, 1] < 1.0, 7.0, 8.0)
+    release = prolate.mean(rows, budget=prolate.Budget(rho=0.25), error_norm="relative", seed=1)
+    assert release.estimate[0] == pytest.approx(center, abs=0.05 * spread)
+    assert release.estimate[1] == pytest.approx(rows[:, 1].mean(), abs=0.02)
+
+
+def test_looks_at_single_values_cost_no_more_where_they_are_far_from_0() -> None:
+    flags = 7.0 + (np.random.default_rng(1).random((6_000, 8)) < 0.05)
+    release = prolate.mean(flags, budget=prolate.Budget(rho=0.25), seed=1)
+    looks = [line.label for line in release.receipt if line.label.startswith("location")]
+    assert len(looks) == len(set(looks))

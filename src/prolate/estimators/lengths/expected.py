@@ -114,8 +114,9 @@ class Expected:
         left = part * survival(reach)[some]
         tail = np.append(left[:, :-1] - left[:, 1:], left[:, -1:], axis=1)
         far = found.reach * np.append(np.sqrt(reach[:-1] * reach[1:]), reach[-1])
-        if found.lumpy:  # where in a cell its rows are is unknown: in the middle
-            far *= np.sqrt(end / found.reach)
+        if found.lumpy:  # where in a cell its rows are is unknown: in the middle of its lengths
+            first = edges[found.start : found.start + 2]
+            far *= np.sqrt(first[-1] / first[0])
         far = np.sqrt(far**2 + others**2)
         near = norms.middles[: found.start + 1]
         mass = -np.diff(fewer.falling)[: near.size]

@@ -3,6 +3,9 @@
 Lengths are counted in cells that are large far out, and on both sides together: if values gather
 in one, it may seem that many are beyond an interval, so no more are than the sides' own cells
 allow.
+
+But where a cell of lengths surely holds rows, these are not hidden, though each of the sides' cells
+may say too little of them: a power tail that holds half a percent of the rows.
 """
 
 from __future__ import annotations
@@ -21,6 +24,9 @@ Floats = NDArray[np.float64]
 
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
 _FEARED = 0.33  # of that, where ends are chosen
+_SURELY = 2.5  # standard deviations of a count of lengths that is no noise
+_COUNTED = 0.7  # of what these rows have beyond an end, as a standard deviation
+_FARTHER = 1.4  # times the last edge of lengths, where rows beyond it are taken to be
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +55,8 @@ class Unseen:
         at = np.searchsorted(reach, np.maximum(low.reach[:, np.newaxis], high.reach))
         most = low.most[:, np.newaxis] + high.most
         part = _FEARED * _ALLOWED * np.minimum(most / np.maximum(seem[at], 1e-300), 1.0)
-        return np.asarray(part * np.minimum(lost[at], self.unit) / self.unit)
+        hidden = part * np.minimum(lost[at], self.unit) / self.unit
+        return np.asarray(np.hypot(hidden, self._counted(reach[at], most)))
 
     def beyond(self, reach: float, most: float, *, noise: float) -> float:
         """Return it beyond a distance that so many rows are beyond at most, in spreads.
@@ -65,4 +72,21 @@ class Unseen:
         length = float(np.hypot(self.others, reach * self.unit))
         seem = self.tail.fraction(length)
         part = _ALLOWED * min(most / seem, 1.0) if seem > 0.0 else _ALLOWED
-        return lost_part(self.tail, length, noise * self.unit, self.unit, part=part) / self.unit
+        hidden = lost_part(self.tail, length, noise * self.unit, self.unit, part=part) / self.unit
+        return float(np.hypot(hidden, self._counted(np.array([reach]), np.array([most]))[0]))
+
+    def _counted(self, reach: Floats, most: Floats) -> Floats:
+        """Return what rows that were surely counted may have beyond some distances, in spreads.
+
+        Of a single column: of several, any may make rows long.
+        """
+        norms, rows = self.tail.norms, self.tail.rows
+        if self.others > 0.0:
+            return np.zeros(reach.shape)
+        middle = np.append(norms.middles[1:], _FARTHER * norms.edges[-1]) / self.unit
+        counts = norms.counts[1:]
+        surely = np.where(counts > _SURELY * norms.noise, counts, 0.0) / rows
+        farther = np.maximum(middle - reach[..., np.newaxis], 0.0)
+        part = np.where(farther > 0.0, surely, 0.0).sum(axis=-1)
+        allowed = np.minimum(most / np.maximum(part, 1e-300), 1.0)
+        return np.asarray(_COUNTED * allowed * (farther @ surely))

@@ -18,7 +18,7 @@ AT_BOUND = 2.0**-40
 """Part of a first window's half that is left to values at a bound."""
 
 BITS = 27
-"""Of zoom: centers up to a few million spreads away are found."""
+"""Of zoom, in usual looks: centers up to a few million spreads away are found."""
 
 
 class Windows:

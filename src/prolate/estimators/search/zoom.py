@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.search.magnitudes import BULK
+from prolate.estimators.search.tight import DEEPEST, find_tight, maybe_tight
 from prolate.estimators.search.windows import AT_BOUND, BITS, Windows
 from prolate.estimators.shares import significance
 from prolate.queries import Histogram, LinearGrid
@@ -94,8 +95,18 @@ def zoom_clearly(
         bounded=(bounded[0][columns], bounded[1][columns]),
         widest=(widest[0][columns], widest[1][columns]),
     )
-    for level in range(int(min(math.ceil(BITS / math.log2(cells / 3)), most_levels))):
-        index = np.flatnonzero(~zoom.done)
+    usual, deepest = (math.ceil(bits / math.log2(cells / 3)) for bits in (BITS, DEEPEST))
+    tight = np.zeros(columns.size, dtype=np.bool_)
+    for level in range(int(min(deepest, most_levels))):
+        label = f"location {level + 1}"
+        maybe = maybe_tight(zoom)
+        if level == usual - 1 and maybe.size:
+            single = SomeColumns(curator, columns[maybe])
+            part = share * maybe.size / d
+            tight[maybe] = find_tight(
+                single, zoom, maybe, rows, usual=cells, share=part, label=label
+            )
+        index = np.flatnonzero(~zoom.done & (tight | (level < usual)))
         if not index.size:
             break
         # Columns that are done are left out where they are many: for the same noise, fewer
@@ -103,11 +114,9 @@ def zoom_clearly(
         if index.size > _SOME * columns.size:
             index = np.arange(columns.size)
         those = columns[index]
-        view = curator if those.size == d else SomeColumns(curator, those)
+        view: Searcher = curator if those.size == d else SomeColumns(curator, those)
         grid = zoom.grid(index, cells)
-        measured = view.measure(
-            Histogram(grid), share=share * index.size / d, label=f"location {level + 1}"
-        )
+        measured = view.measure(Histogram(grid), share=share * index.size / d, label=label)
         zoom.look(index, grid, measured.values, measured.std)
     return zoom
 
