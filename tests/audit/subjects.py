@@ -46,6 +46,8 @@ AMOUNTS = np.random.default_rng(5).exponential(20.0, size=(800, 1))
 RARE = np.where(np.arange(600)[:, np.newaxis] % 12, 0.0, AMOUNTS[:600])
 BASKETS = (np.random.default_rng(4).random((600, 40)) < 0.05).astype(float)
 FLAGS = (np.random.default_rng(13).random((150, 6)) < [0.5, 0.3, 0.1, 0.2, 0.4, 0.1]) * 1.0
+TAILS = np.random.default_rng(14).standard_normal((3_000, 3))
+TAILS = np.exp(0.7 * (TAILS[:, :1] + TAILS[:, 1:]))
 _TURN = np.linalg.qr(_RNG.standard_normal((4, 4)))[0] * [1.0, 0.1, 30.0, 0.01]
 CORRELATED = _RNG.standard_normal((1000, 4)) @ _TURN.T
 FEW = _RNG.standard_normal((150, 6))
@@ -283,6 +285,7 @@ SUBJECTS: dict[str, Subject] = {
     "covariance, of the first rows": Subject(
         of_the_first_rows(prolate.covariance), CORRELATED, paired=True, slow=True
     ),
+    "covariance, skewed columns": Subject(prolate.covariance, TAILS, slow=True),
     "covariance, bounds": Subject(partial(prolate.covariance, bounds=BOUNDS), slow=True),
     "covariance, booleans": Subject(prolate.covariance, form=booleans, slow=True),
     "covariance, missing values": Subject(prolate.covariance, HOLES, slow=True),

@@ -219,7 +219,7 @@ def test_baskets_are_replayed_where_rare_values_rule(name, monkeypatch) -> None:
 def test_a_skewed_column_is_replayed_with_both_of_its_sides(monkeypatch) -> None:
     tape = taped("mean, one skewed column", "replace", "corners", monkeypatch)
     sides = [step for step in tape.steps if step.result.label == "sides"]
-    assert len(sides) in (1, 2)  # twice where noise may decide
+    assert len(sides) in (1, 2, 3)  # more than once where noise may decide
     assert all(step.moved for step in sides)  # from one end to the other
 
 
