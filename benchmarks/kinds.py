@@ -7,7 +7,7 @@ pressures) of 20,000 rows at epsilon 1, delta 1e-6: errors of each over its stan
 mean square over 8 releases, of
 
 - one release with relative errors (`error_norm="relative"`);
-- the same where counts of each column are not used (`find_kinds` of `mean.py`);
+- the same where counts of each column are not used (`find_kinds` of `tables.py`);
 - one release for each column, at mu / sqrt(8), which costs as much together;
 
 as numbers, and with the flags as booleans. Then tables drawn at random of 2 to 40 columns of twenty

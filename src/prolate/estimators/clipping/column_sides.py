@@ -23,6 +23,7 @@ Sides = tuple[SideTail, SideTail]
 
 _LABEL = "sides of columns"
 _WITHIN, _CLEARLY = 120.0, 4.0  # spreads; standard deviations of the counts beyond
+_DIFFER, _ROUGH = 4.0, 0.1  # deviations of a sum of squares; part of a count by which it may be off
 _LEAST = 1e-3  # mean square, in squared spreads
 
 
@@ -101,8 +102,10 @@ class ColumnSides:
         return square, np.maximum(fourth / square**2, 1.0)
 
 
-def measure_column_sides(shape: Shape, index: Integers, *, share: float) -> ColumnSides:
+def measure_column_sides(shape: Shape, index: Integers, *, share: float) -> ColumnSides | None:
     """Return what is counted on both sides of some columns, for a share of mu**2.
+
+    None if noise may be all that they differ by.
 
     Parameters
     ----------
@@ -113,11 +116,25 @@ def measure_column_sides(shape: Shape, index: Integers, *, share: float) -> Colu
     """
     counts, noise = _counted(shape, index, share)
     rows = shape.rows * shape.sample.fraction
+    if index.size == shape.spread.size and _are_alike(counts, noise):
+        return None
     tails = tuple(
         both_sides(counts[i], float(noise[i]), rows, rooms=_rooms(shape, j))
         for i, j in enumerate(index.tolist())
     )
     return ColumnSides(shape, index, rows, counts, noise, tails)
+
+
+def _are_alike(counts: Floats, noise: Floats) -> bool:
+    """Return whether noise explains how the columns' counts differ, and that rows are drawn.
+
+    And that centers and spreads are rough.
+    """
+    usual, k = np.maximum(np.mean(counts, axis=0), 0.0), len(counts)
+    variance = noise[:, np.newaxis] ** 2 + usual + (_ROUGH * usual) ** 2
+    variance *= 1.0 - 1.0 / k
+    square, cells = np.sum((counts - usual) ** 2 / variance, axis=1), counts.shape[1]
+    return bool(np.max(square) < cells + _DIFFER * np.sqrt(2.0 * cells))
 
 
 def _counted(shape: Shape, index: Integers, share: float) -> tuple[Floats, Floats]:

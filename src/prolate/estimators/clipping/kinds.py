@@ -107,7 +107,7 @@ def find_kinds(curator: Searcher, shape: Shape, error_norm: float) -> Kinds | No
     if noise / np.sqrt(share) > _NOISY:
         return None
     sides = measure_column_sides(shape, index, share=share * sample.remaining)
-    if sides.too_far.any():
+    if sides is None or sides.too_far.any():
         return None
     per_row = radii_apart(curator.neighbors) / curator.mu_of(curator.remaining) / shape.rows
     columns = _Columns(
