@@ -285,7 +285,7 @@ SUBJECTS: dict[str, Subject] = {
     "covariance, of the first rows": Subject(
         of_the_first_rows(prolate.covariance), CORRELATED, paired=True, slow=True
     ),
-    "covariance, skewed columns": Subject(prolate.covariance, TAILS, slow=True),
+    "covariance, skewed columns": Subject(prolate.covariance, TAILS),
     "covariance, bounds": Subject(partial(prolate.covariance, bounds=BOUNDS), slow=True),
     "covariance, booleans": Subject(prolate.covariance, form=booleans, slow=True),
     "covariance, missing values": Subject(prolate.covariance, HOLES, slow=True),
