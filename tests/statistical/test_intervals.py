@@ -66,7 +66,7 @@ def test_the_mean_of_one_skewed_column(rows: int, epsilon: float) -> None:
     """Of a power's tail: of lighter ones, what clipping takes is hardly ever missed at all."""
     with_it, without_it = hits(lambda rng: rng.pareto(2.0, size=(rows, 1)), "mean", epsilon, 1.0)
     assert with_it >= fewest(RUNS)
-    assert without_it < fewest(RUNS)
+    assert without_it < 0.75 * with_it
 
 
 @pytest.mark.parametrize("rows", [330, 400])
