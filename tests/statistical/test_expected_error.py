@@ -97,6 +97,8 @@ def test_the_whole_grid():
     ratios = {}
     for setting in module.grid():
         found = module.compare(setting, 16)
+        if abs(found.ratio - 1.0) > LIMIT - 2.0 * found.doubt:  # few columns decide: more runs
+            found = module.compare(setting, 48)
         ratios[setting.name] = found.ratio
         print(f"{setting.name:24} {found.ratio:.3f} +- {found.doubt:.3f}", flush=True)
     assert len(ratios) > 20
