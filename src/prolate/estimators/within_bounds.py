@@ -61,12 +61,8 @@ def mean_within(curator: Searcher, *, rows: float, error_norm: float) -> Estimat
     error_norm : float
         The p of the l_p error that is to be small, or `RELATIVE`.
     """
-    unsure = 0.0
-    if curator.neighbors == "add-remove":  # few rows: how many there are is half of the matter
-        rows, unsure = _counted(curator, "rows again")
-    part, absent = find_present(curator, rows)
-    table = present_view(curator, rows, part)
-    sums = _Sums(table, rows, error_norm)
+    sums = _Sums.of(curator, rows, error_norm)
+    table, rows, unsure = sums.table, sums.rows, sums.unsure
     for_first, for_squares = _FIRST * table.remaining, _SQUARES * table.remaining
     first, rough, _ = sums.mean(sums.middle, for_first)
     squares = sums.squares(first, None, for_squares)
@@ -86,11 +82,11 @@ def mean_within(curator: Searcher, *, rows: float, error_norm: float) -> Estimat
     there = rows * (1.0 - missing)
     return Estimate(
         value=value,
-        noise_std=np.where(absent, np.inf, noise_std),
-        sampling_std=np.sqrt(variance / (there if part is None else there * part)),
+        noise_std=np.where(sums.absent, np.inf, noise_std),
+        sampling_std=np.sqrt(variance / (there if sums.part is None else there * sums.part)),
         clipping_std=rounding_of(step, noise_std),
         rows=rows,
-        warnings=(MISSING,) if absent.any() else (),
+        warnings=(MISSING,) if sums.absent.any() else (),
         details={"bounds_only": True},
     )
 
@@ -109,12 +105,8 @@ def variance_within(curator: Searcher, *, rows: float, error_norm: float) -> Est
     error_norm : float
         The p of the l_p error of the variances that is to be small, or `RELATIVE`.
     """
-    unsure = 0.0
-    if curator.neighbors == "add-remove":
-        rows, unsure = _counted(curator, "rows again")
-    part, absent = find_present(curator, rows)
-    table = present_view(curator, rows, part)
-    sums = _Sums(table, rows, error_norm)
+    sums = _Sums.of(curator, rows, error_norm)
+    table, rows, unsure = sums.table, sums.rows, sums.unsure
     for_mean, for_first = _FIRST_SQUARES * table.remaining, _FIRST * table.remaining
     mean, rough, _ = sums.mean(sums.middle, for_mean)
     first = sums.variance(mean, sums.squares(mean, None, for_first))
@@ -126,11 +118,11 @@ def variance_within(curator: Searcher, *, rows: float, error_norm: float) -> Est
     spread = np.sqrt(np.maximum(value * (2.0 * sums.far(mean) - value), 0.0))
     return Estimate(
         value=value,
-        noise_std=np.where(absent, np.inf, noise_std),
-        sampling_std=spread / np.sqrt(rows if part is None else rows * part),
+        noise_std=np.where(sums.absent, np.inf, noise_std),
+        sampling_std=spread / np.sqrt(rows if sums.part is None else rows * sums.part),
         clipping_std=rounding_of(step, noise_std),
         rows=rows,
-        warnings=(MISSING,) if absent.any() else (),
+        warnings=(MISSING,) if sums.absent.any() else (),
         details={
             "bounds_only": True,
             "mean": mean.tolist(),
@@ -153,13 +145,32 @@ class _Sums:
     Attributes
     ----------
     table : Searcher
-    rows : float
+        As if no values were missing.
+    rows, unsure : float
+        Their number, and its noise.
     error_norm : float
+    part : float64 array of shape (d,), optional
+        Of each column's values that are there, where some are clearly missing.
+    absent : bool array of shape (d,)
+        Which columns are missing as good as all.
     """
 
     table: Searcher
     rows: float
+    unsure: float
     error_norm: float
+    part: Floats | None
+    absent: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, curator: Searcher, rows: float, error_norm: float) -> _Sums:
+        """Return the sums of a table; its rows are counted again where their number is private."""
+        unsure = 0.0
+        if curator.neighbors == "add-remove":  # few rows: how many is half of the matter
+            rows, unsure = _counted(curator, "rows again")
+        part, absent = find_present(curator, rows)
+        table = present_view(curator, rows, part)
+        return cls(table, rows, unsure, error_norm, part, absent)
 
     @property
     def lower(self) -> Floats:
