@@ -166,6 +166,20 @@ def test_arrays_are_what_is_in_memory() -> None:
     assert release.estimate == pytest.approx(ROWS.sum(axis=0), abs=0.1)
 
 
+class MaskedTwice(np.ma.MaskedArray):
+    """Hands out its rows twice."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return np.ma.vstack([np.ma.asarray(self)[index]] * 2)
+
+
+@pytest.mark.parametrize("rows", [ROWS.view(MaskedTwice), np.ma.array(ROWS.view(Twice))])
+def test_masked_arrays_are_what_is_in_memory(rows) -> None:
+    release = prolate.sum(rows, bounds=(-5, 5), budget=Budget(mu=1e4), seed=1)
+    assert release.n == 300
+    assert release.estimate == pytest.approx(ROWS.sum(axis=0), abs=0.1)
+
+
 def test_memory_that_changes_while_it_is_read(tmp_path) -> None:
     """There is a release all the same, and its errors are no row's doing."""
     np.save(tmp_path / "rows.npy", ROWS)

@@ -72,8 +72,10 @@ class ArraySource(Source):
         wanted: Wanted,
         block_bytes: int,
     ) -> None:
-        if not isinstance(array, np.ma.MaskedArray):
-            array = np.asarray(array)  # what a subclass says of its rows may not be so
+        # What a subclass says of its rows may not be so.
+        masked = isinstance(array, np.ma.MaskedArray)
+        memory = np.ma.getdata(array, subok=False)
+        array = np.ma.MaskedArray(memory, np.ma.getmask(array)) if masked else memory
         _check_shape(array)
         check_numbers(array.dtype)
         names = position_names(array.shape[1])
@@ -126,10 +128,10 @@ def _are_plain_rows(array: NDArray[np.generic]) -> bool:
 def plain(rows: NDArray[np.generic]) -> Block:
     """Return rows in a dtype that compiled code knows: native, and no odd floats."""
     if isinstance(rows, np.ma.MaskedArray):
-        masked = np.ma.getmask(rows)
+        masked, values = np.ma.getmask(rows), np.ma.getdata(rows, subok=False)
         if masked is not np.ma.nomask:
-            return np.where(masked, np.nan, rows.data.astype(np.float64))
-        rows = rows.data
+            return np.where(masked, np.nan, values.astype(np.float64))
+        rows = values
     dtype = rows.dtype
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         with np.errstate(all="ignore"):
