@@ -84,3 +84,21 @@ def test_no_answers_end_in_an_error(seed, name, neighbors, part) -> None:
         release = RELEASES[name](rows, budget=budget, neighbors=neighbors, seed=seed)
     check_release(release)
     assert sum(Fraction(entry.share) for entry in release.receipt) <= 1
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("upper", [1e-160, 1e-280])
+def test_rare_values_that_bounds_leave_no_room_for_end_in_no_error(upper, neighbors) -> None:
+    """Noise alone may show some; their squares are no floats."""
+
+    def total(these: Rows, query: Query, label: str) -> np.ndarray:
+        found = HONEST(these, query, label)
+        if label == "farthest rare value":
+            found = np.roll(found, found.size // 2)
+        return found
+
+    with mock.patch.object(Rows, "sum", total):
+        options: dict[str, Any] = {"budget": Budget(mu=1), "neighbors": neighbors, "seed": 1}
+        release = prolate.variance(np.zeros((2_000, 1)), bounds=(0.0, upper), **options)
+    check_release(release)
+    assert "variance" in {entry.label for entry in release.receipt}

@@ -114,6 +114,23 @@ def test_few_rows_are_released_within_any_bounds(upper, value, p) -> None:
             assert np.all(np.isfinite(found.noise_std))
 
 
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("value", [5.0, 1e140, -1e-150])
+@pytest.mark.parametrize("width", [0.0, 1e-16, 1e-200])
+def test_variances_are_released_within_bounds_that_leave_no_room(width, value, neighbors) -> None:
+    """Where rows were seen there was an error after the charge, and where none were there was not.
+
+    Budgets are such that both happen.
+    """
+    rows = np.random.default_rng(0).normal(size=(1_000, 1))
+    bounds = (value, value + width * abs(value))
+    for mu in (0.003, 1.0, 100.0):
+        options: dict[str, Any] = {"budget": Budget(mu=mu), "neighbors": neighbors, "seed": 1}
+        found = prolate.variance(rows, bounds=bounds, **options)
+        assert 0.0 <= found.estimate[0] < 1e-20 * max(value * value, 1.0)
+        assert np.isfinite(found.noise_std).all()
+
+
 def test_what_rounding_takes_is_allowed_for() -> None:
     """Rows of one value are all rounded alike, which a large budget's noise does not hide."""
     rng = np.random.default_rng(0)

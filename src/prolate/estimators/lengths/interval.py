@@ -45,6 +45,7 @@ _CLUMPS = 6.0  # of them, beyond which lengths showed rows that are together
 _AGAIN = 0.5  # of what is left, at most, for sides that are counted again
 _CHOSEN = 0.7  # part of what is beyond nearer ends, that may be beyond those that were chosen
 _LEAST = 0.1  # of a mean square: part that is no mean
+_SMALLEST = 1e-290  # of a radius, in the data's unit: bounds may leave no room, or hardly any
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +142,8 @@ def clipped_to_interval(
     known = curator.neighbors == "replace" and not counted
     off = None if known else float((missing - center)[0] / spread[0])
     planned = IntervalPlan.of(curator, low, high, rows=rows, share=share, around=off, unseen=unseen)
-    (a, b), left, right, reach = planned.ends, planned.left, planned.right, planned.radius
+    (a, b), left, right = planned.ends, planned.left, planned.right
+    reach = max(planned.radius, _SMALLEST / min(float(spread[0]), 1.0))
     middle = center + planned.around * spread
     query = ClippedSum(
         middle,

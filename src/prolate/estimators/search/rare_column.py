@@ -37,6 +37,7 @@ _NEAREST, _APART, _GAPS = 16.0, 4, 10  # where gaps may begin: spreads, octaves 
 _PRESENT = 0.05  # of the rows, at least
 _LEAST = 0.1  # of a mean square: part that is no mean
 _AGAIN = 0.5  # of what is left, at most, for sides that are counted again
+_SMALLEST = 1e-290  # of a square: those of values within narrow bounds may be no floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +215,7 @@ def rare_column_variance(
     # As in `clipped_to_interval`: from the middle, or from what they are about.
     known = curator.neighbors == "replace"
     around = 0.5 * reach**2 if known else np.full(m, column.square)
-    radius = np.maximum(reach**2 - around, around)
+    radius = np.maximum(np.maximum(reach**2 - around, around), _SMALLEST)
     per_radius = radii_apart(curator.neighbors) / curator.mu_of(share) / rows
     best = int(np.argmin((per_radius * radius) ** 2 + doubt))
     middle, farthest = around[best : best + 1], reach[best : best + 1]
@@ -232,12 +233,13 @@ def rare_column_variance(
     off = mean.value - column.center
     noise_std = np.hypot(query.unit * measured.std / rows, 2.0 * off * mean.noise_std)
     clipping = np.sqrt(doubt[best]) + 2.0 * np.abs(off) * mean.doubt
+    usual = max(float(square[0]), _LEAST * column.square, _SMALLEST)
     details = {
         "radius": float(reach[best] ** 2),
         "clipped_fraction": float(sum(side.beyond[-m:][best] for side in sides)),
         "mean": mean.value.tolist(),
         # Fourth powers are at most the square of the radius times squares.
-        "stretch": float(reach[best]) / math.sqrt(max(float(square[0]), _LEAST * column.square)),
+        "stretch": float(reach[best]) / math.sqrt(usual),
     }
     clipping = clipping + 2.0 * guessed[best] * reach[best]
     return square - off**2 + mean.noise_std**2, noise_std, clipping, details
