@@ -26,7 +26,7 @@ from prolate.conversions import (
     zcdp_log_delta,
     zcdp_mu_from,
 )
-from prolate.digits import all_digits, number, root_below
+from prolate.digits import all_digits, number, root_below, rounded_up
 from prolate.errors import BudgetError, InputError, shown
 
 __all__ = [
@@ -374,12 +374,13 @@ class Budget:
         return f"Budget({stated}){zcdp}{keys}"
 
     def __str__(self) -> str:
-        stated = ", ".join(f"{name} = {value:g}" for name, value in self.stated.items())
+        # Never less than is spent, as whoever reads it takes it for what is guaranteed.
+        stated = ", ".join(f"{name} = {all_digits(value)}" for name, value in self.stated.items())
         if self.keys_delta and "epsilon" in self.stated:
             return stated  # all of it together is that, and has no mu
         if self.composition == "zcdp":
-            return stated if "rho" in self.stated else f"{stated} (rho = {self.rho:.4g})"
-        return stated if "mu" in self.stated else f"{stated} (mu = {self.mu:.4g})"
+            return stated if "rho" in self.stated else f"{stated} (rho = {rounded_up(self.rho)})"
+        return stated if "mu" in self.stated else f"{stated} (mu = {rounded_up(self.mu)})"
 
 
 def _restore(

@@ -107,7 +107,7 @@ def test_mean_prints_a_table(face: Face, run: Run) -> None:
     code, out, err = run("mean", "a.csv", "--epsilon", "1", "--delta", "1e-6")
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == (
-        "Private mean of 2 columns, 20,190 rows, epsilon = 1, delta = 1e-06 (mu = 0.2367), "
+        "Private mean of 2 columns, 20,190 rows, epsilon = 1, delta = 1e-06 (mu = 0.2368), "
         "neighbors: replace"
     )
     rows = table_rows(out)

@@ -35,7 +35,7 @@ def test_the_table_for_people(run: Run) -> None:
     lines = out.splitlines()
     assert lines[0] == (
         "Expected error of a private mean (auto): 20,000 rows, 5 columns, epsilon = 1, "
-        "delta = 1e-06 (mu = 0.2367), neighbors: replace"
+        "delta = 1e-06 (mu = 0.2368), neighbors: replace"
     )
     rows = {line.split()[0]: line.split()[1:3] for line in lines if line.strip()}
     noise, sampling = float(rows["noise"][0]), float(rows["sampling"][0])

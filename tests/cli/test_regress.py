@@ -70,7 +70,7 @@ def test_the_table_has_coefficients_noise_and_intervals(run: Run, rows: Path, st
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == (
         "Private regression of cost on 2 features, 3,000 rows, epsilon = 1, delta = 1e-06 "
-        "(mu = 0.2367), neighbors: replace"
+        "(mu = 0.2368), neighbors: replace"
     )
     lines = lines_of(out)
     assert lines["column"].split() == (

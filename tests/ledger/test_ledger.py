@@ -54,7 +54,7 @@ def test_a_ledger_in_a_file_says_what_is_left(place: str) -> None:
         assert repr(ledger) == f"Ledger({shown(place)!r})"
         return
     assert repr(ledger) == (
-        f"Ledger({place!r}, limit: epsilon = 2, delta = 1e-06 (mu = 0.4483), "
+        f"Ledger({place!r}, limit: epsilon = 2, delta = 1e-06 (mu = 0.4484), "
         "spent: epsilon = 1 at delta = 1e-06 (mu = 0.2368, rho = 0.02802), "
         "remaining: epsilon = 1.673 at delta = 1e-06 (mu = 0.3807, rho = 0.07248))"
     )
@@ -234,7 +234,7 @@ def test_a_refusal_says_limit_spent_asked_and_largest(place: str) -> None:
         ledger.charge(Budget(mu=2))
     assert str(refused.value) == (
         f"A charge of mu = 2 (rho = 2) exceeds the budget in {shown(place)}: the limit is "
-        "rho = 1 (mu = 1.414), nothing is spent, and at most mu = 1.41421 (rho = 1) still fits."
+        "rho = 1 (mu = 1.415), nothing is spent, and at most mu = 1.41421 (rho = 1) still fits."
     )
     ledger.charge(Budget(rho=0.75))
     with pytest.raises(LedgerError) as refused:

@@ -287,8 +287,11 @@ def test_what_is_no_budget(fields) -> None:
 
 def test_text() -> None:
     assert repr(Budget(epsilon=1, delta=1e-6)) == "Budget(epsilon=1, delta=1e-06)"
-    assert str(Budget(epsilon=1, delta=1e-6)) == "epsilon = 1, delta = 1e-06 (mu = 0.2367)"
+    assert str(Budget(epsilon=1, delta=1e-6)) == "epsilon = 1, delta = 1e-06 (mu = 0.2368)"
     assert str(Budget(mu=2)) == "mu = 2"
+    # Never less than is spent.
+    assert str(Budget(epsilon=1.0000004, delta=1e-6)).startswith("epsilon = 1.0000004, delta")
+    assert str(Budget(rho=0.12345649)) == "rho = 0.12345649 (mu = 0.497)"
     assert repr(Budget(rho=2).for_zcdp()) == "Budget(rho=2).for_zcdp()"
     exact = Budget(epsilon=1 / 3, delta=1e-7 / 3)
     assert eval(repr(exact)) == exact

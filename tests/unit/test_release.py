@@ -539,7 +539,7 @@ def test_plot_of_numbers_beside_errors_of_any_size_is_no_warning() -> None:
 def test_text_says_what_it_is() -> None:
     lines = str(release(budget=Budget(epsilon=1, delta=1e-6), receipt=())).splitlines()
     assert lines[0] == (
-        "Private mean of 2 columns, 20,190 rows, epsilon = 1, delta = 1e-06 (mu = 0.2367), "
+        "Private mean of 2 columns, 20,190 rows, epsilon = 1, delta = 1e-06 (mu = 0.2368), "
         "neighbors: replace"
     )
     assert lines[2].split() == ["visits", "2.860", "0.030", "0.040", "2.762", "to", "2.958"]

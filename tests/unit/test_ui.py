@@ -242,7 +242,7 @@ def test_a_ticket_is_charged_once(page: Served, ledger: Path) -> None:
 def test_the_ledger_refuses_what_does_not_fit(page: Served, ledger: Path) -> None:
     said = " ".join(page.post("review", PLAN)["words"])
     assert "This spends epsilon = 1, delta = 1e-06" in said
-    assert "limit of epsilon = 2, delta = 1e-06 (mu = 0.4483). After this, epsilon = 1.673" in said
+    assert "limit of epsilon = 2, delta = 1e-06 (mu = 0.4484). After this, epsilon = 1.673" in said
     refused = page.post("review", PLAN | {"epsilon": 3})["error"]
     assert refused.startswith("A charge of epsilon = 3 at delta = 1e-06 (mu = 0.6477")
     assert "exceeds the budget" in refused

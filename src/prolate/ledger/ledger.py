@@ -68,7 +68,7 @@ class Ledger:
     >>> round(ledger.remaining.rho, 6)
     0.25
     >>> print(ledger)  # doctest: +ELLIPSIS
-    Ledger('...', limit: rho = 1 (mu = 1.414), spent: mu = 1.225 (rho = 0.75), remaining: ...)
+    Ledger('...', limit: rho = 1 (mu = 1.415), spent: mu = 1.225 (rho = 0.75), remaining: ...)
     """
 
     __slots__ = ("_store", "dataset")

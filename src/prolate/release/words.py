@@ -254,8 +254,9 @@ def guarantee(release: Release | GroupedRelease) -> str:
     if release.budget.composition == "zcdp":
         return f"{' and '.join(names)}, for {event}."
     if keys_delta is not None:
+        part = rounded_up(keys_delta)
         return (
-            f"{names[0]}, for {event}. Of delta, {keys_delta:g} is for showing which groups there "
+            f"{names[0]}, for {event}. Of delta, {part} is for showing which groups there "
             f"are; the rest goes with the measurements (mu = {rounded_up(release.budget.mu)})."
         )
     return (

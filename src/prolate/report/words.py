@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prolate.budget import Budget
-from prolate.digits import rounded_up
+from prolate.digits import all_digits, rounded_up
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import in_words
 from prolate.release.notes import about_rows
@@ -122,17 +122,18 @@ def protection(release: Release | GroupedRelease) -> list[tuple[str, str]]:
     if _is_public(release):
         return []
     budget = release.budget
-    found = [("budget as stated", ", ".join(f"{k} = {v:g}" for k, v in budget.stated.items()))]
+    stated = ", ".join(f"{name} = {all_digits(value)}" for name, value in budget.stated.items())
+    found = [("budget as stated", stated)]
     keys_delta = keys_delta_of(release)
     if keys_delta is not None:  # all of it together is (ε, δ) and nothing more
-        found.append(("δ of showing which groups there are", f"{keys_delta:g}"))
+        found.append(("δ of showing which groups there are", rounded_up(keys_delta)))
         found.append(("μ of the measurements", rounded_up(budget.mu)))
     else:
         if budget.composition == "gdp":
             found.append(("μ of Gaussian differential privacy", rounded_up(budget.mu)))
         found.append(("ρ of zero-concentrated differential privacy", rounded_up(budget.rho)))
         deltas = sorted({*_DELTAS, budget.stated.get("delta", _DELTAS[0])}, reverse=True)
-        found += [(f"ε at δ = {delta:g}", _epsilon_at(budget, delta)) for delta in deltas]
+        found += [(f"ε at δ = {all_digits(delta)}", _epsilon_at(budget, delta)) for delta in deltas]
     one = unit(release)
     neighbors = {
         "replace": f"one {one} takes other values; the number of {one}s is public",
@@ -147,13 +148,13 @@ def protection(release: Release | GroupedRelease) -> list[tuple[str, str]]:
 
 def _stated_pair(budget: Budget) -> tuple[str, str]:
     delta = budget.stated.get("delta", 1e-6)
-    return _epsilon_at(budget, delta), f"{delta:g}"
+    return _epsilon_at(budget, delta), all_digits(delta)
 
 
 def _epsilon_at(budget: Budget, delta: float) -> str:
     """Return epsilon as text: as it was stated, or rounded up."""
     if budget.stated.get("delta") == delta:
-        return f"{budget.stated['epsilon']:.12g}"
+        return all_digits(budget.stated["epsilon"])
     return rounded_up(budget.epsilon_at(delta))
 
 

@@ -7,6 +7,7 @@ from decimal import ROUND_FLOOR, Context
 from typing import Any
 
 from prolate.budget import Budget
+from prolate.digits import rounded_up
 from prolate.errors import LedgerError
 from prolate.ledger import Ledger
 from prolate.ledger.account import Account
@@ -174,14 +175,14 @@ def _limit(books: Account) -> str:
 
 
 def _at(budget: Budget, like: Budget, books: Account, *, up: bool = False) -> str:
-    """Return a budget in the currency of another one, rounded down (or the exact one, up)."""
-    mu = f"mu = {budget.mu:.4g}" if up else f"mu = {_down(budget.mu)}"
+    """Return a budget in the currency of another one, rounded down or up."""
+    mu = f"mu = {rounded_up(budget.mu) if up else _down(budget.mu)}"
     if books.keys_delta:
         like = books.limit
     epsilon = books.epsilon(budget, like)
     if epsilon is None:
         return mu
-    at = f"epsilon = {f'{epsilon:.4g}' if up else _down(epsilon)}"
+    at = f"epsilon = {rounded_up(epsilon) if up else _down(epsilon)}"
     return f"{at} at delta = {like.stated['delta']:g} ({mu})"
 
 
