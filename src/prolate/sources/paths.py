@@ -32,6 +32,15 @@ ENDINGS = {
     "CSV": (".csv", ".tsv"),
     "Arrow": (".arrow", ".feather", ".ipc"),
 }
+_READERS = {  # what other files of rows are, and what pandas reads them with
+    ".xlsx": "read_excel",
+    ".xls": "read_excel",
+    ".ods": "read_excel",
+    ".dta": "read_stata",
+    ".sav": "read_spss",
+    ".sas7bdat": "read_sas",
+    ".json": "read_json",
+}
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 """Endings of compressed CSV files, and Arrow's names for them."""
 
@@ -138,7 +147,7 @@ def _check_files(found: Sequence[str]) -> None:
     seen: dict[tuple[int, int], str] = {}
     for name in found:
         if format_of(name) is None:
-            raise InputError(f"{name} does not end like a data file: {_allowed()}.")
+            raise InputError(f"{name} does not end like a data file: {_allowed()}.{_instead(name)}")
         if not _is_text(name):
             raise InputError(f"The name of the file {name!r} is not UTF-8; rename the file.")
         if not Path(name).exists():
@@ -182,6 +191,16 @@ def name_for_arrow(path: str) -> str:
 def _allowed() -> str:
     endings = "; ".join(f"{name} {', '.join(known)}" for name, known in ENDINGS.items())
     return f"the endings are {endings} (CSV also compressed: {', '.join(COMPRESSIONS)})"
+
+
+def _instead(name: str) -> str:
+    """Return what to do with a file of rows of another kind."""
+    ending = Path(name).suffix.lower()
+    if reader := _READERS.get(ending):
+        return f" In Python, pass pandas.{reader}(...); for the command, store that as Parquet."
+    if ending in (".txt", ".dat"):
+        return " If it is delimited text, call it .csv."
+    return " Unpack it first." if ending == ".zip" else ""
 
 
 def _expand(path: str | bytes) -> list[str]:
