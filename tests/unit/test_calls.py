@@ -27,6 +27,11 @@ WRONG = {
         lambda: prolate.mean(ROWS, column="age", budget=B),
         "mean() has no argument 'column'. Did you mean 'columns'?", RIGHT,
     ),
+    "weights": (
+        lambda: prolate.mean(ROWS, weights=ROWS[:, 0], budget=B),
+        ("mean() has no argument 'weights'; rows cannot be weighted (of a weighted mean, see "
+         "docs/guides/mean.md)."), RIGHT,
+    ),
     "no budget": (lambda: prolate.mean(ROWS), "mean() needs budget.", RIGHT),
     "nothing": (prolate.mean, "mean() needs data and budget.", RIGHT),
     "one argument twice": (
