@@ -151,6 +151,15 @@ def test_keys_and_quantiles_with_commas(visits: Path, capsys: pytest.CaptureFixt
         assert found["details"]["q"] == [0.25, 0.5]
 
 
+def test_a_column_with_a_comma_can_be_named(
+    visits: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    VISITS.rename(columns={"cost": "cost, net"}).to_csv("visits.csv", index=False)
+    words = said(capsys, "mean visits.csv -c 'cost, net' --mu 1")
+    assert "two pairs of quotes: '\"cost, net\"'." in words
+    said(capsys, "mean visits.csv -c '\"cost, net\"' --mu 1", code=0)
+
+
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_rows_with_text_are_counted(
     neighbors: str, visits: Path, capsys: pytest.CaptureFixture[str]

@@ -432,6 +432,12 @@ def test_paths_without_data(path: str, message: str, tmp_path: Path) -> None:
             open_source(given)
 
 
+def test_standard_input_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"There is no file '-'\. Rows are read several times"):
+        open_source("-")
+
+
 def test_a_place_elsewhere_is_not_read() -> None:
     with pytest.raises(InputError, match=r"no file 's3://b/x\.parquet'\. .*local files only"):
         open_source("s3://b/x.parquet")

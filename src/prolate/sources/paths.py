@@ -231,8 +231,10 @@ def _expand(path: str | bytes) -> list[str]:
                 "list the files if all are to count."
             )
         return matches
-    remote = " Prolate reads local files only." if "://" in path else ""
-    raise InputError(f"There is no file {path!r}.{remote}")
+    hint = " Prolate reads local files only." if "://" in path else ""
+    if path == "-":
+        hint = " Rows are read several times, so store those of standard input in a file."
+    raise InputError(f"There is no file {path!r}.{hint}")
 
 
 def _may_have_rows(entry: Path) -> bool:
