@@ -67,7 +67,8 @@ def _wrong(
 ) -> str:
     """Return what is wrong with the arguments of a call."""
     taken = dict(signature.parameters)
-    mine = type(args[0]) if taken.pop("self", None) else None
+    first = args[0] if taken.pop("self", None) or taken.pop("cls", None) else None
+    mine = first if first is None or isinstance(first, type) else type(first)
     given = len(args) - (mine is not None)
     for name in kwargs:
         if name not in taken:

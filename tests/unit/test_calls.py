@@ -50,6 +50,16 @@ WRONG = {
         "LinearRegression.fit() has no argument 'bounds'; LinearRegression(bounds=...) has.",
         "prolate.LinearRegression(epsilon=1, delta=1e-6).fit(X, y)",
     ),
+    "a ledger with a limit in parts": (
+        lambda: prolate.Ledger.create("a.ledger", epsilon=1, delta=1e-6),
+        "Ledger.create() has no argument 'epsilon'.",
+        "prolate.Ledger.create('patients.ledger', limit=prolate.Budget(epsilon=1, delta=1e-6))",
+    ),
+    "a ledger with a limit by position": (
+        lambda: prolate.Ledger.create("a.ledger", B),
+        "Ledger.create() takes only 1 by position.",
+        "prolate.Ledger.create('patients.ledger', limit=prolate.Budget(epsilon=1, delta=1e-6))",
+    ),
     "a forecast by position": (
         lambda: prolate.expected_error(9, 3), "expected_error() takes no arguments by position.",
         "prolate.expected_error(n=20000, d=3, budget=prolate.Budget(epsilon=1, delta=1e-6))",
