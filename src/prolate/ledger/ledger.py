@@ -161,9 +161,7 @@ class Ledger:
         What finding groups cost (`spent_delta`) is in it as `Budget.keys_delta`, so that nothing
         is promised at deltas that are too small for it.
         """
-        account = self._read()
-        spent, delta = account.spent, account.spent_delta
-        return spent.with_keys(delta) if spent is not None and delta else spent
+        return self._read().cost
 
     @property
     def neighbors(self) -> Neighbors | None:
