@@ -20,6 +20,9 @@ R = TypeVar("R")
 
 _CURRENCIES = ("epsilon", "delta", "rho", "mu")  # of a budget: near to no other name
 
+_NO_WEIGHTS = "; rows cannot be weighted (of a weighted mean, see docs/guides/mean.md)"
+_ABSENT = {"weights": _NO_WEIGHTS, "sample_weight": _NO_WEIGHTS}  # known from other libraries
+
 
 def explained(example: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator: calls that do not fit the signature raise `CallError`.
@@ -64,12 +67,15 @@ def _wrong(
 ) -> str:
     """Return what is wrong with the arguments of a call."""
     taken = dict(signature.parameters)
-    mine = type(args[0]) if taken.pop("self", None) else None
+    first = args[0] if taken.pop("self", None) or taken.pop("cls", None) else None
+    mine = first if first is None or isinstance(first, type) else type(first)
     given = len(args) - (mine is not None)
     for name in kwargs:
         if name not in taken:
             if mine is not None and name in inspect.signature(mine).parameters:
                 return f"has no argument {name!r}; {mine.__name__}({name}=...) has"
+            if name in _ABSENT:
+                return f"has no argument {name!r}{_ABSENT[name]}"
             hint = "" if name in _CURRENCIES else did_you_mean(name, taken)
             return f"has no argument {name!r}.{hint}".removesuffix(".")
     named = inspect.Parameter.KEYWORD_ONLY

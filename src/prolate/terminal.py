@@ -18,7 +18,7 @@ from prolate.ledger import Ledger
 from prolate.measurement import Progress
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import parts
-from prolate.release.notes import about_rows
+from prolate.release.notes import about_groups, about_rows
 from prolate.release.views import (
     aligned,
     cells,
@@ -155,7 +155,7 @@ def print_groups(
         notes.insert(0, ("n", "a noisy count of the group"))
     if first is None:
         notes = [("guarantee", release.guarantee)]
-    about = [("note", words) for words in about_rows(*release.groups.values())]
+    about = [("note", words) for words in about_groups(release)]
     warnings = [("warning", warning) for warning in release.warnings]
     print_notes(out, [*notes, *about, *warnings])
     if receipt and first is not None:

@@ -117,6 +117,7 @@ def test_a_plot_on_request(run: Run, tmp_path: Path) -> None:
         (("--rows", "many", "--columns", 2, "--mu", 1), "'many' is not a valid whole number"),
         (("--rows", 5, "--columns", 2), "State the budget as --epsilon and --delta"),
         (("--rows", 5, "--columns", 2, "--epsilon", 1), "State the budget as"),
+        (("--rows", 5, "--columns", 2, "--mu", 1, "--plot", "e.pdf"), "a name that ends in .png"),
         (("--rows", 5, "--columns", 2, "--mu", -1), "mu must be positive"),
         (("--rows", 5, "--columns", 2, "--mu", 1, "--target", 0), "target must be"),
         (("--rows", 5, "--columns", 2, "--target", 1, "--delta", 2), "delta must lie"),

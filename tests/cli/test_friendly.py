@@ -70,6 +70,10 @@ def test_names_may_have_spaces_after_commas(
             "such as --epsilon 1 --delta 1e-6. Or give the groups: --key north --key south.",
         ),
         ("mean visits.csv --mu 1", "numeric columns: --columns age,cost."),
+        ("median visits.csv -c age --mu 1", "'median'; use prolate quantile -q 0.5."),
+        ("correlation visits.csv --mu 1", "use prolate covariance --correlation."),
+        ("mean visits.csv -c age --mu 1 -o age.html",
+         "Use -o age.json, and make a page of it by prolate report age.json -o age.html."),
         ("mean visits.csv -c age --key north --mu 1", "such as --by region."),
         ("mean visits.csv -c age, cost --mu 1", "write them as a,b,c, without spaces"),
         ("count visits.csv --by region --key '' --mu 1", "a key is empty"),
@@ -145,6 +149,15 @@ def test_keys_and_quantiles_with_commas(visits: Path, capsys: pytest.CaptureFixt
     for q in ("-q 0.25,0.5", "-q 0.25 -q 0.5"):
         found = json.loads(said(capsys, f"{line} {q}", code=0))
         assert found["details"]["q"] == [0.25, 0.5]
+
+
+def test_a_column_with_a_comma_can_be_named(
+    visits: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    VISITS.rename(columns={"cost": "cost, net"}).to_csv("visits.csv", index=False)
+    words = said(capsys, "mean visits.csv -c 'cost, net' --mu 1")
+    assert "two pairs of quotes: '\"cost, net\"'." in words
+    said(capsys, "mean visits.csv -c '\"cost, net\"' --mu 1", code=0)
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])

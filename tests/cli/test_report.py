@@ -60,6 +60,7 @@ def test_goes_through_pipes(run: Run, stored: Path, monkeypatch: pytest.MonkeyPa
         (["mean.json", "-o", "no/page.html"], "its folder does not exist"),
         (["mean.json", "-o", "page.html", "--level", "2"], "strictly between 0 and 1"),
         (["page.txt", "-o", "page.html"], "not complete JSON"),
+        (["mean.json", "-o", "page.pdf"], "name it 'page.html', which any browser prints as PDF"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(

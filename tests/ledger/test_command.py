@@ -65,6 +65,7 @@ def test_groups_are_found_from_what_is_set_aside(
     assert main(["ledger", "show", place, "--json"]) == 0
     fields = json.loads(capfd.readouterr().out)
     assert (fields["keys_delta"], fields["spent_delta"]) == (2e-7, 1e-7)
+    assert Budget.from_dict(fields["spent"]).keys_delta == 1e-7
     assert [entry["delta"] for entry in fields["entries"]] == [1e-7]
     squares = [fields[part]["mu"] ** 2 for part in ("room", "spent", "remaining", "limit")]
     assert squares[0] == pytest.approx(squares[1] + squares[2])

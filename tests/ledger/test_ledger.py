@@ -346,6 +346,9 @@ def test_deltas_are_kept_and_refused(place: str) -> None:
         assert [entry.delta for entry in again.entries()] == [6e-8]
         with pytest.raises(LedgerError, match=r"sets aside for that, delta = 4e-08 is left"):
             again.charge(Budget(mu=0.01), delta=6e-8)
+        assert again.spent == Budget(mu=0.01).with_keys(6e-8)
+        with pytest.raises(BudgetError, match="Nothing is guaranteed at a delta of 1e-09"):
+            again.spent.epsilon_at(1e-9)
     assert ledger.charge(Budget(mu=0.01)) == 2
     with pytest.raises(LedgerError, match=r"for finding groups, is spent already"):
         ledger.set_limit(Budget(epsilon=1, delta=1e-6), keys_delta=5e-8)

@@ -27,6 +27,11 @@ WRONG = {
         lambda: prolate.mean(ROWS, column="age", budget=B),
         "mean() has no argument 'column'. Did you mean 'columns'?", RIGHT,
     ),
+    "weights": (
+        lambda: prolate.mean(ROWS, weights=ROWS[:, 0], budget=B),
+        ("mean() has no argument 'weights'; rows cannot be weighted (of a weighted mean, see "
+         "docs/guides/mean.md)."), RIGHT,
+    ),
     "no budget": (lambda: prolate.mean(ROWS), "mean() needs budget.", RIGHT),
     "nothing": (prolate.mean, "mean() needs data and budget.", RIGHT),
     "one argument twice": (
@@ -44,6 +49,16 @@ WRONG = {
         lambda: FIT(ROWS, ROWS[:, 0], bounds=(0, 1)),
         "LinearRegression.fit() has no argument 'bounds'; LinearRegression(bounds=...) has.",
         "prolate.LinearRegression(epsilon=1, delta=1e-6).fit(X, y)",
+    ),
+    "a ledger with a limit in parts": (
+        lambda: prolate.Ledger.create("a.ledger", epsilon=1, delta=1e-6),
+        "Ledger.create() has no argument 'epsilon'.",
+        "prolate.Ledger.create('patients.ledger', limit=prolate.Budget(epsilon=1, delta=1e-6))",
+    ),
+    "a ledger with a limit by position": (
+        lambda: prolate.Ledger.create("a.ledger", B),
+        "Ledger.create() takes only 1 by position.",
+        "prolate.Ledger.create('patients.ledger', limit=prolate.Budget(epsilon=1, delta=1e-6))",
     ),
     "a forecast by position": (
         lambda: prolate.expected_error(9, 3), "expected_error() takes no arguments by position.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -298,6 +299,14 @@ def test_what_the_budget_is_spent_on_begins_with_the_answer():
     f = expected_error(n=9000, d=2, budget=BUDGET, method="plan")
     [shares] = [line for line in str(f).splitlines() if line.startswith("shares")]
     assert ", the answer itself; before it, to learn how the rows lie:" in shares
+
+
+def test_forecasts_of_few_rows_can_be_printed():
+    """Below some 250 rows, the answer is a rough mean, which had another label: printing failed."""
+    f = expected_error(n=180, d=1, budget=Budget(epsilon=1, delta=1e-6))
+    assert re.search(r"shares +mean \d+%, the answer itself", str(f))
+    assert ", the answer itself" in f._repr_html_()
+    assert sum(f.shares.values()) == pytest.approx(1.0)
 
 
 def test_nearly_equal_questions_have_nearly_equal_answers(monkeypatch):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import prolate
@@ -139,3 +140,19 @@ def test_spaces_around_names_in_a_header_are_not_asked_for(tmp_path: Path) -> No
     (tmp_path / "b.csv").write_text("a, b,b \n1,2,3\n3,4,5\n")
     with pytest.raises(prolate.InputError, match="no column 'b'"):
         open_source(tmp_path / "b.csv", "b")
+
+
+def test_that_small_groups_may_be_missing_is_said() -> None:
+    """Of 365 days of some 110 visits each, 31 were shown, as if there were no others."""
+    rows = {"day": np.repeat(np.arange(20), 100), "ward": np.repeat(["a", "b"], 1000)}
+    table = pa.table({**rows, "person": np.arange(2000), "v": np.ones(2000)})
+    found = prolate.count(table, by="ward", budget=BUDGET, seed=1)
+    note = "Groups of fewer than about 150 rows are mostly not shown."
+    for text in (repr(found), found._repr_html_(), found.to_html()):
+        assert note in text
+    days = prolate.count(table, by="day", budget=BUDGET, seed=1)
+    assert len(days) < 10
+    of_persons = prolate.count(table, by="ward", unit="person", budget=BUDGET, seed=1)
+    assert "Groups of fewer than about 150 persons are" in repr(of_persons)
+    named = prolate.count(table, by="ward", keys=["a"], budget=BUDGET, seed=1)
+    assert "not shown" not in repr(named)

@@ -411,6 +411,12 @@ def test_names_are_utf_8_whatever_the_locale_says(tmp_path: Path) -> None:
         ("gone.parquet", r"There is no file '.*gone\.parquet'\.$"),
         ("gone*.parquet", r"No file matches '.*gone\*\.parquet'"),
         ("a.xlsx", r"a\.xlsx does not end like a data file: the endings are Parquet \.parquet"),
+        ("a.xlsx", r"In Python, pass pandas\.read_excel\(\.\.\.\); for the command, store that as"),
+        (
+            "scores.txt",
+            r"scores\.txt does not end like .*\. If it is delimited text, call it \.csv\.",
+        ),
+        ("a.zip", r"Unpack it first\."),
         ("*.xlsx", r"a\.xlsx does not end like"),
         ("noending", r"noending does not end like"),
         ("rows.parquet.gz", r"rows\.parquet\.gz does not end like"),
@@ -419,11 +425,17 @@ def test_names_are_utf_8_whatever_the_locale_says(tmp_path: Path) -> None:
 )
 def test_paths_without_data(path: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    for name in ("a.xlsx", "noending", "rows.parquet.gz"):
+    for name in ("a.xlsx", "scores.txt", "a.zip", "noending", "rows.parquet.gz"):
         (tmp_path / name).write_text("x")
     for given in (tmp_path / path, str(tmp_path / path), [str(tmp_path / path)]):
         with pytest.raises(InputError, match=message):
             open_source(given)
+
+
+def test_standard_input_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"There is no file '-'\. Rows are read several times"):
+        open_source("-")
 
 
 def test_a_place_elsewhere_is_not_read() -> None:

@@ -106,6 +106,8 @@ def error(
     if options["target"] is None or not only_delta:
         price = read_budget(**given)
     if plot is not None:
+        if not plot.lower().endswith(".png"):
+            raise click.UsageError("--plot draws PNG; choose a name that ends in .png.")
         need_matplotlib()
         check_writable(plot)
     with np.errstate(over="ignore"):

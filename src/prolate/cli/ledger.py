@@ -115,7 +115,7 @@ def show(path: str, as_json: bool) -> None:
         "limit": books.limit.to_dict(),
         "keys_delta": books.keys_delta,
         "room": books.room.to_dict(),  # the limit, beside the delta that is set aside
-        "spent": spent.to_dict() if spent else None,
+        "spent": books.cost.to_dict() if books.cost else None,
         "spent_epsilon": books.epsilon(spent, books.limit) if spent else None,
         "spent_delta": books.spent_delta,
         "remaining": remaining.to_dict() if remaining else None,

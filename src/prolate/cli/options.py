@@ -74,7 +74,7 @@ release_options = _together(
         multiple=True,
         callback=read_columns,
         metavar="A,B,...",
-        help="Columns to use (default: all); may be repeated.",
+        help="Columns to use (default: all); may be repeated. '\"A,B\"' is one.",
     ),
     click.option(
         "--bounds",
@@ -145,8 +145,8 @@ group_options = _together(
         multiple=True,
         callback=read_labels,
         metavar="A,B,...",
-        help="The groups, written as in the rows; of two columns, A,B is one. Without it, large "
-        "ones are found (--delta).",
+        help="The groups, written as in the rows; of two columns, A,B is one; a label with a comma "
+        "is '\"A,B\"'. Without it, large ones are found (--delta).",
     ),
 )
 exchangeable_option = click.option(

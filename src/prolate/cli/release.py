@@ -6,6 +6,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -79,6 +80,7 @@ def _check_output(output: str | None) -> None:
             "(and for a file of that name, -o ./-)."
         )
     if output is not None:
+        _check_ending(output)
         check_writable(output)
     elif not sys.stdout.writable():
         raise ReleaseError(
@@ -88,6 +90,16 @@ def _check_output(output: str | None) -> None:
         raise ReleaseError(
             "Nobody reads standard output any more, so nothing is released; see whether the "
             "command behind the pipe is there, or name a file with -o."
+        )
+
+
+def _check_ending(output: str) -> None:
+    """Raise `ReleaseError` where a file would not be what its name says."""
+    if Path(output).suffix.lower() in (".html", ".htm", ".pdf"):
+        stored = Path(output).with_suffix(".json").name
+        raise ReleaseError(
+            f"Cannot write {output!r}: -o stores the release as JSON. Use -o {stored}, and make a "
+            f"page of it by prolate report {stored} -o {Path(output).with_suffix('.html').name}."
         )
 
 

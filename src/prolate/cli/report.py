@@ -58,6 +58,11 @@ def report(release: str, output: str, level: float) -> None:
     RELEASE.json may be a dash: standard input. Whoever may see the
     release may see the page: it is made from nothing else.
     """
+    if Path(output).suffix.lower() not in ("", ".html", ".htm"):
+        raise ReleaseError(
+            f"Cannot write {output!r}: a report is a page of HTML; name it "
+            f"{Path(output).with_suffix('.html').name!r}, which any browser prints as PDF."
+        )
     if output != "-" and check_writable(output) == Path(release).resolve():
         raise ReleaseError("The page would replace the release that it shows; name another file.")
     found = _read(release)

@@ -31,6 +31,7 @@ _ALONE = {
 _FIRST = re.compile(
     rf"(?:^|(?<=\. ))({'|'.join(set(_NAMES) - {'fit_intercept', 'keys'})})(?= must )"
 )
+_COMMA = re.compile(r"Did you mean '([^']*,[^']*)'\?")
 _WORDS = re.compile(rf"(?<![\w.'\"/-])({'|'.join(map(re.escape, _ALONE))})(?![\w'\"])")
 
 
@@ -48,6 +49,7 @@ def in_options(sentence: str) -> str:
     """
     found = _BUDGET.sub(lambda call: call[1].replace(", ", " "), sentence)
     found = _GIVEN.sub(lambda given: _option(given[1], given[2]), found)
+    found = _COMMA.sub(lambda name: f"A comma needs two pairs of quotes: '\"{name[1]}\"'.", found)
     found = _WORDS.sub(lambda word: _ALONE[word[1]], found).replace("; got None.", ".")
     return _FIRST.sub(lambda name: f"--{name[1]}", found)
 

@@ -158,10 +158,11 @@ def rehearse(
     lengths = [power(*each, spread, error_norm) for each in zip(off, noise, strict=True)]
     said = Counter(text for estimate in estimates for text in estimate.warnings)
     squares = np.array([moment(*each, 2.0) for each in zip(off, noise, strict=True)])
+    purposes = dict.fromkeys(name for each in shares for name in each)  # runs may ask differently
     return Expectation(
         noise=length(float(np.mean(lengths)), error_norm),
         noise_std=np.sqrt(np.mean(squares, axis=0)),
-        shares={name: float(np.mean([s.get(name, 0.0) for s in shares])) for name in shares[0]},
+        shares={name: float(np.mean([s.get(name, 0.0) for s in shares])) for name in purposes},
         radius=_median(e.details.get("radius") for e in estimates),
         clipped=_median(e.details.get("clipped_fraction") for e in estimates),
         warnings=tuple(text for text, times in said.items() if times > len(estimates) // 2),

@@ -110,6 +110,12 @@ class Account:
         return value if Fraction(value) >= exact else math.nextafter(value, 1.0)
 
     @property
+    def cost(self) -> Budget | None:
+        """`spent`, with `spent_delta` in it: what it promises holds for everything together."""
+        spent, delta = self.spent, self.spent_delta
+        return spent.with_keys(delta) if spent is not None and delta else spent
+
+    @property
     def remaining(self) -> Budget | None:
         """The largest charge of the ledger's own composition that still fits, or None."""
         left = self._left(self.composition)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from prolate.budget import Budget, Neighbors, check_neighbors
+from prolate.calls import explained
 from prolate.errors import BudgetError, InputError, LedgerError, shown
 from prolate.ledger.account import Account, check_keys_delta
 from prolate.ledger.address import Address, address, resolved
@@ -78,6 +79,9 @@ class Ledger:
         self.dataset = self._read().dataset
 
     @classmethod
+    @explained(
+        "prolate.Ledger.create('patients.ledger', limit=prolate.Budget(epsilon=1, delta=1e-6))"
+    )
     def create(
         cls,
         path: str | os.PathLike[str] | Address,
@@ -152,8 +156,12 @@ class Ledger:
 
     @property
     def spent(self) -> Budget | None:
-        """What all charges cost together, or None if nothing; see also `spent_delta`."""
-        return self._read().spent
+        """What all charges cost together, or None if nothing.
+
+        What finding groups cost (`spent_delta`) is in it as `Budget.keys_delta`, so that nothing
+        is promised at deltas that are too small for it.
+        """
+        return self._read().cost
 
     @property
     def neighbors(self) -> Neighbors | None:

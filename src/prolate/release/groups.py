@@ -23,7 +23,7 @@ from prolate.release.json import (
 )
 from prolate.release.key import Key, as_key, in_words, parts, read_key
 from prolate.release.label_columns import label_columns, label_names, types_of
-from prolate.release.notes import about_rows
+from prolate.release.notes import about_groups
 from prolate.release.release import STATISTICS, Release, installed_version
 from prolate.release.shown import Shown
 from prolate.release.unit import Unit
@@ -370,7 +370,7 @@ class GroupedRelease(Shown):
             lines.append(words.NO_GROUPS)
         if rows:
             lines += views.aligned(header, views.middle_out(rows, _SHOWN_ROWS))
-        lines += [f"note: {note}" for note in about_rows(*self.groups.values())]
+        lines += [f"note: {note}" for note in about_groups(self)]
         lines += [f"warning: {words.printable(warning)}" for warning in self.warnings]
         return "\n".join(lines)
 

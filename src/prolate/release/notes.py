@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,10 @@ from prolate.release.bounds import possible
 from prolate.release.words import printable
 
 if TYPE_CHECKING:
+    from prolate.release.groups import GroupedRelease
     from prolate.release.release import Release
 
-__all__ = ["about_intervals", "about_rows"]
+__all__ = ["about_groups", "about_intervals", "about_rows"]
 
 CELLS = "CSV files have no types: a cell that is no number, such as 5+ or <10, counts as missing."
 UNKNOWN = 1e300  # errors beyond are the largest number, which says that nothing is known
@@ -27,6 +29,27 @@ def about_rows(*releases: Release) -> list[str]:
     """
     each = [_about_rows(release) for release in releases]
     return [note for note in each[0] if all(note in others for others in each)] if each else []
+
+
+def about_groups(groups: GroupedRelease) -> list[str]:
+    """Return what all groups say of their rows, and how large a group is that is found."""
+    return [*about_rows(*groups.values()), *_found(groups)]
+
+
+def _found(groups: GroupedRelease) -> list[str]:
+    """Return about where the threshold of `prolate.api.terms` is, or a group may be missed."""
+    first, delta = groups.first, groups.keys_delta
+    receipt = [] if first is None else first.receipt
+    stds = [entry.noise_std for entry in receipt if entry.label == "is the group there"]
+    if first is None or delta is None or not stds:
+        return []
+    one = 1 if groups.unit is None else groups.unit.rows
+    least = _about(one - NormalDist().inv_cdf(delta) * stds[0])
+    return [f"Groups of fewer than about {least} {_protected(first)} are mostly not shown."]
+
+
+def _protected(release: Release) -> str:
+    return "persons" if release.unit and release.unit.max_rows is None else "rows"
 
 
 def about_intervals(release: Release) -> list[str]:
@@ -55,8 +78,8 @@ def _about_rows(release: Release) -> list[str]:
 def _values(release: Release) -> list[str]:
     complete, values = release.details.get("complete_rows"), release.details.get("values")
     if isinstance(complete, float):
-        those = "persons" if release.unit and release.unit.max_rows is None else "rows"
-        told = f"About {_about(complete)} of {release.n:,.0f} {those} have no missing value"
+        whole = f"{_about(complete)} of {release.n:,.0f} {_protected(release)}"
+        told = f"About {whole} have no missing value"
         return [f"{told}; only these count (a noisy count)."]
     if not isinstance(values, dict):
         return []

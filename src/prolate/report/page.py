@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import in_words
-from prolate.release.notes import about_intervals, about_rows
+from prolate.release.notes import about_groups, about_intervals, about_rows
 from prolate.release.plot import correlations
 from prolate.release.views import confidence, each, name_of
 from prolate.release.words import NO_GROUPS, headline, printable, rows_in_words
@@ -73,7 +73,7 @@ def page(release: Release | GroupedRelease, level: float = 0.95) -> str:
 def notebook(release: Release | GroupedRelease, level: float = 0.95) -> str:
     """Return the table with error bars, the warnings and the guarantee, for notebooks."""
     if isinstance(release, GroupedRelease):
-        notes = about_rows(*release.groups.values())
+        notes = about_groups(release)
         tables, hidden = group_tables(release, level, _SHORT_GROUPS)
         line = release.headline()
     else:

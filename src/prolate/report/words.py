@@ -12,7 +12,7 @@ from prolate.budget import Budget
 from prolate.digits import all_digits, rounded_up
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import in_words
-from prolate.release.notes import about_rows
+from prolate.release.notes import about_groups, about_rows
 from prolate.release.views import each, round_to
 from prolate.release.words import (
     UNEVEN,
@@ -233,7 +233,7 @@ def group_facts(groups: GroupedRelease) -> list[tuple[str, str]]:
         ("statistic", groups.statistic),
         ("groups", f"{len(groups):,} of {of}; the keys were {groups.keys_origin}"),
     ]
-    found += [("note", words) for words in about_rows(*groups.groups.values())]
+    found += [("note", words) for words in about_groups(groups)]
     return [*found, *([_maker(groups)] if groups.first is None else _making(groups.first))]
 
 

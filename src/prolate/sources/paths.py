@@ -32,6 +32,15 @@ ENDINGS = {
     "CSV": (".csv", ".tsv"),
     "Arrow": (".arrow", ".feather", ".ipc"),
 }
+_READERS = {  # what other files of rows are, and what pandas reads them with
+    ".xlsx": "read_excel",
+    ".xls": "read_excel",
+    ".ods": "read_excel",
+    ".dta": "read_stata",
+    ".sav": "read_spss",
+    ".sas7bdat": "read_sas",
+    ".json": "read_json",
+}
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 """Endings of compressed CSV files, and Arrow's names for them."""
 
@@ -138,7 +147,7 @@ def _check_files(found: Sequence[str]) -> None:
     seen: dict[tuple[int, int], str] = {}
     for name in found:
         if format_of(name) is None:
-            raise InputError(f"{name} does not end like a data file: {_allowed()}.")
+            raise InputError(f"{name} does not end like a data file: {_allowed()}.{_instead(name)}")
         if not _is_text(name):
             raise InputError(f"The name of the file {name!r} is not UTF-8; rename the file.")
         if not Path(name).exists():
@@ -184,6 +193,16 @@ def _allowed() -> str:
     return f"the endings are {endings} (CSV also compressed: {', '.join(COMPRESSIONS)})"
 
 
+def _instead(name: str) -> str:
+    """Return what to do with a file of rows of another kind."""
+    ending = Path(name).suffix.lower()
+    if reader := _READERS.get(ending):
+        return f" In Python, pass pandas.{reader}(...); for the command, store that as Parquet."
+    if ending in (".txt", ".dat"):
+        return " If it is delimited text, call it .csv."
+    return " Unpack it first." if ending == ".zip" else ""
+
+
 def _expand(path: str | bytes) -> list[str]:
     try:
         if not isinstance(path, str) or not path or "\n" in path or "\0" in path:
@@ -212,8 +231,10 @@ def _expand(path: str | bytes) -> list[str]:
                 "list the files if all are to count."
             )
         return matches
-    remote = " Prolate reads local files only." if "://" in path else ""
-    raise InputError(f"There is no file {path!r}.{remote}")
+    hint = " Prolate reads local files only." if "://" in path else ""
+    if path == "-":
+        hint = " Rows are read several times, so store those of standard input in a file."
+    raise InputError(f"There is no file {path!r}.{hint}")
 
 
 def _may_have_rows(entry: Path) -> bool:

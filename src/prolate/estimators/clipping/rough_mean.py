@@ -76,7 +76,7 @@ def rough_mean(
     best = int(np.argmin(noise**2 + skewed**2))
     cut, lost = float(_CUTS[best]), float(skewed[best])
     query = ClippedSum(center, spread, cut)
-    measured = table.measure(query, share=table.remaining, label="center")
+    measured = table.measure(query, share=table.remaining, label="mean")
     # Of normal values, a mean of cut ones moves by what part of them is not cut.
     moved = float(query.unit[0] / spread[0]) / rows / float(erf(cut / math.sqrt(2.0)))
     std, off = moved * measured.std, max(doubt, _OFF)
