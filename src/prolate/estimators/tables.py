@@ -21,26 +21,21 @@ from prolate.estimators.clipping.kinds import find_kinds
 from prolate.estimators.clipping.rough_mean import rough_column_mean
 from prolate.estimators.clipping.stated import stated
 from prolate.estimators.clipping.together import clipped_as_asked, mean_together
-from prolate.estimators.estimate import Estimate, FoundMean
+from prolate.estimators.estimate import Estimate
 from prolate.estimators.joined import join
 from prolate.estimators.portion import Portion
 from prolate.estimators.rotation import find_rotation, turned_mean
 from prolate.estimators.search.apart import are_heavy, heavy_portion, ruling_portion, with_shape
 from prolate.estimators.search.flags import part_of_flags
-from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.within_bounds import mean_within
-
-__all__ = ["mean_beside_flags", "mean_by_ways"]
 
 __all__ = ["Case", "mean_beside_flags", "mean_by_ways"]
 
 Integers = NDArray[np.int64]
 Search = Callable[[Table, float, Asked], Estimate]
 
-_AWAY = 2.5  # standard deviations of a first mean that is not that of a single value
-_LOST = 0.2  # of a spread: so little is that of the bulk
 _NOT_TURNED = "No rotation was looked for: it needs the l2 error (error_norm=2)."
 
 
@@ -164,36 +159,17 @@ def _divided(case: Case, apart: Portion) -> Estimate:
 def _of_kinds(case: Case) -> Estimate | None:
     """Of a few columns of different kinds, of which some are clipped by themselves."""
     shape, norm = case.shape, case.asked.error_norm
-    kinds = find_kinds(case.table, shape, norm)
-    if kinds is None:
+    division = find_kinds(case.table, shape, norm)
+    if division is None:
         return None
-    left, ends, found = case.table.remaining, kinds.ends, []
-    for column, part in zip(kinds.rare.tolist(), kinds.parts.tolist(), strict=True):
-        index = np.array([column])
-        found.append((index, _of_rare(case, case.part(index, part * left))))
-    others = np.setdiff1d(np.arange(shape.spread.size), np.append(kinds.rare, ends.index))
-    if ends.index.size:
-        portion = case.part(ends.index, kinds.part * left if others.size else 1.0)
-        known = replace(shape.of(ends.index), sample=portion.sampled())
-        own = mean_between_ends(portion, known, ends, norm)
-        found.append((ends.index, stated(known, own)))
+    ends, part = division.ends_apart, division.part
+    others = np.setdiff1d(np.arange(shape.spread.size), ends.index)
+    portion = case.part(ends.index, part * case.table.remaining if others.size else 1.0)
+    known = replace(shape.of(ends.index), sample=portion.sampled())
+    found = [(ends.index, stated(known, mean_between_ends(portion, known, ends, norm)))]
     if others.size:
-        found.append((others, case.rest(others).clipped_together()))
-    return join([found[-1], *found[:-1]])
-
-
-def _of_rare(case: Case, portion: Portion) -> Estimate:
-    """Return the mean of a column of rare values; by a first mean, if no others are seen."""
-    table, known = with_shape(portion, case.shape)
-    searched, own = learn_shape(table, known.rows)
-    plain = Asked(case.asked.error_norm)
-    found = mean_by_ways(replace(case, table=searched, shape=own, asked=plain))
-    first, constant = known.first, own.constant is not None and bool(own.constant.all())
-    if first is None or not (constant or own.spread[0] < _LOST * known.spread[0]):
-        return found
-    away = np.abs(first.value - first.bulk) > _AWAY * first.noise
-    value = np.where(away, first.value, found.value)
-    return stated(known, FoundMean(value, first.noise, {}, clipping_std=np.zeros(1)))
+        found.insert(0, (others, case.rest(others).clipped_together()))
+    return join(found)
 
 
 _EVERY: tuple[Way, ...] = (_turned, _as_given, _single, _ruled, _of_kinds, _heavy)

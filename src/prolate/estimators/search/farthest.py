@@ -37,6 +37,7 @@ _STILL = 0.4  # of the rows that were seen far out, at least, or they were noise
 _RAISED = 2.0  # times a spread: others may have been hidden
 _FAR = 1  # octaves beyond a spread: what is nearer is the bulk
 _DOUBT, _FARTHER = 0.3, 3  # the same, so many octaves out, of what is looked at again
+_NEXT, _MOST_NEXT = 3.5, 6  # standard deviations of what such octaves hold; how many
 _ABOVE = 6  # octaves above the common size of rare values that are told apart
 _MIDDLE, _END = 1.4, 2.0  # of an octave, over where it begins
 
@@ -150,13 +151,31 @@ def own_steps(
         seen = octaves_standing_out(np.where(outside, counts, 0.0), std, lost=lost)
         held = np.where(seen & outside, np.maximum(counts, 0.0), 0.0)
         new = left & held.any(axis=1)
-        square = held[new] @ np.minimum(middle, LARGEST) ** 2
+        held = _with_next(held, np.where(outside, counts, 0.0), std)
+        square = np.maximum(held[new] @ np.minimum(middle, LARGEST) ** 2, 0.0)
         spread[new] = np.minimum(np.sqrt(square / max(rows, 1.0)), LARGEST)
         step[new] = np.minimum(np.sqrt(square / np.maximum(held[new].sum(axis=1), 1.0)), LARGEST)
         left &= ~new
         if not new.any() or not left.any():
             break
     return step, (step > 0.0) & ~left, spread
+
+
+def _with_next(held: Floats, counts: Floats, noise: Floats) -> Floats:
+    """Return what octaves hold that stand out, with those beyond that together likely hold rows.
+
+    Each of these may hide in noise, though they are the farthest out.
+    """
+    held = held.copy()
+    for column in np.flatnonzero(held.any(axis=1)).tolist():
+        beyond = int(np.flatnonzero(held[column])[-1]) + 1
+        together = np.cumsum(counts[column, beyond : beyond + _MOST_NEXT])
+        noises = noise[column] * np.sqrt(1.0 + np.arange(together.size))
+        shown = np.flatnonzero(together > _NEXT * noises)
+        if shown.size:
+            end = beyond + int(shown[-1]) + 1
+            held[column, beyond:end] = counts[column, beyond:end]
+    return held
 
 
 def _look(
