@@ -21,7 +21,7 @@ def zoomed(values: np.ndarray, noise: float = 0.04) -> Zoom:
         upper,
         ROWS,
         enough=ENOUGH,
-        lost=1e-6,
+        accident=1e-6,
         bounded=(no, no),
         widest=(lower, upper),
     )

@@ -39,7 +39,7 @@ _ALIKE = 8.0  # times as spread as another column of the same unit, at most
 _MORE = 1.5  # times as spread as was known: others may be, too
 _NEAREST, _OCTAVES = 2.0**-300, 600  # of a deviation that is told apart, and from there on
 _MOST_CELLS = 1 << 24  # of one histogram
-_LOST = 0.01  # probability that noise alone makes any octaves of any column stand out
+_ACCIDENT = 0.01  # probability that noise alone makes any octaves of any column stand out
 _MIDDLE = 1.4  # of an octave, over where it begins
 _FARTHEST = math.log2(LARGEST)
 
@@ -100,7 +100,7 @@ def _farthest_rows(
     measured = view.measure(query, share=share, label="farthest rare values")
     noise = np.broadcast_to(measured.noise, query.size).reshape(-1, octaves)[:, 0]
     counts = measured.values.reshape(-1, octaves)
-    seen = octaves_standing_out(counts, noise, lost=_LOST) & those[:, np.newaxis]
+    seen = octaves_standing_out(counts, noise, accident=_ACCIDENT) & those[:, np.newaxis]
     parts = np.where(seen, np.maximum(counts, 0.0), 0.0) / rows
     octave = np.minimum(np.log2(_MIDDLE * unit)[:, np.newaxis] + np.arange(octaves), _FARTHEST)
     return np.asarray(np.sqrt(np.sum(parts * 4.0**octave, axis=1)))

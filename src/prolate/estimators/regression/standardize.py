@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 
 _LOCATE = 0.5  # part of the share for step 1, which can do with coarser counts
 _LEVELS = 4  # of its zoom, at most
-_LOST = 0.02  # probability that noise alone makes a run of cells stand out
+_ACCIDENT = 0.02  # probability that noise alone makes a run of cells stand out
 _HALVES, _CELLS = 51, 160  # half octaves, by bit pattern, and how many
 _DOWN = 45  # octaves below the largest values seen at which the histogram begins
 _TINY = 1e-250
@@ -80,7 +80,7 @@ def standardize(
         magnitude_share=_LOCATE * share,
         share=_LOCATE * share,
         most_levels=_LEVELS,
-        lost=_LOST,
+        accident=_ACCIDENT,
         each=False,  # zeros beside numbers, as flags have, would seem to be tiny numbers
     )
     if not target:

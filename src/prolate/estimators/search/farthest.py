@@ -27,8 +27,8 @@ _OCTAVES, _LEAST_OCTAVES = 40, 12
 _MOST_CELLS = 1 << 24  # of one histogram
 _RUNS = (1, 2, 3, 4)  # octaves that stand out together
 # Probability that noise alone makes any stand out: of one look, or of many precise ones.
-_LOST, _LOST_OF_MANY = 1e-4, 1e-6
-_LOST_RELATIVE = 1.0  # the same, a loose bound, of rare values that are else guessed as dearly
+_ACCIDENT, _ACCIDENT_OF_MANY = 1e-4, 1e-6
+_ACCIDENT_RELATIVE = 1.0  # the same, a loose bound, of rare values that are else guessed as dearly
 _LOOKS, _MOST_LOOKS = 3, 12  # at most: those that find nothing new, and all
 # The most for columns in units of their own, which hide those in smaller ones; and what all looks
 # but the first may cost.
@@ -81,7 +81,7 @@ def with_farthest(
         total += counts[:, _FAR:]
         looks += 1.0
         mean, noise = total / looks[:, np.newaxis], std / np.sqrt(looks)
-        seen = octaves_standing_out(mean, noise, lost=_LOST_OF_MANY if many else _LOST)
+        seen = octaves_standing_out(mean, noise, accident=_ACCIDENT_OF_MANY if many else _ACCIDENT)
         far = np.where(np.arange(_FAR, octaves) < _FARTHER, False, seen)
         if far.any() and not many:
             again, _ = _look(view, fewest, center, 1.0 / spread, label, of=of)
@@ -143,11 +143,11 @@ def own_steps(
     for look in range(_MOST_LOOKS_RELATIVE if relative else _LOOKS):
         if look >= _LOOKS and view.remaining < least:
             break
-        lost = _LOST_RELATIVE if relative and look < _LOOKS else _LOST
+        accident = _ACCIDENT_RELATIVE if relative and look < _LOOKS else _ACCIDENT
         gain = np.where(left, 1.0 / unit, 0.0)
         label = "farthest rare columns"
         counts, std = _look(view, rows, center, gain, label, precisely=several)
-        seen = octaves_standing_out(np.where(outside, counts, 0.0), std, lost=lost)
+        seen = octaves_standing_out(np.where(outside, counts, 0.0), std, accident=accident)
         held = np.where(seen & outside, np.maximum(counts, 0.0), 0.0)
         new = left & held.any(axis=1)
         square = held[new] @ np.minimum(middle, LARGEST) ** 2
@@ -182,13 +182,13 @@ def _octaves(columns: int) -> int:
     return min(max(_MOST_CELLS // columns, _LEAST_OCTAVES), _OCTAVES)
 
 
-def octaves_standing_out(counts: Floats, noise: Floats, *, lost: float = _LOST) -> Bools:
+def octaves_standing_out(counts: Floats, noise: Floats, *, accident: float = _ACCIDENT) -> Bools:
     """Return which octaves of which columns stand out of the noise, alone or in a run.
 
     Of a run, none may stand out in a shorter one: its neighbors are likely noise.
     """
     seen = np.zeros(counts.shape, dtype=np.bool_)
-    limit = significance(counts.size * len(_RUNS), lost) * noise[:, np.newaxis]
+    limit = significance(counts.size * len(_RUNS), accident) * noise[:, np.newaxis]
     steps = np.zeros((counts.shape[0], counts.shape[1] + 1))
     np.cumsum(counts, axis=1, out=steps[:, 1:])
     for run in _RUNS:

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 ALONE = 0.5
 """Part of the norm that rows are beyond: what a column alone makes them long by."""
 
-_LOST = 1e-3  # probability that noise alone makes any column stand out
+_ACCIDENT = 1e-3  # probability that noise alone makes any column stand out
 _NOISE = 0.3  # of a count in a column, over the rows that are long by it
 _OCTAVES = 40  # that its values may be in
 _FARTHEST = LARGEST / 2.0  # where they begin, at most
@@ -60,7 +60,7 @@ def longest_columns(
     share = farthest_share(view, rows, of=part)
     query = FarthestHistogram(center, 1.0 / beyond, 1)
     votes = view.measure(query, share=share, label="longest columns")
-    limit = np.broadcast_to(significance(center.size, _LOST) * votes.noise, center.shape)
+    limit = np.broadcast_to(significance(center.size, _ACCIDENT) * votes.noise, center.shape)
     for column in np.argsort(-votes.values)[:_MOST]:
         if votes.values[column] <= limit[column] or view.remaining < _LEFT * before:
             break
