@@ -22,7 +22,7 @@ from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.search.magnitudes import BULK
 from prolate.estimators.search.tight import DEEPEST, find_tight, maybe_tight
-from prolate.estimators.search.windows import AT_BOUND, BITS, Windows
+from prolate.estimators.search.windows import AT_BOUND, BITS, Start, Windows
 from prolate.estimators.shares import significance
 from prolate.queries import Histogram, LinearGrid
 
@@ -56,17 +56,14 @@ def zoom_clearly(
     curator: Searcher,
     rows: float,
     columns: Integers,
-    lower: Floats,
-    upper: Floats,
+    start: Start,
     *,
-    bounded: tuple[Bools, Bools],
-    widest: tuple[Floats, Floats],
     share: float,
     noise: float,
     accident: float,
     most_levels: float,
 ) -> Zoom:
-    """Return windows around the bulk of some columns that began as `lower` to `upper`.
+    """Return windows around the bulk of some columns.
 
     Parameters
     ----------
@@ -74,8 +71,8 @@ def zoom_clearly(
     rows, accident
         As of `Zoom`.
     columns : int64 array
-    lower, upper, bounded, widest
-        As of `Zoom`, of all columns.
+    start : Start
+        Of these columns.
     share : float
         Share of mu**2 for a histogram of all columns.
     noise : float
@@ -86,15 +83,7 @@ def zoom_clearly(
     d = curator.dimension
     clear = (BULK * rows / (noise * significance(d * 1000, accident))) ** 2  # cells of a clear run
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
-    zoom = Zoom(
-        lower[columns],
-        upper[columns],
-        rows,
-        enough=min(ENOUGH, max(2, round(_RUN * clear))),
-        accident=accident,
-        bounded=(bounded[0][columns], bounded[1][columns]),
-        widest=(widest[0][columns], widest[1][columns]),
-    )
+    zoom = Zoom(start, rows, enough=min(ENOUGH, max(2, round(_RUN * clear))), accident=accident)
     usual, deepest = (math.ceil(bits / math.log2(cells / 3)) for bits in (BITS, DEEPEST))
     tight = np.zeros(columns.size, dtype=np.bool_)
     for level in range(int(min(deepest, most_levels))):
@@ -126,33 +115,21 @@ class Zoom(Windows):
 
     Parameters
     ----------
-    lower, upper, rows, bounded
+    start, rows
         As of `Windows`.
-    widest : pair of float64 arrays of shape (d,)
-        Windows for columns whose first does not hold the bulk: from, to.
     enough : int
         Cells in a run that is resolved.
     accident : float
         Probability that noise alone makes any run of cells stand out.
     """
 
-    def __init__(
-        self,
-        lower: Floats,
-        upper: Floats,
-        rows: float,
-        *,
-        enough: int,
-        accident: float,
-        bounded: tuple[Bools, Bools],
-        widest: tuple[Floats, Floats],
-    ) -> None:
-        super().__init__(lower, upper, rows, bounded=bounded)
+    def __init__(self, start: Start, rows: float, *, enough: int, accident: float) -> None:
+        super().__init__(start, rows)
         self._enough, self._accident, self._first = enough, accident, True
         d = self.center.size
         self._sharp, self._single = np.zeros((2, d), dtype=np.bool_)
         self._highest = np.zeros(d)  # counts of the highest cells of the look before
-        first, last = widest
+        first, last = start.widest or (start.lower, start.upper)
         self._sound = np.stack([0.5 * first + 0.5 * last, 0.5 * last - 0.5 * first])
         self._sound[1] *= 1.0 + AT_BOUND
         self._part, self._away = np.zeros((2, d))
