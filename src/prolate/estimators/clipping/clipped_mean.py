@@ -33,7 +33,7 @@ from prolate.estimators.lengths.clip import clipped_sum, rounding_std
 from prolate.estimators.lengths.expected import Expected, Radii
 from prolate.estimators.lengths.interval import interval_mean, reaches
 from prolate.estimators.lengths.norms import MeasuredNorms
-from prolate.estimators.lengths.sides import rooms_within
+from prolate.estimators.lengths.one_column import OneColumn, rooms_within
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
@@ -144,14 +144,11 @@ def clipped_mean(
         near = min(rooms) * shape.spread[0] < _NEAR * radius * scale[0]
         if tilt.clear or balance.clear or near:
             return interval_mean(
-                curator,
-                first.value,
-                shape.spread,
+                OneColumn(curator, expected.rows, first.value, shape.spread, rooms),
                 expected,
                 variation,
                 share=rows.share_of_last,
                 known=balance.sides if sample is curator else None,
-                rooms=rooms,
             )
     value, noise_std, bias = rows.last_mean(first, radius, loss, bias_square)
     allowed = allowance_of_mean(loss, bias=bias, radius=radius)

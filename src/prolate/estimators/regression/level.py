@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.lengths.interval import clipped_to_interval
+from prolate.estimators.lengths.one_column import OneColumn
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.tails import Tails, left_by, less_sure
@@ -84,12 +85,8 @@ def with_level(
         errors[-1, -1] += lost + doubt
         return replace(slopes, noise=errors), False
     found = clipped_to_interval(
-        replace(searched, curator=curator),
-        np.zeros(1),
-        searched.spread,
-        tails.low,
-        tails.high,
-        rows=rows,
+        OneColumn(replace(searched, curator=curator), rows, np.zeros(1), searched.spread),
+        (tails.low, tails.high),
         missing=np.zeros(1),
         share=curator.remaining,
         counted=counted,

@@ -17,10 +17,18 @@ from numpy.typing import NDArray
 
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.estimate import FoundMean
-from prolate.estimators.lengths.interval import FAR, Clipped, IntervalPlan, clipped_to_interval
+from prolate.estimators.lengths.interval import (
+    FAR,
+    MOST_AGAIN,
+    NO_MEAN,
+    Clipped,
+    IntervalPlan,
+    clipped_to_interval,
+)
 from prolate.estimators.lengths.likely_shapes import STEPS, few_values
+from prolate.estimators.lengths.one_column import OneColumn
 from prolate.estimators.lengths.side_tail import SideTail, fit_tail
-from prolate.estimators.lengths.sides import counted_again, few_share
+from prolate.estimators.lengths.sides import Sides, counted_again, few_share
 from prolate.estimators.neighbors import radii_apart, rows_changed
 from prolate.estimators.search.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.search.locate import Interval
@@ -35,8 +43,6 @@ _BELOW, _ABOVE, _MOST = 1, 2, 24  # octaves around those where values are seen; 
 _FEW = 100.0  # times the noise of a count
 _NEAREST, _APART, _GAPS = 16.0, 4, 10  # where gaps may begin: spreads, octaves apart, how many
 _PRESENT = 0.05  # of the rows, at least
-_LEAST = 0.1  # of a mean square: part that is no mean
-_AGAIN = 0.5  # of what is left, at most, for sides that are counted again
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +129,7 @@ def rare_column(
     else:
         ends, inside = np.append(0.0, edges), np.zeros(1)
 
-        def fitted(values: Floats, noise: float, *, again: bool) -> tuple[SideTail, SideTail]:
+        def fitted(values: Floats, noise: float, *, again: bool) -> Sides:
             sides = values[: edges.size][::-1], values[edges.size + 1 :]
             low, high = (
                 fit_tail(
@@ -134,12 +140,14 @@ def rare_column(
             return low, high
 
         tails = fitted(sides.values, noise, again=False)
-        planned = IntervalPlan.of(curator, *tails, rows=rows, share=curator.remaining)
+        column = OneColumn(curator, rows, interval.center, np.ones(1))
+        planned = IntervalPlan.of(column, tails, share=curator.remaining)
         both = np.cumsum(counts[0] + counts[1])
         usual = float(edges[int(np.argmax(both >= 0.5 * both[-1]))])
         if max(planned.left, planned.right) > FAR * usual:
-            most = _AGAIN * curator.remaining
-            tails = fitted(*counted_again(curator, grid, sides, share=share, most=most), again=True)
+            most = MOST_AGAIN * curator.remaining
+            again = counted_again(curator, grid, sides.values, noise, share=share, most=most)
+            tails = fitted(*again, again=True)
     bulk, rooms = bulk_reach(interval), (np.inf, np.inf)
     if curator.bounds is not None:
         lower, upper = curator.bounds
@@ -165,12 +173,8 @@ def _together(found: Seen, edges: Floats) -> tuple[Floats, Floats, float]:
 
 def _mean(curator: Measurer, column: RareColumn, *, share: float) -> Clipped:
     return clipped_to_interval(
-        curator,
-        column.center,
-        np.ones(1),
-        column.low,
-        column.high,
-        rows=column.rows,
+        OneColumn(curator, column.rows, column.center, np.ones(1)),
+        (column.low, column.high),
         missing=column.mean,
         share=share,
     )
@@ -183,7 +187,7 @@ def rare_column_mean(curator: Measurer, column: RareColumn, spread: Floats) -> F
     """
     found = _mean(curator, column, share=curator.remaining)
     off = float(found.value[0] - column.center[0])
-    std = np.sqrt(max(column.square - off**2, _LEAST * column.square))
+    std = np.sqrt(max(column.square - off**2, NO_MEAN * column.square))
     return FoundMean(
         found.value,
         found.noise_std,
@@ -237,7 +241,7 @@ def rare_column_variance(
         "clipped_fraction": float(sum(side.beyond[-m:][best] for side in sides)),
         "mean": mean.value.tolist(),
         # Fourth powers are at most the square of the radius times squares.
-        "stretch": float(reach[best]) / math.sqrt(max(float(square[0]), _LEAST * column.square)),
+        "stretch": float(reach[best]) / math.sqrt(max(float(square[0]), NO_MEAN * column.square)),
     }
     clipping = clipping + 2.0 * guessed[best] * reach[best]
     return square - off**2 + mean.noise_std**2, noise_std, clipping, details
