@@ -32,8 +32,6 @@ from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.within_bounds import mean_within
 
-__all__ = ["mean_beside_flags", "mean_by_ways"]
-
 __all__ = ["Case", "mean_beside_flags", "mean_by_ways"]
 
 Integers = NDArray[np.int64]

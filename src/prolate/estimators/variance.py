@@ -159,11 +159,10 @@ def _of_flags(found: Estimate) -> Estimate:
 
 def _of_rare_column(curator: Searcher, shape: Shape, column: RareColumn) -> Estimate:
     """Return the variance of a single column whose values are nearly all the same."""
-    value, noise_std, clipping_std, details = rare_column_variance(
-        curator, column, mean_share=_RARE_MEAN_SHARE
-    )
+    found = rare_column_variance(curator, column, mean_share=_RARE_MEAN_SHARE)
+    value, noise_std, clipping_std = found.value, found.noise_std, found.clipping_std
     value = np.maximum(value, 0.0)
-    sampling_std = value * details["stretch"] / np.sqrt(shape.present)
+    sampling_std = value * found.stretch / np.sqrt(shape.present)
     unsure = np.any(clipping_std > _UNSURE * np.hypot(noise_std, sampling_std))
     return Estimate(
         value=value,
@@ -172,5 +171,5 @@ def _of_rare_column(curator: Searcher, shape: Shape, column: RareColumn) -> Esti
         clipping_std=clipping_std,
         rows=shape.rows,
         warnings=(*shape.warnings, _WARNING) if unsure else shape.warnings,
-        details={**details, "sampling": "at most, as for values as far out as the radius"},
+        details={**found.details, "sampling": "at most, as for values as far out as the radius"},
     )

@@ -167,6 +167,7 @@ def clipped_mean(
         clipping_std=np.hypot(allowed.clipping_std, rounding_std(scale, max(first.radius, radius))),
         guessed=allowed.guessed,
         hidden=expected.norms.hidden or expected.norms.apart > 0.0,
+        unseen_rows=expected.norms.unseen,
     )
 
 

@@ -212,6 +212,7 @@ def interval_mean(
         clipping_std=np.hypot(found.doubt, unseen),
         guessed=unseen,
         hidden=norms.hidden,
+        unseen_rows=norms.unseen,
     )
 
 

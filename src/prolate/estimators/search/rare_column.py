@@ -35,7 +35,14 @@ from prolate.estimators.search.locate import Interval
 from prolate.estimators.shares import length_share, significance
 from prolate.queries import ClippedSum, EdgesGrid, Histogram, NormHistogram
 
-__all__ = ["RareColumn", "gap_of_one", "rare_column", "rare_column_mean", "rare_column_variance"]
+__all__ = [
+    "RareColumn",
+    "RareVariance",
+    "gap_of_one",
+    "rare_column",
+    "rare_column_mean",
+    "rare_column_variance",
+]
 
 Floats = NDArray[np.float64]
 
@@ -76,6 +83,27 @@ class RareColumn:
     def square(self) -> float:
         """About their mean squared deviation from the bulk."""
         return (self.low.square + self.high.square) / self.present
+
+
+@dataclass(frozen=True, eq=False)
+class RareVariance:
+    """The variance of such a column.
+
+    Attributes
+    ----------
+    value, noise_std, clipping_std : float64 arrays of shape (1,)
+        With its noise, and what clipping may have taken.
+    stretch : float
+        Of the sampling error, at most, over the variance.
+    details : dict
+        Whatever else was found, ready for JSON.
+    """
+
+    value: Floats
+    noise_std: Floats
+    clipping_std: Floats
+    stretch: float
+    details: dict[str, Any]
 
 
 def gap_of_one(view: Searcher, rows: float, center: Floats, spread: Floats) -> float:
@@ -200,8 +228,8 @@ def rare_column_mean(curator: Measurer, column: RareColumn, spread: Floats) -> F
 
 def rare_column_variance(
     curator: Measurer, column: RareColumn, *, mean_share: float
-) -> tuple[Floats, Floats, Floats, dict[str, Any]]:
-    """Return the variance, its noise, what clipping may take, and what was found.
+) -> RareVariance:
+    """Return the variance.
 
     The mean squared deviation from the bulk, less the squared deviation of the mean, which a
     part of the budget is for. Squares are all on one side, and so is what they lose, which is
@@ -236,12 +264,14 @@ def rare_column_variance(
     off = mean.value - column.center
     noise_std = np.hypot(query.unit * measured.std / rows, 2.0 * off * mean.noise_std)
     clipping = np.sqrt(doubt[best]) + 2.0 * np.abs(off) * mean.doubt
+    # Fourth powers are at most the square of the radius times squares.
+    stretch = float(reach[best]) / math.sqrt(max(float(square[0]), NO_MEAN * column.square))
     details = {
         "radius": float(reach[best] ** 2),
         "clipped_fraction": float(sum(side.beyond[-m:][best] for side in sides)),
         "mean": mean.value.tolist(),
-        # Fourth powers are at most the square of the radius times squares.
-        "stretch": float(reach[best]) / math.sqrt(max(float(square[0]), NO_MEAN * column.square)),
+        "stretch": stretch,
     }
     clipping = clipping + 2.0 * guessed[best] * reach[best]
-    return square - off**2 + mean.noise_std**2, noise_std, clipping, details
+    value = square - off**2 + mean.noise_std**2
+    return RareVariance(value, noise_std, clipping, stretch, details)

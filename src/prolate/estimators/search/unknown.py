@@ -260,10 +260,8 @@ def _with_first_mean(
         shape.center,
         shape.spread,
         bulk=bulk,
-        step=step,
-        apart=values.spread,
+        rare=values,
         side=side,
-        several=values.mixed,
         share=share,
     )
     away = np.zeros(step.size)
