@@ -423,7 +423,7 @@ def test_rows_shortened_as_a_whole_keep_their_line() -> None:
     counts = np.histogram(lengths, np.concatenate([[0.0], edges, [np.inf]]))[0].astype(float)
     norms = MeasuredNorms(edges, counts, 1e-3, 1.0)
     query = standard.shortened(radius, 100.0, cut, start, 0.0)
-    whole, square, fourth = weights(norms, radius, 20.0)
+    whole, square, fourth = weights(norms, radius)
     factor = np.minimum(1.0, radius / lengths)
     assert whole == pytest.approx(np.mean(factor**2), rel=0.02)
     assert square == pytest.approx(np.mean((factor * lengths) ** 2), rel=0.02)

@@ -85,10 +85,8 @@ def clipped_mean(
     # Step 3.
     expected, for_sums = expected_lengths(
         curator,
-        sample,
         shape,
         scale,
-        part=sample.fraction,
         for_radius=radius_share(sample, shape.rows * sample.fraction, effective) * share,
         share=share - for_tilt - for_variation,
         known=norms,
