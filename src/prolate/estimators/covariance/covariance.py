@@ -51,7 +51,7 @@ from prolate.estimators.estimate import Estimate
 from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.present import whole_rows
 from prolate.estimators.search.learn import learn_shape
-from prolate.estimators.variance import variance
+from prolate.estimators.variance import UNSURE, variance
 from prolate.queries import ClippedSum
 
 __all__ = ["covariance"]
@@ -68,7 +68,7 @@ _HEAVY = (
     "more reliable."
 )
 _HIDDEN = 0.2  # noise of a column's correlations, in the median of the other columns
-_UNSURE, _GUESS = 2.5, 4.0  # allowance for clipping, over the other errors together: of variances
+_GUESS = 4.0  # the same as `UNSURE`, of what is beside the diagonal
 # Noise of variances within public bounds, where values are rare, or some rows far out, that is less
 # than what a clip would take.
 _RARE, _FAR_ROWS = 0.8, 0.15
@@ -133,7 +133,7 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     errors = correlations if correlation else matrix.covariances()
     if edge <= _DROWNED:
         warnings = (*warnings, *_hidden(curator.columns, correlations.noise))
-    most = np.where(np.eye(d, dtype=np.bool_), _UNSURE, _GUESS)
+    most = np.where(np.eye(d, dtype=np.bool_), UNSURE, _GUESS)
     if lengths.far or np.any(errors.clipping > most * np.hypot(errors.noise, errors.sampling)):
         warnings = (*warnings, _HEAVY)
     unknown = shape.unknown | shape.unknown[:, np.newaxis]
