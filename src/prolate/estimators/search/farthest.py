@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
+from prolate.estimators.search.half_octaves import OCTAVE_MIDDLE
 from prolate.estimators.search.locate import WITHIN
 from prolate.estimators.search.spread import LARGEST, SMALLEST
 from prolate.estimators.shares import farthest_share, significance
@@ -38,7 +39,7 @@ _RAISED = 2.0  # times a spread: others may have been hidden
 _FAR = 1  # octaves beyond a spread: what is nearer is the bulk
 _DOUBT, _FARTHER = 0.3, 3  # the same, so many octaves out, of what is looked at again
 _ABOVE = 6  # octaves above the common size of rare values that are told apart
-_MIDDLE, _END = 1.4, 2.0  # of an octave, over where it begins
+_END = 2.0  # of an octave, over where it begins
 
 
 def with_farthest(
@@ -136,7 +137,7 @@ def own_steps(
     step, left, spread = step.copy(), step > 0.0, np.zeros(step.size)
     octaves = _octaves(center.size)
     unit = max(np.exp2(np.ceil(np.log2(step.max())) + _ABOVE - octaves), SMALLEST)
-    middle = _MIDDLE * unit * np.exp2(np.arange(octaves))
+    middle = OCTAVE_MIDDLE * unit * np.exp2(np.arange(octaves))
     outside = middle > WITHIN * half[:, np.newaxis]
     several = bool(np.count_nonzero(step) > 1)  # which nothing else tells apart
     least = view.remaining - _MOST_SPENT

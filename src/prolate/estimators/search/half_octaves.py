@@ -1,4 +1,4 @@
-"""Cells of half octaves for distances, which begin somewhere else in each column."""
+"""Octaves of distances, and cells of half octaves that begin somewhere else in each column."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 
 from prolate.queries import MagnitudeGrid
 
-__all__ = ["CANDIDATES", "HALF_OCTAVE", "HalfOctaves", "even_half_octave"]
+__all__ = ["CANDIDATES", "HALF_OCTAVE", "OCTAVE_MIDDLE", "HalfOctaves", "even_half_octave"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 HALF_OCTAVE = 51
 """The bits by which a float's pattern is shifted for the number of its half octave."""
+
+OCTAVE_MIDDLE = 1.4
+"""The middle of an octave, over where it begins."""
 
 CANDIDATES = 8
 """Scales that are tried per octave."""
