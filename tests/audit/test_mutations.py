@@ -266,12 +266,13 @@ def an_interval_at_half_its_price(patch: pytest.MonkeyPatch) -> None:
 def an_interval_as_long_as_its_rows(patch: pytest.MonkeyPatch) -> None:
     honest = interval.clipped_to_interval
 
-    def as_long(curator: Any, center: np.ndarray, *arguments: Any, **options: Any) -> Any:
-        door = curator
+    def as_long(column: Any, *arguments: Any, **options: Any) -> Any:
+        door = column.curator
         while not isinstance(door, Curator):
             door = door.curator
         far = max(np.nan_to_num(np.abs(rows)).max() for rows in door._rows.source.blocks())
-        return honest(curator, center + 1e-12 * far, *arguments, **options)
+        moved = replace(column, center=column.center + 1e-12 * far)
+        return honest(moved, *arguments, **options)
 
     patch.setattr(interval, "clipped_to_interval", as_long)
 

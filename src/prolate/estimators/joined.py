@@ -44,7 +44,7 @@ def join(parts: Sequence[tuple[Integers, Estimate]]) -> Estimate:
     said: dict[str, str] = {}
     for text in (text for each in found for text in each.warnings):
         said.setdefault(text.partition(":")[0], text)  # what is said of both, with other numbers
-    apart = sum(index.size for index in places[1:]) + first.details.get("columns_apart", 0)
+    apart = sum(index.size for index in places[1:]) + first.columns_apart
     return Estimate(
         value=scattered(places, [each.value for each in found]),
         noise_std=whole([each.noise_std for each in found]),
@@ -53,4 +53,5 @@ def join(parts: Sequence[tuple[Integers, Estimate]]) -> Estimate:
         rows=first.rows,
         warnings=tuple(said.values()),
         details={**first.details, "columns_apart": apart},
+        columns_apart=apart,
     )

@@ -59,9 +59,11 @@ _CLEARLY = 4.0  # standard deviations of a count
 _SURELY = 3.0  # the same, of a single one
 _LEAST = 0.02  # part of the rows that is worth another measurement
 _MOSTLY = 0.6  # of the rows
-_ABSENT = 0.1  # part of a column's values, at most, without which it is taken to have none, ...
-_SOME = 0.4  # ... if it surely has no more than this
+_SOME = 0.4  # of them, that one taken to have none surely has not
 _FEW = 0.2  # of the rows, as a number for which parts below a tenth are counted
+
+ABSENT = 0.1
+"""Part of the rows: a column with fewer values is as good as without any."""
 
 MISSING = "Nearly all values of a column are missing: do not use its numbers."
 """The warning where a column has hardly any values."""
@@ -226,14 +228,14 @@ def find_present(
     seem = float(np.clip(np.min(1.0 - missing / rows), _FEW, 1.0))  # of the rows
     counted = curator.measure(query, share=present_share(curator, seem * rows), label="present")
     found, noise = counted.values / rows, counted.std / rows
-    if least is None and np.any((found > noise) & (found < _ABSENT)):  # a few are there, or none
+    if least is None and np.any((found > noise) & (found < ABSENT)):  # a few are there, or none
         share = present_share(curator, _FEW * rows)
         again = curator.measure(query, share=share, label="present")
         weight = noise**2 / (noise**2 + (again.std / rows) ** 2)
         found = found + weight * (again.values / rows - found)
         noise *= math.sqrt(1.0 - weight)
     if least is None:
-        least = min(_ABSENT, fewest_values(curator) / rows + _SURELY * noise)
+        least = min(ABSENT, fewest_values(curator) / rows + _SURELY * noise)
     absent = (found < least) & (found < _SOME - 2.0 * noise)
     clearly |= found < 1.0 - max(_CLEARLY * noise, _LEAST)
     # As far as they differ by no more than noise, columns have alike parts.
@@ -299,7 +301,7 @@ def whole_rows(curator: Curator) -> tuple[Curator, float, float, float]:
     if every - first < max(_SURELY * math.hypot(noise, unsure), 1.0):
         return curator, every, every, unsure
     if first < _MOSTLY * every and curator.dimension > 1:
-        _, absent = find_present(curator, every, least=_ABSENT)
+        _, absent = find_present(curator, every, least=ABSENT)
         if absent.any() and not absent.all():
             whole, noise = curator.whole(~absent), math.inf
     again, fine = counted()

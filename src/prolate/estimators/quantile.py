@@ -20,7 +20,7 @@ from prolate.curator import Curator
 from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.neighbors import rows_changed
-from prolate.estimators.present import MISSING
+from prolate.estimators.present import ABSENT, MISSING
 from prolate.estimators.ranks.cells import Cells
 from prolate.estimators.ranks.search import Found, RankSearch
 from prolate.estimators.ranks.start import cells_around, mostly_lost
@@ -58,7 +58,7 @@ _HOPELESS = 0.125  # noise of one count of each column, that does hide it if its
 # Standard deviations of noise from the least or largest value; where few rows were expected.
 _NEAR_END, _RIGHT_AT_END = 6.0, 3.0
 _CLEARLY = 6.0  # standard deviations of a count, and parts of the rows, ...
-_LEAST_MISSING, _ABSENT = 0.02, 0.1  # ... that are surely missing, and as good as none
+_LEAST_MISSING = 0.02  # ... that are surely missing
 _LOST = (
     ", which may hide even the rough size of the values: do not use these numbers. More rows, a "
     "larger budget or bounds would help."
@@ -247,7 +247,7 @@ def _present(
     present = np.concatenate([some.present for some in found]).reshape(-1, d).mean(axis=0)
     noise = np.concatenate([some.rank_noise for some in found]).reshape(-1, d).max(axis=0)
     clear = rows - present > np.maximum(_CLEARLY * noise, _LEAST_MISSING * rows)
-    absent = clear & (present < np.minimum(_CLEARLY * noise, _ABSENT * rows))
+    absent = clear & (present < np.minimum(_CLEARLY * noise, ABSENT * rows))
     if few:
         return absent, {}
     each = zip(curator.columns, present.tolist(), clear.tolist(), strict=True)

@@ -171,13 +171,13 @@ def turned_mean(
 
     return stated(
         shape,
-        FoundMean(
-            shape.center + curator.matrix @ found.value,
-            turned(found.noise_std),
-            {**found.details, "rotated": True},
+        replace(
+            found,
+            value=shape.center + curator.matrix @ found.value,
+            noise_std=turned(found.noise_std),
+            details={**found.details, "rotated": True},
             variation=turned(found.variation * curator.spread) * np.sqrt(part) / shape.spread,
             clipping_std=None if found.clipping_std is None else turned(found.clipping_std),
             guessed=None if found.guessed is None else turned(found.guessed),
-            hidden=found.hidden,
         ),
     )

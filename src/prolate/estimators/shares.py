@@ -19,8 +19,8 @@ from prolate.curator import Measurer, Searcher
 from prolate.estimators.neighbors import rows_changed
 
 __all__ = [
+    "ACCIDENT",
     "FEW_COLUMNS",
-    "LOST",
     "Shares",
     "farthest_share",
     "fewest_values",
@@ -64,7 +64,6 @@ _FARTHEST_OF, _FARTHEST_MOST = 0.05, 0.05  # the same, of a part that is known t
 _LENGTHS = (0.004, 0.02)
 _LENGTHS_OF_ONE = (0.001, 0.02)  # the same, of a single column
 _LONG = 0.03  # at most, where rows are known to be long
-_LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 # Rows that are searched where there are more: so many; this multiple of the noise of a count at
 # the whole budget, so that each search costs no more than about half a percent of it; and as
 # many as are searched in no time.
@@ -79,14 +78,17 @@ _ROUGH = 0.1
 # columns, and of many.
 _COARSE = (1.0 / 130.0, math.inf)
 _COARSE_OF_MANY = (1.0 / 90.0, 1.0 / 11.0)
+ACCIDENT = 1e-6
+"""Probability that noise alone makes any cell or run stand out."""
+
 FEW_COLUMNS = 16
 """More columns have so much in common that this tells much of each."""
 
-LOST = (
+_NONE_FOUND = (
     "The rows are too few for this budget to find even the rough size of the values: do not use "
     "these numbers. Bounds would help."
 )
-LOST_SOME = (
+_SOME_LOST = (
     "The rows are too few for this budget to find even the rough size of some columns' values: do "
     "not use those whose noise is infinite (noise_std above 1e300). Bounds would help."
 )
@@ -168,8 +170,8 @@ class Shares:
     def warnings(self, *, found: bool | NDArray[np.bool_]) -> tuple[str, ...]:
         """Return what to say of few rows, and where not even magnitudes were `found`."""
         if not np.any(found):
-            return (LOST,)
-        lost = () if np.all(found) else (LOST_SOME,)
+            return (_NONE_FOUND,)
+        lost = () if np.all(found) else (_SOME_LOST,)
         return (*lost, *self._few())
 
     def _few(self) -> tuple[str, ...]:
@@ -321,6 +323,6 @@ def farthest_share(
     return curator.remaining * share_for(one_row_noise(curator, rows), wanted, most)
 
 
-def significance(tests: int, lost: float = _LOST) -> float:
-    """Return how many standard deviations noise exceeds once in 1 / `lost` such searches."""
-    return math.sqrt(2.0 * math.log(tests / lost))
+def significance(tests: int, accident: float = ACCIDENT) -> float:
+    """Return how many standard deviations noise exceeds once in 1 / `accident` such searches."""
+    return math.sqrt(2.0 * math.log(tests / accident))

@@ -39,14 +39,16 @@ from prolate.estimators.search.within import are_bounded
 from prolate.estimators.within_bounds import variance_within
 from prolate.theory import RELATIVE
 
-__all__ = ["variance"]
+__all__ = ["UNSURE", "variance"]
 
 Floats = NDArray[np.float64]
 
 _MEAN_SHARE = 0.06  # of what the searches leave: its error counts in squares only
 _RARE_MEAN_SHARE = 0.2  # the same, of a single column whose values are nearly all the same
 _HEAVY = 3.0  # times the normal sampling error
-_UNSURE = 2.5  # allowance for clipping, over the other errors together
+UNSURE = 2.5
+"""What clipping may take, over the other errors together, that is worth a warning."""
+
 _WARNING = (
     "The rows have heavy tails, or are too few for this budget to show that they do not: a few "
     "rows may dominate the variance, and its intervals may be too narrow. Quantiles are more "
@@ -111,7 +113,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     value, noise_std = found.value - middle.noise_std**2, found.noise_std
     sampling_std = NORMAL * found.size * found.stretch / np.sqrt(shape.present)
     error = np.hypot(noise_std, sampling_std)
-    unsure = found.stretch > _HEAVY or np.any(found.clipping_std > _UNSURE * error)
+    unsure = found.stretch > _HEAVY or np.any(found.clipping_std > UNSURE * error)
     warnings = (*shape.warnings, *shape.single_valued(curator.columns))
     if unsure:
         warnings = (*warnings, _WARNING)
@@ -159,12 +161,11 @@ def _of_flags(found: Estimate) -> Estimate:
 
 def _of_rare_column(curator: Searcher, shape: Shape, column: RareColumn) -> Estimate:
     """Return the variance of a single column whose values are nearly all the same."""
-    value, noise_std, clipping_std, details = rare_column_variance(
-        curator, column, mean_share=_RARE_MEAN_SHARE
-    )
+    found = rare_column_variance(curator, column, mean_share=_RARE_MEAN_SHARE)
+    value, noise_std, clipping_std = found.value, found.noise_std, found.clipping_std
     value = np.maximum(value, 0.0)
-    sampling_std = value * details["stretch"] / np.sqrt(shape.present)
-    unsure = np.any(clipping_std > _UNSURE * np.hypot(noise_std, sampling_std))
+    sampling_std = value * found.stretch / np.sqrt(shape.present)
+    unsure = np.any(clipping_std > UNSURE * np.hypot(noise_std, sampling_std))
     return Estimate(
         value=value,
         noise_std=noise_std,
@@ -172,5 +173,5 @@ def _of_rare_column(curator: Searcher, shape: Shape, column: RareColumn) -> Esti
         clipping_std=clipping_std,
         rows=shape.rows,
         warnings=(*shape.warnings, _WARNING) if unsure else shape.warnings,
-        details={**details, "sampling": "at most, as for values as far out as the radius"},
+        details={**found.details, "sampling": "at most, as for values as far out as the radius"},
     )

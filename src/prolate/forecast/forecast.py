@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from prolate.forecast import views
 from prolate.forecast.question import Question
 from prolate.forecast.reading import METHODS, read_question, read_rows
 from prolate.parallel import computed_once
-from prolate.release.files import write_whole
+from prolate.release.files import json_text
 from prolate.sources.threads import ignoring
 from prolate.theory import RELATIVE
 
@@ -125,10 +124,7 @@ class Forecast:
         ReleaseError
             If the file cannot be written.
         """
-        text = json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
-        if path is not None:
-            write_whole(path, text)
-        return text
+        return json_text(self.to_dict(), path)
 
     def _repr_html_(self) -> str:
         return views.html(self)

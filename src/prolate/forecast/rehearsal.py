@@ -200,7 +200,7 @@ def _once(
 def _last(receipt: Sequence[Measurement], found: Estimate) -> list[int]:
     """Return the places of the measurements that are answers: the last, or each table's."""
     places = range(len(receipt))
-    if not found.details.get("columns_apart"):
+    if not found.columns_apart:
         return [places[-1]]
     return [place for place in places if receipt[place].label == receipt[-1].label]
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from prolate.errors import ReleaseError
 from prolate.sources.paths import format_of
 
-__all__ = ["check_writable", "replace_file", "write_table", "write_whole"]
+__all__ = ["check_writable", "json_text", "replace_file", "write_table", "write_whole"]
 
 _KEPT = (b"SQLite format 3\0", b"PAR1", b"ARROW1")  # how ledgers and files of rows begin
 
@@ -70,6 +72,14 @@ def _check_folder(path: str | os.PathLike[str], target: Path) -> Path:
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise ReleaseError(f"Cannot write {str(path)!r}: its folder is not writable.")
     return target
+
+
+def json_text(fields: dict[str, Any], path: str | os.PathLike[str] | None) -> str:
+    """Return plain values as JSON text, and write it to `path` if one is given."""
+    text = json.dumps(fields, indent=2, allow_nan=False) + "\n"
+    if path is not None:
+        write_whole(path, text)
+    return text
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:

@@ -34,6 +34,7 @@ __all__ = ["SCHEMA", "GroupedRelease"]
 
 SCHEMA = "prolate.groups"
 _SHOWN_ROWS = 40
+_NAMED_KEYS = 5  # of the groups that a warning is for; the others are counted
 
 _FIELDS: dict[str, Reader] = {
     "statistic": read_text,
@@ -375,6 +376,6 @@ class GroupedRelease(Shown):
         return "\n".join(lines)
 
 
-def _listed(keys: list[str], apart: str, most: int = 5) -> str:
-    rest = len(keys) - most
-    return apart.join(keys[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+def _listed(keys: list[str], apart: str) -> str:
+    rest = len(keys) - _NAMED_KEYS
+    return apart.join(keys[:_NAMED_KEYS]) + (f" and {rest:,} more" if rest > 0 else "")

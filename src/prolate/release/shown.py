@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from prolate.budget import Budget
 from prolate.errors import BudgetError, ReleaseError
 from prolate.release import views
-from prolate.release.files import write_table, write_whole
+from prolate.release.files import json_text, write_table, write_whole
 from prolate.release.json import (
     BUDGET_FIELDS,
     OPTIONAL_BUDGET_FIELDS,
@@ -98,10 +97,7 @@ class Shown:
         ReleaseError
             If the file cannot be written.
         """
-        text = json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
-        if path is not None:
-            write_whole(path, text)
-        return text
+        return json_text(self.to_dict(), path)
 
     @classmethod
     def from_json(cls, path_or_text: str | os.PathLike[str]) -> Self:

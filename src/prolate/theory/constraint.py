@@ -51,8 +51,6 @@ class BallScaling:
         and with that of Lemma 4.1, each at its exact radius.
     steps : int
         Number of steps that were computed.
-    miss : float
-        How far the equations of the optimum are from holding: a sum of relative differences.
     """
 
     b: Floats
@@ -60,7 +58,6 @@ class BallScaling:
     noise: float
     lemma: float
     steps: int
-    miss: float
 
     @property
     def gain(self) -> float:
@@ -100,7 +97,8 @@ def ball_scaling(sigma: ArrayLike, clip: float) -> BallScaling:
     p = probability(clip)
     share = spread / spread.sum()
     w, best_w = share, share
-    best, lemma, miss = math.inf, math.inf, math.inf
+    best, lemma = math.inf, math.inf
+    miss = math.inf  # how far the optimum's equations are from holding, in relative differences
     for step in range(1, _STEPS + 1):
         q, g, saddle = _on_the_sphere(w, p)
         need = share**2 / w
@@ -119,7 +117,7 @@ def ball_scaling(sigma: ArrayLike, clip: float) -> BallScaling:
     q = ChiSquareMixture(best_w).isf(p)
     b = np.sqrt(best_w / q) * _BALL / spread
     scale = float(spread.sum()) ** 2
-    return BallScaling(b, p, best * scale, lemma * scale, step, miss)
+    return BallScaling(b, p, best * scale, lemma * scale, step)
 
 
 def _squares(Q: ChiSquareMixture, x: float) -> tuple[Floats, float]:

@@ -148,7 +148,6 @@ def test_slopes_with_a_constant_are_those_of_least_squares() -> None:
         radius=radius,
         cut=cut,
         norms=norms,
-        longest=9.0,
         like=like,
         variance=np.append(query.constant**2, units.variance),
         constant=query.constant,
@@ -167,10 +166,10 @@ def test_rows_that_are_not_clipped_leave_no_doubt() -> None:
     assert middles is not None
     counts = np.array([0.0, 500.0, 500.0, 0.0])
     norms = MeasuredNorms(np.array([1.0, 2.0, 4.0]), counts, 0.0, 2.0)
-    each, together = clip_doubt(middles, norms, 8.0, 8.0)
+    each, together = clip_doubt(middles, norms, 8.0)
     assert np.all(each == 0.0)
     assert all(np.all(part == 0.0) for part in together)
-    each, together = clip_doubt(middles, norms, 1.5, 8.0)
+    each, together = clip_doubt(middles, norms, 1.5)
     assert each[0] < each[1] < each[2]  # the rarer, the more
     assert (each[3], together[0][3], together[1][0]) == (0.0, 0.0, 0.0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,6 +15,7 @@ from prolate.estimators.lengths import curves, interval, side_tail, sides, unsee
 from prolate.estimators.lengths.beyond import Beyond
 from prolate.estimators.lengths.curves import how_many
 from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.estimators.lengths.one_column import ANYWHERE, OneColumn
 from prolate.estimators.lengths.side_tail import fit_tail
 from prolate.estimators.search import magnitudes
 from prolate.sources import open_source
@@ -176,7 +178,7 @@ def test_where_rows_are_many_a_tail_is_counted_far_out(monkeypatch):
         return sum("sides" in labels(values, seed) for seed in range(8))
 
     assert counted() == 8
-    monkeypatch.setattr(interval, "_WITHIN", 10.0)  # the same test fails for this fault
+    monkeypatch.setattr(interval, "SEEN_WITHIN", 10.0)  # the same test fails for this fault
     assert counted() <= 5
 
 
@@ -278,8 +280,8 @@ def test_sides_are_counted_again_for_no_more_than_that_may_cost(most, shares) ->
     """It was half of what is left of the whole budget, though other columns were to have that."""
     values = DRAWS["exponential"](np.random.default_rng(0))[:, np.newaxis]
     curator = Curator(open_source(values), Budget(mu=1), neighbors="replace", seed=1)
-    one, always = np.ones(1), lambda *_: True
-    sides.measure_sides(curator, 0.0 * one, one, N, share=0.05, most=most, far=always)
+    column = OneColumn(curator, N, np.zeros(1), np.ones(1))
+    sides.measure_sides(column, share=0.05, most=most, far=lambda _: True)
     assert [entry.share for entry in curator.receipt] == pytest.approx(shares)
 
 
@@ -326,7 +328,7 @@ def test_no_interval_reaches_beyond_public_bounds(monkeypatch: pytest.MonkeyPatc
 
 def anywhere(measure):
     """Measure sides as if there were no bounds."""
-    return lambda *args, **given: measure(*args, **{**given, "rooms": sides.ANYWHERE})
+    return lambda column, **given: measure(replace(column, rooms=ANYWHERE), **given)
 
 
 def test_rows_that_lengths_surely_show_are_not_hidden_beyond_an_interval(

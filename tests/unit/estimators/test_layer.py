@@ -10,7 +10,7 @@ from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.covariance import layer
 from prolate.estimators.covariance.layer import LongRows, Taken, noise_of_correlations, with_taken
-from prolate.estimators.covariance.moment import Standardized, measure_lengths
+from prolate.estimators.covariance.moment import Frame, Standardized, measure_lengths
 from prolate.sources import open_source
 
 BUDGET = Budget(epsilon=1, delta=1e-6)
@@ -27,7 +27,7 @@ def lengths_of(rows: np.ndarray, seed: int = 1):
     d = rows.shape[1]
     curator = Curator(open_source(rows), Budget(mu=5.0), seed=seed)
     table = Standardized(curator, float(len(rows)), np.zeros(d), np.ones(d), variances=True)
-    return measure_lengths(table, np.eye(d), np.ones(d), np.zeros(d), share=1.0)
+    return measure_lengths(table, Frame.plain(d), share=1.0)
 
 
 def test_what_is_beyond_a_radius_is_known_of_skewed_rows() -> None:

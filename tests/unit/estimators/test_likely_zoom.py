@@ -8,14 +8,15 @@ from prolate import Budget
 from prolate.curator import Curator, Measurement
 from prolate.estimators.search import likely_zoom
 from prolate.estimators.search.likely_zoom import LikelyZoom, zoom_likely
+from prolate.estimators.search.windows import Start
 from prolate.sources import open_source
 
 
 def zoomed(rows: np.ndarray, mu: float, half: float = 1e4) -> tuple[LikelyZoom, Curator]:
     curator = Curator(open_source(rows), Budget(mu=mu), seed=0)
     ends = np.full(rows.shape[1], half)
-    nowhere = (np.zeros(ends.size, dtype=np.bool_),) * 2
-    found = zoom_likely(curator, float(len(rows)), -ends, ends, bounded=nowhere, share=0.04)
+    start = Start(-ends, ends, (np.full(ends.size, -np.inf), np.full(ends.size, np.inf)))
+    found = zoom_likely(curator, float(len(rows)), start, share=0.04)
     return found, curator
 
 
@@ -57,8 +58,7 @@ def test_values_at_a_public_bound_are_inside() -> None:
     rows = np.where(np.random.default_rng(0).random((900, 60)) < 0.9, 0.0, 1.0)
     curator = Curator(open_source(rows), Budget(mu=1.0), seed=0)
     low, high = np.zeros(60), np.ones(60)
-    there = (np.ones(60, dtype=np.bool_),) * 2
-    found = zoom_likely(curator, 900.0, low, high, bounded=there, share=0.04)
+    found = zoom_likely(curator, 900.0, Start(low, high, (low, high)), share=0.04)
     assert np.all(np.abs(found.center - rows.mean(axis=0)) < 1.0)
 
 
@@ -103,8 +103,8 @@ def test_they_stay_open_if_they_are_not(monkeypatch) -> None:
 def test_no_edge_of_cells_is_at_a_round_number() -> None:
     """There, a column's bulk would be in two cells, of all columns alike."""
     d = 400
-    nowhere = (np.zeros(d, dtype=np.bool_),) * 2
-    zoom = LikelyZoom(np.full(d, -8.0), np.full(d, 8.0), 1e3, bounded=nowhere)
+    anywhere = np.full(d, -np.inf), np.full(d, np.inf)
+    zoom = LikelyZoom(Start(np.full(d, -8.0), np.full(d, 8.0), anywhere), 1e3)
     grid = zoom.grid(np.arange(d), 12)
     away = np.abs((0.0 - grid.low) / grid.width - 6.0)
     assert np.all(grid.low <= -8.0)

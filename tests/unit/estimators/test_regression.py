@@ -376,9 +376,7 @@ def test_slopes_of_normal_rows_are_corrected_for_clipping(k, correlation, part) 
     slopes *= np.sqrt(0.6 / (slopes @ shape @ slopes))
     radius = part * np.sqrt(k)
     moments, norms = clipped_normal(k, correlation, radius, 2.5, slopes)
-    found = true_slopes(
-        moments, rows=400_000.0, radius=radius, cut=2.5, norms=norms, longest=8.0 * np.sqrt(k)
-    )
+    found = true_slopes(moments, rows=400_000.0, radius=radius, cut=2.5, norms=norms)
     wrong = float(np.linalg.norm(found.value[:k] - slopes) / np.linalg.norm(slopes))
     plain = np.linalg.solve(moments.features, moments.both)
     assert wrong < 0.05
@@ -425,7 +423,7 @@ def test_rows_shortened_as_a_whole_keep_their_line() -> None:
     counts = np.histogram(lengths, np.concatenate([[0.0], edges, [np.inf]]))[0].astype(float)
     norms = MeasuredNorms(edges, counts, 1e-3, 1.0)
     query = standard.shortened(radius, 100.0, cut, start, 0.0)
-    whole, square, fourth = weights(norms, radius, 20.0)
+    whole, square, fourth = weights(norms, radius)
     factor = np.minimum(1.0, radius / lengths)
     assert whole == pytest.approx(np.mean(factor**2), rel=0.02)
     assert square == pytest.approx(np.mean((factor * lengths) ** 2), rel=0.02)
@@ -441,7 +439,6 @@ def test_rows_shortened_as_a_whole_keep_their_line() -> None:
         radius=radius,
         cut=cut,
         norms=norms,
-        longest=20.0,
         like=like,
     )
     assert found.value == pytest.approx([*slopes, 0.0], abs=0.01)

@@ -7,6 +7,7 @@ import pytest
 
 import prolate
 from prolate.estimators.search import zoom as zoom_module
+from prolate.estimators.search.windows import Start
 from prolate.estimators.search.zoom import ENOUGH, Zoom
 
 ROWS, CELLS, LEVELS = 12_000, 44, 9
@@ -15,16 +16,9 @@ rng = np.random.default_rng(0)
 
 def zoomed(values: np.ndarray, noise: float = 0.04) -> Zoom:
     """Return what all looks at a column found, counts being noisy by a part of the rows."""
-    no, lower, upper = np.zeros(1, dtype=np.bool_), np.full(1, -64.0), np.full(1, 64.0)
-    zoom = Zoom(
-        lower,
-        upper,
-        ROWS,
-        enough=ENOUGH,
-        lost=1e-6,
-        bounded=(no, no),
-        widest=(lower, upper),
-    )
+    anywhere = np.full(1, -np.inf), np.full(1, np.inf)
+    start = Start(np.full(1, -64.0), np.full(1, 64.0), anywhere)
+    zoom = Zoom(start, ROWS, enough=ENOUGH, accident=1e-6)
     for _ in range(LEVELS):
         if zoom.done[0]:
             break

@@ -33,7 +33,7 @@ from prolate.estimators.lengths.clip import clipped_sum, rounding_std
 from prolate.estimators.lengths.expected import Expected, Radii
 from prolate.estimators.lengths.interval import interval_mean, reaches
 from prolate.estimators.lengths.norms import MeasuredNorms
-from prolate.estimators.lengths.sides import rooms_within
+from prolate.estimators.lengths.one_column import OneColumn, rooms_within
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
@@ -85,10 +85,8 @@ def clipped_mean(
     # Step 3.
     expected, for_sums = expected_lengths(
         curator,
-        sample,
         shape,
         scale,
-        part=sample.fraction,
         for_radius=radius_share(sample, shape.rows * sample.fraction, effective) * share,
         share=share - for_tilt - for_variation,
         known=norms,
@@ -144,14 +142,11 @@ def clipped_mean(
         near = min(rooms) * shape.spread[0] < _NEAR * radius * scale[0]
         if tilt.clear or balance.clear or near:
             return interval_mean(
-                curator,
-                first.value,
-                shape.spread,
+                OneColumn(curator, expected.rows, first.value, shape.spread, rooms),
                 expected,
                 variation,
                 share=rows.share_of_last,
                 known=balance.sides if sample is curator else None,
-                rooms=rooms,
             )
     value, noise_std, bias = rows.last_mean(first, radius, loss, bias_square)
     allowed = allowance_of_mean(loss, bias=bias, radius=radius)
@@ -170,6 +165,7 @@ def clipped_mean(
         clipping_std=np.hypot(allowed.clipping_std, rounding_std(scale, max(first.radius, radius))),
         guessed=allowed.guessed,
         hidden=expected.norms.hidden or expected.norms.apart > 0.0,
+        unseen_rows=expected.norms.unseen,
     )
 
 

@@ -9,8 +9,14 @@ from numpy.typing import NDArray
 
 from prolate.curator import Measurer
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.lengths.side_tail import SideTail
-from prolate.estimators.lengths.sides import EDGES, both_sides, rooms_within, sides_grid
+from prolate.estimators.lengths.one_column import Rooms, rooms_within
+from prolate.estimators.lengths.sides import (
+    EDGES,
+    SEEN_WITHIN,
+    Sides,
+    both_sides,
+    sides_grid,
+)
 from prolate.estimators.search.shape import Shape
 from prolate.queries import Histogram
 
@@ -19,10 +25,9 @@ __all__ = ["ColumnSides", "measure_column_sides"]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Integers = NDArray[np.int64]
-Sides = tuple[SideTail, SideTail]
 
 _LABEL = "sides of columns"
-_WITHIN, _CLEARLY = 120.0, 4.0  # spreads; standard deviations of the counts beyond
+_CLEARLY = 4.0  # standard deviations of the counts beyond
 _DIFFER, _ROUGH = 4.0, 0.1  # deviations of a sum of squares; part of a count by which it may be off
 _LEAST = 1e-3  # mean square, in squared spreads
 
@@ -61,7 +66,7 @@ class ColumnSides:
     @property
     def too_far(self) -> Bools:
         """Whether clearly some rows are where cells say little: the bulk is no measure of those."""
-        beyond = np.count_nonzero(EDGES >= _WITHIN)
+        beyond = np.count_nonzero(EDGES >= SEEN_WITHIN)
         counts = self.counts[:, :beyond].sum(axis=1) + self.counts[:, -beyond:].sum(axis=1)
         return np.asarray(counts > _CLEARLY * self.noise * np.sqrt(2.0 * beyond))
 
@@ -150,5 +155,5 @@ def _counted(shape: Shape, index: Integers, share: float) -> tuple[Floats, Float
     return values.copy(), noise[:, 0].copy()
 
 
-def _rooms(shape: Shape, column: int) -> tuple[float, float]:
+def _rooms(shape: Shape, column: int) -> Rooms:
     return rooms_within(shape.sample.bounds, shape.center, shape.spread, column)

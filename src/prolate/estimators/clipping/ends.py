@@ -16,6 +16,7 @@ from prolate.curator import Measurer
 from prolate.estimators.clipping.column_sides import ColumnSides
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.clip import rounding_std
+from prolate.estimators.lengths.interval import NO_MEAN
 from prolate.estimators.search.shape import Shape
 from prolate.queries import ClippedSum
 from prolate.theory import RELATIVE, optimal_scale
@@ -32,7 +33,6 @@ UNITS = 0.25, 9.0
 _ROUNDS = 4  # of finding ends by what all columns need
 _USUAL = 3.0  # spreads from the middle to an end, to begin with
 _SMALLEST = 1e-3  # spreads from the middle to an end
-_LEAST = 0.1  # of a mean square: part that is no mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +182,8 @@ def mean_between_ends(curator: Measurer, shape: Shape, ends: Ends, error_norm: f
             "clipped_fraction": float(np.max(ends.most)),
             "columns_apart": reach.size,
         },
-        variation=np.sqrt(np.maximum(ends.square - off**2, _LEAST * ends.square)),
+        variation=np.sqrt(np.maximum(ends.square - off**2, NO_MEAN * ends.square)),
         clipping_std=np.hypot(doubt, ends.guessed * spread),
         guessed=ends.guessed * spread,
+        columns_apart=reach.size,
     )

@@ -156,11 +156,9 @@ def _with_values_of_constants(shape: Shape, norms: MeasuredNorms, scale: Floats)
 
 def expected_lengths(
     curator: Measurer,
-    searched: Measurer,
     shape: Shape,
     scale: Floats,
     *,
-    part: float,
     for_radius: float,
     share: float,
     known: MeasuredNorms | None,
@@ -168,12 +166,12 @@ def expected_lengths(
 ) -> tuple[Expected, float]:
     """Return what to expect by how long rows are, and what is left of a share for the sums.
 
-    A part of the rows is searched. Rows far out that may well be noise are looked for again:
+    The shape's sample is searched. Rows far out that may well be noise are looked for again:
     of rows about equally long, noise makes some once in a hundred times, which would double the
     error. Clumps are looked for again in finer cells; and where it is cheap, so are all rows, if
     they are in a few cells.
     """
-    before = curator.remaining
+    before, searched = curator.remaining, shape.sample
 
     def left() -> float:
         return share - (before - curator.remaining)
@@ -188,6 +186,7 @@ def expected_lengths(
             known=known,
             edges=edges,
         )
+        part = searched.fraction
         return replace(norms, counts=norms.counts / part, noise=norms.noise / part)
 
     def expected_of(norms: MeasuredNorms) -> Expected:

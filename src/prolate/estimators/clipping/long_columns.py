@@ -25,6 +25,7 @@ from prolate.estimators.joined import scattered
 from prolate.estimators.lengths.beyond import Beyond
 from prolate.estimators.lengths.expected import Expected
 from prolate.estimators.lengths.interval import skewed_mean
+from prolate.estimators.lengths.one_column import OneColumn
 from prolate.estimators.lengths.sides import is_precise
 from prolate.estimators.portion import Portion
 from prolate.estimators.search.apart import with_shape
@@ -168,9 +169,7 @@ def means_apart(
         portion = Portion.of(table, np.array([column]), part * share, sample=shape.sample)
         own, known = with_shape(portion, shape)
         alone, unseen, square = skewed_mean(
-            own,
-            known.center,
-            known.spread,
+            OneColumn(own, known.rows, known.center, known.spread),
             Beyond.of(expected.norms, known.rows),
             unit=float(size[column]),
             others=float(np.linalg.norm(np.delete(size, column))),
@@ -198,4 +197,5 @@ def means_apart(
         clipping_std=clipping,
         guessed=guessed,
         details={**found.details, "columns_apart": long.index.size},
+        columns_apart=long.index.size,
     )

@@ -30,6 +30,7 @@ from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.gains import Gains, telling
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.estimate import FoundMean
+from prolate.estimators.joined import scattered
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.search.first_mean import FirstMean, measure_lengths, view_of
 from prolate.estimators.search.shape import Shape
@@ -67,7 +68,7 @@ def mostly_rare_mean(
         apart = np.where(first.rare, 1.0, np.sqrt(2.0))  # a row from another, in its length
     scale = optimal_scale(size, error_norm)
     some, others = np.flatnonzero(first.rare), np.flatnonzero(~first.rare)
-    value, noise, clipping = np.zeros((3, size.size))
+    parts = []
     if others.size:
         # With these shares of mu**2 the noise of both together is least.
         needs = apart ** (2.0 * error_norm / (error_norm + 2.0)) * (size / scale) ** 2
@@ -77,8 +78,7 @@ def mostly_rare_mean(
         sample = view if shape.sample is curator else SomeColumns(shape.sample, others)
         theirs = replace(shape.of(others), sample=sample)
         bulk = clipped_mean(view, theirs, scale[others], share=share, error_norm=error_norm)
-        value[others], noise[others] = bulk.value, bulk.noise_std
-        clipping[others] = bulk.clipping_std
+        parts.append((others, bulk))
     rare = _rare_mean(
         view_of(curator, some),
         shape.of(some),
@@ -87,13 +87,18 @@ def mostly_rare_mean(
         share=curator.remaining,
         error_norm=error_norm,
     )
-    value[some], noise[some], clipping[some] = rare.value, rare.noise_std, rare.clipping_std
-    return FoundMean(value, noise, rare.details, clipping_std=clipping)
+    places, found = zip(*parts, (some, rare), strict=True)
+    return replace(
+        rare,
+        value=scattered(places, [each.value for each in found]),
+        noise_std=scattered(places, [each.noise_std for each in found]),
+        clipping_std=scattered(places, [each.clipping_std for each in found]),
+    )
 
 
 def unsure(found: FoundMean) -> str:
     """Return the warning that goes with every such mean."""
-    return _UNSURE.format(_SHRUNK if "shrunk_columns" in found.details else "")
+    return _UNSURE.format(_SHRUNK if found.shrunk_columns else "")
 
 
 def with_rare_shrunk(first: FirstMean, found: FoundMean, error_norm: float) -> FoundMean:
@@ -103,12 +108,13 @@ def with_rare_shrunk(first: FirstMean, found: FoundMean, error_norm: float) -> F
     moved = shrink(before, found.noise_std[rare], median=median)
     value = found.value.copy()
     value[rare] = first.bulk[rare] + moved
-    return replace(found, value=value, details={**found.details, **_shrunk(before, moved)})
-
-
-def _shrunk(before: Floats, moved: Floats) -> dict[str, int]:
-    """Return how many columns were shrunk, if any were."""
     count = int(np.count_nonzero(moved != before))
+    details = {**found.details, **_told(count)}
+    return replace(found, value=value, details=details, shrunk_columns=count)
+
+
+def _told(count: int) -> dict[str, int]:
+    """Return what the details say of so many columns that were shrunk."""
     return {"shrunk_columns": count} if count else {}
 
 
@@ -183,7 +189,7 @@ def _rare_mean(
     value = (1.0 - weight) * earlier + weight * (bulk + moved / gain)
     noise = np.hypot((1.0 - weight) * first.noise, weight * noise)
     moved = shrink(value - bulk, noise, median=error_norm < 2.0)
-    shrunk = bulk + moved
+    shrunk, count = bulk + moved, int(np.count_nonzero(moved != value - bulk))
     # Gains are in doubt, and shrinking may be wrong by what it moved.
     clipping_std = np.hypot(_ALLOWED * biased, shrunk - value)
     details = {
@@ -191,10 +197,10 @@ def _rare_mean(
         "safe_radius": expected.safe,
         "mean_factor": even,
         "clipped_fraction": norms.fraction_above(radius, shape.rows),
-        **_shrunk(value - bulk, moved),
+        **_told(count),
         "one_sided": side is not None,
     }
-    return FoundMean(shrunk, noise, details, clipping_std=clipping_std)
+    return FoundMean(shrunk, noise, details, clipping_std=clipping_std, shrunk_columns=count)
 
 
 def _weight(noise: Floats, bias: Floats | float) -> Floats:

@@ -37,7 +37,7 @@ def stated(shape: Shape, found: FoundMean) -> Estimate:
     guessed = 0.0 if found.guessed is None else found.guessed
     # Where rows are few, it is said already, and that they are skewed is not known.
     hidden = (_HIDDEN,) if found.hidden else ()
-    part = found.details.get("unseen_rows", 0.0) / max(shape.rows, 1.0)
+    part = found.unseen_rows / max(shape.rows, 1.0)
     unseen: tuple[str, ...] = ()
     if not shape.warnings and not hidden:
         if part > _UNSEEN:
@@ -57,6 +57,7 @@ def stated(shape: Shape, found: FoundMean) -> Estimate:
         rows=shape.rows,
         warnings=(*shape.warnings, *hidden, *unseen),
         details=found.details,
+        columns_apart=found.columns_apart,
     )
 
 

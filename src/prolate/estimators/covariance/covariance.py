@@ -36,6 +36,7 @@ from prolate.estimators.covariance.diagonal import squares_share, with_squares
 from prolate.estimators.covariance.lengths import Lengths
 from prolate.estimators.covariance.matrix import matrix_of
 from prolate.estimators.covariance.moment import (
+    Frame,
     Moment,
     Standardized,
     combine,
@@ -50,7 +51,7 @@ from prolate.estimators.estimate import Estimate
 from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.present import whole_rows
 from prolate.estimators.search.learn import learn_shape
-from prolate.estimators.variance import variance
+from prolate.estimators.variance import UNSURE, variance
 from prolate.queries import ClippedSum
 
 __all__ = ["covariance"]
@@ -67,7 +68,7 @@ _HEAVY = (
     "more reliable."
 )
 _HIDDEN = 0.2  # noise of a column's correlations, in the median of the other columns
-_UNSURE, _GUESS = 2.5, 4.0  # allowance for clipping, over the other errors together: of variances
+_GUESS = 4.0  # the same as `UNSURE`, of what is beside the diagonal
 # Noise of variances within public bounds, where values are rare, or some rows far out, that is less
 # than what a clip would take.
 _RARE, _FAR_ROWS = 0.8, 0.15
@@ -115,11 +116,11 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
         part = min(max((edge / _ROUGH) ** 2, _LEAST), _MOST)
         known, rough, rounds = rough_rounds(table, part * left, max(_ROUNDS, int(_CHEAP / part)))
         before = _wide(table, known, rough)
-        place = *whitening(known), before.mean
-        lengths = measure_lengths(table, *place, share=curator.remaining)
+        frame = whitening(known, before.mean)
+        lengths = measure_lengths(table, frame, share=curator.remaining)
         if within is not None and lengths.far and within.pays(shape, most=_FAR_ROWS):
             return _of_bounded(within, every, correlation=correlation)
-        last = _last(table, *place, lengths)
+        last = _last(table, frame, lengths)
         found = combine(before, last, bias=_BIAS * (1.0 - before.factor))
         warnings = shape.warnings
     warnings = (*warnings, *shape.single_valued(curator.columns))
@@ -132,7 +133,7 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     errors = correlations if correlation else matrix.covariances()
     if edge <= _DROWNED:
         warnings = (*warnings, *_hidden(curator.columns, correlations.noise))
-    most = np.where(np.eye(d, dtype=np.bool_), _UNSURE, _GUESS)
+    most = np.where(np.eye(d, dtype=np.bool_), UNSURE, _GUESS)
     if lengths.far or np.any(errors.clipping > most * np.hypot(errors.noise, errors.sampling)):
         warnings = (*warnings, _HEAVY)
     unknown = shape.unknown | shape.unknown[:, np.newaxis]
@@ -209,27 +210,21 @@ def _few(edge: float) -> str:
 
 def _wide(table: Standardized, known: Spectrum, rough: Moment) -> Moment:
     """Return a moment that is best in Frobenius norm, or the rough one where it would not help."""
-    half = _half_whitening(table, known)
+    half = _half_whitening(table, known, rough.mean)
     if half is None:
         return rough
     share = _FROBENIUS * table.curator.remaining
-    return measure_moment(
-        table, *half, rough.mean, share=share, label="covariance, wide", wide=True
-    )
+    return measure_moment(table, half, share=share, label="covariance, wide", wide=True)
 
 
-def _last(
-    table: Standardized, axes: Floats, variances: Floats, mean: Floats, lengths: Lengths
-) -> Moment:
+def _last(table: Standardized, frame: Frame, lengths: Lengths) -> Moment:
     """Return the last moment, and leave what variances apart need."""
     share = (1.0 - squares_share(table, lengths)) * table.curator.remaining
-    return measure_moment(
-        table, axes, variances, mean, share=share, label="covariance", lengths=lengths
-    )
+    return measure_moment(table, frame, share=share, label="covariance", lengths=lengths)
 
 
-def _half_whitening(table: Standardized, known: Spectrum) -> tuple[Floats, Floats] | None:
-    """Return axes of spreads S**(1/4) in the data's units, and the variances along them.
+def _half_whitening(table: Standardized, known: Spectrum, mean: Floats) -> Frame | None:
+    """Return axes of spreads S**(1/4) in the data's units.
 
     None where they would not help.
     """
@@ -244,7 +239,7 @@ def _half_whitening(table: Standardized, known: Spectrum) -> tuple[Floats, Float
     axes = spread[:, np.newaxis] * vectors / np.sqrt(lengths)
     likely = np.maximum(known.values, 0.25 * known.edge)
     variances = np.sum((known.vectors.T @ axes) ** 2 * likely[:, np.newaxis], axis=0)
-    return axes, variances
+    return Frame(axes, variances, mean)
 
 
 def _drowned(table: Standardized, *, share: float) -> tuple[Standardized, Moment, Lengths]:
@@ -264,9 +259,9 @@ def _drowned(table: Standardized, *, share: float) -> tuple[Standardized, Moment
     noise = float(query.unit[0] * measured.std / table.rows / square[0])
     ratio = np.maximum(ratio, min(noise, 1.0))
     table = replace(table, spread=spread * np.sqrt(ratio))
-    place = np.eye(d), np.ones(d), np.zeros(d)
-    lengths = measure_lengths(table, *place, share=curator.remaining)
-    every = _last(table, *place, lengths)
+    frame = Frame.plain(d)
+    lengths = measure_lengths(table, frame, share=curator.remaining)
+    every = _last(table, frame, lengths)
     value, variance = every.matrix, every.variance / every.axes[0, 0] ** 4
     # The variances are 1 in these units, up to their noise: they are better known from before.
     before, here = (noise / ratio) ** 2, 2.0 * np.diag(variance)

@@ -26,6 +26,7 @@ from prolate.estimators.rotation import TurnedCurator
 from prolate.queries import Gram
 
 __all__ = [
+    "Frame",
     "Moment",
     "Standardized",
     "combine",
@@ -67,6 +68,30 @@ class Standardized:
     spread: Floats
     variances: bool
     guessed: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The coordinates (x - mean) @ axes, in which rows are measured.
+
+    Attributes
+    ----------
+    axes : float64 array of shape (d, d)
+        In columns.
+    variances : float64 array of shape (d,)
+        Expected along them.
+    mean : float64 array of shape (d,)
+        Where x is expected.
+    """
+
+    axes: Floats
+    variances: Floats
+    mean: Floats
+
+    @classmethod
+    def plain(cls, d: int) -> Frame:
+        """Return that of x itself, of which nothing more is known."""
+        return cls(np.eye(d), np.ones(d), np.zeros(d))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,21 +152,13 @@ def gram_noise(curator: Curator, rows: float, share: float) -> float:
     return float(5.0 / 7.0 * changed / (rows * curator.mu_of(share)))
 
 
-def measure_lengths(
-    table: Standardized, axes: Floats, variances: Floats, mean: Floats, *, share: float
-) -> Lengths:
-    """Return how long (x - mean) @ axes is, for a part of the share of what is to be measured.
-
-    Parameters
-    ----------
-    table, axes, variances, mean, share
-        As for `measure_moment`.
-    """
-    d = variances.size
+def measure_lengths(table: Standardized, frame: Frame, *, share: float) -> Lengths:
+    """Return how long (x - mean) @ axes is, for a part of the share of what is to be measured."""
+    variances, d = frame.variances, frame.variances.size
     wanted = gram_noise(table.curator, table.rows, share) * 7.0 / 5.0 / _NORMS_NOISE
     most = min(max(_FEW_COLUMNS / d**1.5, _MANY_COLUMNS), _MOST_NORMS)
     part = min(max(wanted**2, _LEAST_NORMS), most)
-    turned = _turned(table, axes, variances, mean)
+    turned = _turned(table, frame)
 
     def look(part: float, edges: Floats | None = None) -> MeasuredNorms:
         return measure_norms(
@@ -164,17 +181,15 @@ def measure_lengths(
     return lengths
 
 
-def _turned(table: Standardized, axes: Floats, variances: Floats, mean: Floats) -> TurnedCurator:
-    center = table.center + table.spread * mean
-    turn = np.ascontiguousarray(axes / table.spread[:, np.newaxis])
-    return TurnedCurator(table.curator, center, turn, np.sqrt(variances))
+def _turned(table: Standardized, frame: Frame) -> TurnedCurator:
+    center = table.center + table.spread * frame.mean
+    turn = np.ascontiguousarray(frame.axes / table.spread[:, np.newaxis])
+    return TurnedCurator(table.curator, center, turn, np.sqrt(frame.variances))
 
 
 def measure_moment(
     table: Standardized,
-    axes: Floats,
-    variances: Floats,
-    mean: Floats,
+    frame: Frame,
     *,
     share: float,
     label: str,
@@ -187,12 +202,7 @@ def measure_moment(
     Parameters
     ----------
     table : Standardized
-    axes : float64 array of shape (d, d)
-        In columns.
-    variances : float64 array of shape (d,)
-        Expected along them.
-    mean : float64 array of shape (d,)
-        Where x is expected.
+    frame : Frame
     share, label
         As for `Curator.measure`.
     lengths : Lengths, optional
@@ -202,8 +212,9 @@ def measure_moment(
     rough : bool
         Whether it only shows where to measure: rows are clipped later, as far as noise allows.
     """
+    axes, variances, mean = frame.axes, frame.variances, frame.mean
     d, rows = variances.size, table.rows
-    turned = _turned(table, axes, variances, mean)
+    turned = _turned(table, frame)
     known = learn_lengths(variances) if lengths is None else lengths
     # Noise and moments in the units in which their errors count: of x, or of even spreads.
     relative = variances / variances.sum() if wide else np.full(d, 1.0 / d)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.estimators.covariance.matrix import spectrum_of
-from prolate.estimators.covariance.moment import Moment, Standardized, measure_moment
+from prolate.estimators.covariance.moment import Frame, Moment, Standardized, measure_moment
 from prolate.estimators.covariance.spectrum import Spectrum
 
 __all__ = ["rough_rounds", "whitening"]
@@ -29,22 +29,17 @@ _SMALLEST = 1e-3  # variance that noise may leave of one
 def rough_rounds(table: Standardized, share: float, most: int) -> tuple[Spectrum, Moment, int]:
     """Return what at most so many rounds of `share` each made known, the last, and how many."""
     d = table.spread.size
-    axes, variances, mean = np.eye(d), np.ones(d), np.zeros(d)
-    least = np.full(d, -np.inf)
+    frame, least = Frame.plain(d), np.full(d, -np.inf)
     rounds = 0
     while True:
         rounds += 1
-        rough = measure_moment(
-            table, axes, variances, mean, share=share, label="rough covariance", rough=True
-        )
-        rough = _with_variances(rough, variances, least=least)
+        rough = measure_moment(table, frame, share=share, label="rough covariance", rough=True)
+        rough = _with_variances(rough, frame.variances, least=least)
         known = _with_columns(spectrum_of(rough), table.guessed)
         edge = 2.0 * float(np.sqrt(d * rough.variance[0, 0]))
         if rounds == most or edge > _GIVE_UP or np.all(known.values > _KNOWN * known.edge):
             return known, rough, rounds
-        axes, variances = whitening(known)
-        least = _least(known, edge)
-        mean = rough.mean
+        frame, least = whitening(known, rough.mean), _least(known, edge)
 
 
 def _with_columns(known: Spectrum, guessed: NDArray[np.bool_] | None) -> Spectrum:
@@ -65,10 +60,11 @@ def _with_columns(known: Spectrum, guessed: NDArray[np.bool_] | None) -> Spectru
     return Spectrum(vectors, np.maximum(values, 0.0), edge)
 
 
-def whitening(known: Spectrum) -> tuple[Floats, Floats]:
-    """Return axes of one spread, as far as that is known, and the variances along them."""
+def whitening(known: Spectrum, mean: Floats) -> Frame:
+    """Return axes of one spread, as far as that is known."""
     size = np.hypot(known.values, known.edge)
-    return known.vectors / np.sqrt(size), np.maximum(known.values, 0.25 * known.edge) / size
+    variances = np.maximum(known.values, 0.25 * known.edge) / size
+    return Frame(known.vectors / np.sqrt(size), variances, mean)
 
 
 def _least(known: Spectrum, edge: float) -> Floats:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Measurement, Measurer
+from prolate.curator import Measurement
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.beyond import Beyond
 from prolate.estimators.lengths.clip import rounding_std
 from prolate.estimators.lengths.expected import Expected
-from prolate.estimators.lengths.side_tail import SideTail
-from prolate.estimators.lengths.sides import ANYWHERE, measure_sides, sides_share
+from prolate.estimators.lengths.one_column import OneColumn
+from prolate.estimators.lengths.sides import SEEN_WITHIN, Sides, measure_sides, sides_share
 from prolate.estimators.lengths.unseen import Unseen
 from prolate.estimators.moments import Variation
 from prolate.estimators.neighbors import radii_apart
@@ -27,6 +27,8 @@ from prolate.queries import ClippedSum
 
 __all__ = [
     "FAR",
+    "MOST_AGAIN",
+    "NO_MEAN",
     "Clipped",
     "IntervalPlan",
     "clipped_to_interval",
@@ -37,14 +39,17 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-_WITHIN = 120.0  # spreads: of values that are surely farther out, these edges see too little
 FAR = 14.0
 """Spreads, or usual distances: noise that makes an interval longer is dear."""
 
+MOST_AGAIN = 0.5
+"""Part of what is left, at most, for sides that are counted again."""
+
+NO_MEAN = 0.1
+"""Part of a mean square that is no mean, at least."""
+
 _CLUMPS = 6.0  # of them, beyond which lengths showed rows that are together
-_AGAIN = 0.5  # of what is left, at most, for sides that are counted again
 _CHOSEN = 0.7  # part of what is beyond nearer ends, that may be beyond those that were chosen
-_LEAST = 0.1  # of a mean square: part that is no mean
 _SMALLEST = 1e-290  # of a radius, in the data's unit: bounds may leave no room, or hardly any
 
 
@@ -94,11 +99,9 @@ class IntervalPlan:
     @classmethod
     def of(
         cls,
-        curator: Measurer,
-        low: SideTail,
-        high: SideTail,
+        column: OneColumn,
+        sides: Sides,
         *,
-        rows: float,
         share: float,
         around: float | None = None,
         unseen: Floats | float = 0.0,
@@ -107,11 +110,13 @@ class IntervalPlan:
 
         What rows may take that the sides do not show, for each pair of ends, is a doubt, too.
         """
+        low, high = sides
         doubt = low.doubt[:, np.newaxis] + high.doubt + np.square(unseen)
         below, above = low.reach[:, np.newaxis], high.reach
         middle = 0.5 * (above - below) if around is None else np.full_like(doubt, around)
         radius = np.maximum(above - middle, below + middle)
-        per_radius = radii_apart(curator.neighbors) / curator.mu_of(share) / rows
+        curator = column.curator
+        per_radius = radii_apart(curator.neighbors) / curator.mu_of(share) / column.rows
         error = (per_radius * radius) ** 2 + doubt
         a, b = (int(k) for k in np.unravel_index(int(np.argmin(error)), error.shape))
         left, right = float(low.reach[a]), float(high.reach[b])
@@ -119,13 +124,9 @@ class IntervalPlan:
 
 
 def clipped_to_interval(
-    curator: Measurer,
-    center: Floats,
-    spread: Floats,
-    low: SideTail,
-    high: SideTail,
+    column: OneColumn,
+    sides: Sides,
     *,
-    rows: float,
     missing: Floats,
     share: float,
     counted: bool = False,
@@ -139,9 +140,10 @@ def clipped_to_interval(
     the number of rows is private, or was `counted`, a distance of the mean from there would be off
     by as much as that number is: then the sum is of distances from about the mean.
     """
-    known = curator.neighbors == "replace" and not counted
+    (low, high), center, spread = sides, column.center, column.spread
+    known = column.curator.neighbors == "replace" and not counted
     off = None if known else float((missing - center)[0] / spread[0])
-    planned = IntervalPlan.of(curator, low, high, rows=rows, share=share, around=off, unseen=unseen)
+    planned = IntervalPlan.of(column, sides, share=share, around=off, unseen=unseen)
     (a, b), left, right = planned.ends, planned.left, planned.right
     reach = max(planned.radius, _SMALLEST / min(float(spread[0]), 1.0))
     middle = center + planned.around * spread
@@ -153,11 +155,11 @@ def clipped_to_interval(
         upper=None if known else center + right * spread,
         missing=missing - middle,
     )
-    measured = curator.measure(query, share=share, label="mean")
-    value = middle + query.unit * measured.values / rows + (high.lost[b] - low.lost[a]) * spread
+    measured = column.curator.measure(query, share=share, label="mean")
+    value = middle + query.unit * measured.values / column.rows
     return Clipped(
-        value,
-        query.unit * measured.noise / rows,
+        value + (high.lost[b] - low.lost[a]) * spread,
+        query.unit * measured.noise / column.rows,
         np.hypot(np.sqrt(low.doubt[a] + high.doubt[b]) * spread, rounding_std(spread, reach)),
         np.hypot(low.guessed[a], high.guessed[b]) * spread,
         left,
@@ -168,46 +170,35 @@ def clipped_to_interval(
 
 
 def interval_mean(
-    curator: Measurer,
-    center: Floats,
-    spread: Floats,
+    column: OneColumn,
     expected: Expected,
     variation: Variation,
     *,
     share: float,
     known: Measurement | None = None,
-    rooms: tuple[float, float] = ANYWHERE,
 ) -> FoundMean:
     """Return the mean of one skewed column, for a share of mu**2.
 
     Parameters
     ----------
-    curator : Measurer
-        Of one column.
-    center, spread : float64 arrays of shape (1,)
-        Of the bulk; spreads are the unit of all distances.
+    column : OneColumn
     expected : Expected
-        Says how many rows there are, and how far out.
+        Says how far out rows are.
     variation : Variation
         The column's variance.
     share : float
     known : Measurement, optional
         Of both sides of the same rows, which is paid already.
-    rooms : tuple of two float
-        How far values may be below and above the center, in spreads.
     """
     norms, stretch = expected.norms, expected.stretch
     apart = norms.edges > _CLUMPS * norms.typical
     found, unseen, square = skewed_mean(
-        curator,
-        center,
-        spread,
+        column,
         Beyond.of(norms, expected.rows),
         unit=norms.typical,  # one spread
         share=share,
         clumps=bool(np.any(expected.clumps[1:] & apart)),
         known=known,
-        rooms=rooms,
     )
     details = {
         "stretch": stretch,
@@ -223,13 +214,12 @@ def interval_mean(
         clipping_std=np.hypot(found.doubt, unseen),
         guessed=unseen,
         hidden=norms.hidden,
+        unseen_rows=norms.unseen,
     )
 
 
 def skewed_mean(
-    curator: Measurer,
-    center: Floats,
-    spread: Floats,
+    column: OneColumn,
     beyond: Beyond,
     *,
     unit: float,
@@ -237,7 +227,6 @@ def skewed_mean(
     share: float,
     clumps: bool = False,
     known: Measurement | None = None,
-    rooms: tuple[float, float] = ANYWHERE,
 ) -> tuple[Clipped, Floats, float]:
     """Return the mean of a column clipped by what both its sides show, for a share of mu**2.
 
@@ -246,9 +235,7 @@ def skewed_mean(
 
     Parameters
     ----------
-    curator : Measurer
-        Of one column.
-    center, spread : float64 arrays of shape (1,)
+    column : OneColumn
     beyond : Beyond
         The tail of the lengths that were measured.
     unit, others : float
@@ -258,54 +245,33 @@ def skewed_mean(
         Whether lengths showed rows that are together far out: all are then counted again.
     known : Measurement, optional
         Of both sides of the same rows, which is paid already.
-    rooms : tuple of two float
-        How far values may be below and above the center, in spreads.
     """
-    rows, left = beyond.rows, curator.remaining
-    hidden, for_sides = Unseen(beyond, unit, others), sides_share(curator, rows, share) * share
+    curator, center, spread = column.curator, column.center, column.spread
+    left, hidden = curator.remaining, Unseen(beyond, unit, others)
+    for_sides = sides_share(curator, column.rows, share) * share
 
-    def far(low: SideTail, high: SideTail) -> bool:
-        unseen = hidden.feared(low, high)
-        planned = IntervalPlan.of(
-            curator, low, high, rows=rows, share=share - for_sides, unseen=unseen
-        )
+    def far(sides: Sides) -> bool:
+        unseen = hidden.feared(*sides)
+        planned = IntervalPlan.of(column, sides, share=share - for_sides, unseen=unseen)
         return clumps or max(planned.left, planned.right) > FAR
 
-    most = _AGAIN * (share - for_sides)
-    low, high = measure_sides(
-        curator,
-        center,
-        spread,
-        rows,
-        share=for_sides,
-        most=most,
-        far=far,
-        known=known,
-        rooms=rooms,
-    )
+    most = MOST_AGAIN * (share - for_sides)
+    sides = measure_sides(column, share=for_sides, most=most, far=far, known=known)
     share = min(share - (left - curator.remaining), curator.remaining)
-    near = IntervalPlan.of(curator, low, high, rows=rows, share=share)
-    found = clipped_to_interval(
-        curator,
-        center,
-        spread,
-        low,
-        high,
-        rows=rows,
-        missing=center,
-        share=share,
-        unseen=hidden.feared(low, high),
-    )
+    near = IntervalPlan.of(column, sides, share=share)
+    low, high = sides
+    unseen = hidden.feared(low, high)
+    found = clipped_to_interval(column, sides, missing=center, share=share, unseen=unseen)
     noise = float(found.noise_std[0] / spread[0])
-    unseen = hidden.beyond(max(found.left, found.right), found.most, noise=noise)
+    beyond_ends = hidden.beyond(max(found.left, found.right), found.most, noise=noise)
     # Ends are chosen where little seems to be beyond, and may seem so by noise.
     most = float(low.most[near.ends[0]] + high.most[near.ends[1]])
     nearer = hidden.beyond(max(near.left, near.right), most, noise=noise)
-    unseen = max(unseen, _CHOSEN * nearer)
+    taken = max(beyond_ends, _CHOSEN * nearer)
     square, off = low.square + high.square, float((found.value - center)[0] / spread[0])
-    return found, unseen * spread, max(square - off**2, _LEAST * square)
+    return found, taken * spread, max(square - off**2, NO_MEAN * square)
 
 
 def reaches(expected: Expected, spread: Floats, scale: Floats) -> bool:
     """Return whether a column's values lie where its sides would be counted."""
-    return expected.safe <= _WITHIN * float(spread[0] / scale[0])
+    return expected.safe <= SEEN_WITHIN * float(spread[0] / scale[0])

@@ -9,25 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurement, Measurer
+from prolate.estimators.lengths.one_column import ANYWHERE, OneColumn, Rooms
 from prolate.estimators.lengths.side_tail import SideTail, fit_tail
 from prolate.estimators.shares import one_row_noise, share_for
 from prolate.queries import EdgesGrid, Histogram
 
 __all__ = [
-    "ANYWHERE",
     "EDGES",
+    "SEEN_WITHIN",
+    "Sides",
     "both_sides",
     "counted_again",
     "few_share",
     "is_precise",
     "measure_sides",
-    "rooms_within",
     "sides_grid",
     "sides_share",
 ]
 
 Floats = NDArray[np.float64]
-Rooms = tuple[float, float]
 Sides = tuple[SideTail, SideTail]
 
 _NEAR = np.arange(9) / 4.0
@@ -37,8 +37,8 @@ _FAR = np.array(
 EDGES = np.concatenate([_NEAR, _FAR])
 """Distances from the center, in spreads, between which values are counted."""
 
-ANYWHERE = math.inf, math.inf
-"""Rooms of a column without public bounds."""
+SEEN_WITHIN = 120.0
+"""Spreads: of values that are surely farther out, these edges see too little."""
 
 _SHARE, _LEAST_SHARE = (0.003, 0.35), 0.1  # wanted noise, over the rows, and largest share
 _ALMOST = 0.5  # times the noise of a count: twice what is wanted still shows a tail
@@ -67,28 +67,13 @@ def both_sides(
     return low.within(rooms[0]), high.within(rooms[1])
 
 
-def rooms_within(
-    bounds: tuple[Floats, Floats] | None, center: Floats, spread: Floats, column: int = 0
-) -> Rooms:
-    """Return how far a column's public bounds are below and above its center, in spreads."""
-    if bounds is None:
-        return ANYWHERE
-    lower, upper = (float(each[column]) for each in bounds)
-    about, unit = float(center[column]), float(spread[column])
-    return max((about - lower) / unit, 0.0), max((upper - about) / unit, 0.0)
-
-
 def measure_sides(
-    curator: Measurer,
-    center: Floats,
-    spread: Floats,
-    rows: float,
+    column: OneColumn,
     *,
     share: float,
     most: float = 0.0,
-    far: Callable[[SideTail, SideTail], bool] | None = None,
+    far: Callable[[Sides], bool] | None = None,
     known: Measurement | None = None,
-    rooms: Rooms = ANYWHERE,
 ) -> Sides:
     """Return the tails of both sides of a single column, below its center and above it.
 
@@ -97,11 +82,7 @@ def measure_sides(
 
     Parameters
     ----------
-    curator : Measurer
-        Of one column.
-    center, spread : float64 arrays of shape (1,)
-    rows : float
-        How many the curator has.
+    column : OneColumn
     share : float
         Of mu**2, for a histogram of distances from the center.
     most : float
@@ -110,44 +91,44 @@ def measure_sides(
         Returns whether noise that makes tails seem so heavy would be dear.
     known : Measurement, optional
         Counts of the same cells, which were paid already: of the share, the rest is left.
-    rooms : tuple of two float
-        How far values may be below and above the center, in spreads.
     """
-    grid = sides_grid(center, spread)
+    grid = sides_grid(column.center, column.spread)
     if known is None:
-        sides = curator.measure(Histogram(grid), share=share, label="sides")
-        counts, noise = sides.values, sides.std
+        counts, noise = _counted(column.curator, grid, share)
     else:
         counts, noise = known.values, known.std
         more = share - known.share
         if more > _WORTH * share:
-            counts, noise = _averaged(
-                counts, noise, curator.measure(Histogram(grid), share=more, label="sides")
-            )
-    low, high = both_sides(counts, noise, rows, rooms=rooms)
-    if most > 0.0 and (low.doubtful or high.doubtful or (far is not None and far(low, high))):
-        again = curator.measure(Histogram(grid), share=min(_TWICE * share, most), label="sides")
-        both = _averaged(counts, noise, again)
-        low, high = both_sides(*both, rows, rooms=rooms, again=True)
-    return low, high
+            counts, noise = _averaged(counts, noise, *_counted(column.curator, grid, more))
+    sides = both_sides(counts, noise, column.rows, rooms=column.rooms)
+    doubtful = sides[0].doubtful or sides[1].doubtful
+    if most > 0.0 and (doubtful or (far is not None and far(sides))):
+        both = counted_again(column.curator, grid, counts, noise, share=share, most=most)
+        sides = both_sides(*both, column.rows, rooms=column.rooms, again=True)
+    return sides
 
 
 def counted_again(
-    curator: Measurer, grid: EdgesGrid, sides: Measurement, *, share: float, most: float
+    curator: Measurer, grid: EdgesGrid, counts: Floats, noise: float, *, share: float, most: float
 ) -> tuple[Floats, float]:
     """Return counts that were measured again, and their noise: averages of both counts.
 
     For twice the first one's share, or `most`.
     """
-    again = curator.measure(Histogram(grid), share=min(_TWICE * share, most), label="sides")
-    return _averaged(sides.values, sides.std, again)
+    return _averaged(counts, noise, *_counted(curator, grid, min(_TWICE * share, most)))
 
 
-def _averaged(counts: Floats, noise: float, again: Measurement) -> tuple[Floats, float]:
+def _counted(curator: Measurer, grid: EdgesGrid, share: float) -> tuple[Floats, float]:
+    """Return the counts of cells on both sides, and their noise."""
+    sides = curator.measure(Histogram(grid), share=share, label="sides")
+    return sides.values, sides.std
+
+
+def _averaged(counts: Floats, noise: float, more: Floats, std: float) -> tuple[Floats, float]:
     """Return the average of counts and those of a second measurement, and its noise."""
-    first = again.std**2 / (noise**2 + again.std**2)
-    counts = first * counts + (1.0 - first) * again.values
-    return counts, float(np.hypot(first * noise, (1.0 - first) * again.std))
+    first = std**2 / (noise**2 + std**2)
+    counts = first * counts + (1.0 - first) * more
+    return counts, float(np.hypot(first * noise, (1.0 - first) * std))
 
 
 def sides_share(curator: Measurer, rows: float, share: float) -> float:

@@ -17,7 +17,7 @@ from prolate.estimators.regression.line import (
     read_moments,
 )
 from prolate.estimators.regression.linear_fit import ClippedLine
-from prolate.estimators.regression.radii import Radius, longest_length
+from prolate.estimators.regression.radii import Radius
 from prolate.estimators.regression.slopes import Slopes, true_slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.queries import Gram, Query
@@ -68,13 +68,12 @@ def measure_radii(
     standard: Standard,
     norms: MeasuredNorms,
     alpha: float | None,
-    again: bool = False,
-    aside: float = 0.0,
+    aside: float | None = None,
     beside: Sequence[tuple[Query, float, str]] = (),
 ) -> tuple[list[Answer], Sequence[Measurement]]:
-    """Return what each radius says, of the usual one with what is left of its line, if `again`.
+    """Return what each radius says, and what queries `beside` them tell, in the same pass.
 
-    And what queries `beside` them tell, in the same pass. A share is left `aside`.
+    Where a share is left `aside`, all the others are spent on what the usual radius' line leaves.
     """
     queries = [standard.query(one.radius, one.cut, one.target_cut) for one in asked]
     wanted = [(query, one.share, one.label) for query, one in zip(queries, asked, strict=True)]
@@ -86,7 +85,7 @@ def measure_radii(
             query, answer.values, answer.std, rows, weight, standard.off, standard.mean
         )
         line, target_cut = fit_line(moments, ridge=alpha), one.target_cut
-        if again and one is asked[0]:
+        if aside is not None and one is asked[0]:
             moments, line, target_cut = _again(
                 curator, rows, standard, query, moments, line, share=curator.remaining - aside
             )
@@ -96,7 +95,6 @@ def measure_radii(
             radius=one.radius,
             cut=target_cut if standard.ends is None else math.inf,
             norms=norms,
-            longest=longest_length(norms),
             ridge=alpha or 0.0,
             middles=standard.middles,
         )

@@ -90,7 +90,7 @@ def around_middles(
 
 
 def clip_doubt(
-    middles: Middles, norms: MeasuredNorms, radius: float, longest: float
+    middles: Middles, norms: MeasuredNorms, radius: float
 ) -> tuple[Floats, list[Floats]]:
     """Return by which part each slope of a feature around a middle may be wrong.
 
@@ -100,7 +100,7 @@ def clip_doubt(
     rows, all slopes would be 1 / f times as large. But as it varies, so does f times the mean of a
     feature, beside which the deviations of few rows are small.
     """
-    first, second = factors(norms, radius, longest)
+    first, second = factors(norms, radius)
     each = max(second - first**2, 0.0) * middles.mean**2 / middles.variance
     more = first / second - 1.0
     return each, [np.where(kind, more, 0.0) for kind in (middles.which, ~middles.which)]

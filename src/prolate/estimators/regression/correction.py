@@ -17,12 +17,23 @@ from numpy.typing import NDArray
 
 from prolate.estimators.lengths.norms import MeasuredNorms
 
-__all__ = ["FARTHER", "attenuation", "correction", "factors", "mean_square", "weights"]
+__all__ = [
+    "FAR_CUT",
+    "attenuation",
+    "correction",
+    "factors",
+    "mean_square",
+    "possible_radii",
+    "weights",
+]
 
 Floats = NDArray[np.float64]
 
-FARTHER = 2.0
-"""Times the longest length that is believed, at which rows that are surely there are cut."""
+FAR_CUT = 16.0
+"""Deviations at which features are cut where the radius is large."""
+
+_FARTHER = 2.0  # times the longest length that is believed, at which rows are cut, surely there
+_BELIEVED = 1.02 * FAR_CUT / _FARTHER  # typical norms
 
 _DRAWS = 4096
 _ROUNDS = 60
@@ -33,42 +44,46 @@ _MOST = 0.98  # of the squared radius, that clipped variances add up to
 _SURE, _CLEAR = 2.0, 3.5
 
 
-def attenuation(
-    norms: MeasuredNorms, radius: float, longest: float, *, steady: float = 0.0
-) -> float:
+def possible_radii(norms: MeasuredNorms) -> list[float]:
+    """Return the radii that rows may be clipped to: the edges up to where they are cut."""
+    most = _FARTHER * _longest(norms)
+    return [float(edge) for edge in norms.edges if edge < most]
+
+
+def attenuation(norms: MeasuredNorms, radius: float, *, steady: float = 0.0) -> float:
     """Return about how much larger slopes on rows clipped to a radius are.
 
-    E |z| |T| / E |T|**2 of the rows, T = z clipped to `radius`, |z| <= `longest`: so it is for
-    rows that are elliptical. Or for the part of these that varies, if a squared length of `steady`
-    does not.
+    E |z| |T| / E |T|**2 of the rows, T = z clipped to `radius`, |z| at most what is believed: so it
+    is for rows that are elliptical. Or for the part of these that varies, if a squared length of
+    `steady` does not.
     """
-    middle, part = _lengths(norms, longest)
+    middle, part = _lengths(norms)
     return _ratio(middle, part * np.maximum(1.0 - steady / middle**2, _VARIES), radius)
 
 
-def mean_square(norms: MeasuredNorms, radius: float, longest: float) -> float:
+def mean_square(norms: MeasuredNorms, radius: float) -> float:
     """Return E |T|**2."""
-    middle, part = _lengths(norms, longest)
+    middle, part = _lengths(norms)
     return float(np.sum(part * np.minimum(middle, radius) ** 2))
 
 
-def factors(norms: MeasuredNorms, radius: float, longest: float) -> tuple[float, float]:
+def factors(norms: MeasuredNorms, radius: float) -> tuple[float, float]:
     """Return E f and E f**2, with f = min(1, radius / |z|)."""
-    middle, part = _lengths(norms, longest)
+    middle, part = _lengths(norms)
     factor = np.minimum(1.0, radius / middle)
     return float(part @ factor), float(part @ factor**2)
 
 
-def weights(norms: MeasuredNorms, radius: float, longest: float) -> tuple[float, float, float]:
+def weights(norms: MeasuredNorms, radius: float) -> tuple[float, float, float]:
     """Return E f**2, E f**2 |z|**2 and E f**4 |z|**2, with f = min(1, radius / |z|)."""
-    middle, part = _lengths(norms, longest)
+    middle, part = _lengths(norms)
     factor = np.minimum(1.0, radius / middle)
     square = part * (factor * middle) ** 2
     return float(part @ factor**2), float(square.sum()), float(square @ factor**2)
 
 
 def correction(
-    variances: Floats, norms: MeasuredNorms, radius: float, longest: float, rows: float
+    variances: Floats, norms: MeasuredNorms, radius: float, rows: float
 ) -> tuple[Floats, float, float]:
     """Return by how much the slopes of clipped rows are too large, along each axis.
 
@@ -78,15 +93,15 @@ def correction(
     along, lengths = _normal_axes(variances, radius)
     edges = np.concatenate([[0.0], norms.edges, [np.inf]])
     like = np.histogram(lengths, edges)[0] / lengths.size
-    middle, part = _lengths(norms, longest)
+    middle, part = _lengths(norms)
     clipped = np.minimum(middle, radius)
 
     away = _ratio(middle, part, radius) / _ratio(middle, like, radius) - 1.0
-    there = middle < longest
+    there = middle < _longest(norms)
     terms = np.where(there, middle * clipped - _ratio(middle, part, radius) * clipped**2, 0.0)
     doubt = norms.noise / rows * np.linalg.norm(terms) / np.sum(part * clipped**2)
     sure = away**2 / max(away**2 + doubt**2, 1e-300)
-    unsure = math.hypot(_farther(norms, lengths, radius, longest), math.sqrt(sure) * doubt)
+    unsure = math.hypot(_farther(norms, lengths, radius), math.sqrt(sure) * doubt)
     return along * (1.0 + away * sure), abs(away * sure), unsure
 
 
@@ -95,7 +110,7 @@ def _ratio(middle: Floats, part: Floats, radius: float) -> float:
     return float(np.sum(part * middle * clipped) / np.sum(part * clipped**2))
 
 
-def _farther(norms: MeasuredNorms, lengths: Floats, radius: float, longest: float) -> float:
+def _farther(norms: MeasuredNorms, lengths: Floats, radius: float) -> float:
     """Return by what part slopes may surely be larger than elliptical rows' are.
 
     Those have E |z| |T| / E |T|**2. Others may have up to E |z|**2 / E |z| |T|, if they are around
@@ -108,7 +123,7 @@ def _farther(norms: MeasuredNorms, lengths: Floats, radius: float, longest: floa
     like = replace(norms, counts=np.histogram(lengths, edges)[0] * (rows / lengths.size))
     gaps, doubts = [], []
     for one in (norms, like):
-        middle, part = _lengths(one, longest, surely=True)
+        middle, part = _lengths(one, surely=True)
         kept = middle * np.minimum(middle, radius)
         along = float(np.sum(part * kept))
         most = float(np.sum(part * middle**2)) / along
@@ -140,18 +155,21 @@ def _normal_axes(variances: Floats, radius: float) -> tuple[Floats, Floats]:
     return (kept @ squares) / (kept**2 @ squares), length
 
 
-def _lengths(
-    norms: MeasuredNorms, longest: float, *, surely: bool = False
-) -> tuple[Floats, Floats]:
+def _longest(norms: MeasuredNorms) -> float:
+    """Return the longest length of features that is believed."""
+    return _BELIEVED * norms.typical
+
+
+def _lengths(norms: MeasuredNorms, *, surely: bool = False) -> tuple[Floats, Floats]:
     """Return a length in the middle of each cell, and what part of the rows has it.
 
     Of tails, only what is surely there, if `surely`: far out, noise would be worth much.
     """
-    edges = norms.edges
+    edges, longest = norms.edges, _longest(norms)
     middle = np.concatenate([[0.7 * edges[0]], np.sqrt(edges[:-1] * edges[1:]), [1.2 * edges[-1]]])
     clear = np.where(norms.counts > _CLEAR * norms.noise, norms.counts, 0.0)
     counts = np.where((middle < longest) | surely, norms.counts, clear)
-    middle = np.minimum(middle, FARTHER * longest)
+    middle = np.minimum(middle, _FARTHER * longest)
     above = np.append(np.cumsum(counts[::-1])[::-1], 0.0)
     if surely:
         cells = np.arange(above.size)[::-1]

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from prolate.curator import Curator, Measurement
 from prolate.estimators.regression.line import gram_per_row
 from prolate.estimators.regression.slopes import Slopes
-from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.tails import ACROSS, ALONG, Tails
+from prolate.estimators.regression.weighted import Weighted
 from prolate.queries import BeyondCut, ResidualGram
 
 __all__ = ["CutOff"]
@@ -62,16 +62,15 @@ class CutOff:
         cls,
         curator: Curator,
         rows: float,
-        gram: ResidualGram,
-        standard: Standard,
+        weighted: Weighted,
         tails: Tails,
         known: Slopes,
         *,
-        cut: float,
         share: float,
     ) -> CutOff | None:
         """Return what to ask of rows whose target is cut, or None if it is not worth a share."""
-        k, weight = known.mean.size, standard.weight(gram.radius, cut)
+        gram, cut = weighted.query, weighted.target_cut
+        k, weight = known.mean.size, weighted.standard.weight(gram.radius, cut)
         found = cls(gram, BeyondCut(gram, _LAYER * weight * cut), tails, cut, weight)
         noise = max(float(np.sum(known.noise[:k, :k] * known.features)), 0.0)
         more = tails.more(cut)[0]

@@ -48,7 +48,7 @@ from prolate.estimators.regression.radii import choose_radii, enough_rows
 from prolate.estimators.regression.remarks import BEYOND_CUT, remarks
 from prolate.estimators.regression.search import Found, search
 from prolate.estimators.regression.slopes import Slopes
-from prolate.estimators.regression.together import slopes_together
+from prolate.estimators.regression.together import Plan, slopes_together
 from prolate.estimators.regression.weighted import weighted_share
 from prolate.estimators.search.far import FAR
 
@@ -119,20 +119,18 @@ def _fit(
     again = alpha is None and place.sample is curator and enough_rows(curator, rows) > _AGAIN
     part = weighted_share(enough_rows(curator, rows), standard) if alpha is None else 0.0
     share = part * (curator.remaining - level)
-    asked = choose_radii(
+    radii = choose_radii(
         curator, rows, norms, standard, share=curator.remaining - level - share, again=again
     )
-    answers, found, cut, beyond = slopes_together(
-        curator, rows, place, norms, asked, alpha, again=again, share=share, aside=level, seen=seen
-    )
+    plan = Plan(radii, alpha, again=again, share=share, aside=level, seen=seen)
+    answers, found, cut, beyond = slopes_together(curator, rows, place, norms, plan)
     answer = best_answer(answers)
     best, skewed = answer.clipped, False
     if level > 0.0:
         found, skewed = with_level(
             curator,
-            place.sample,
             rows,
-            standard,
+            place,
             found,
             cut=cut,
             counted=counted,
@@ -166,8 +164,8 @@ def _fit(
             *((BEYOND_CUT,) if beyond.hidden else ()),
         ),
         details={
-            "radius": asked[0].radius,
-            "other_radii": [one.radius for one in asked[1:]],
+            "radius": radii[0].radius,
+            "other_radii": [one.radius for one in radii[1:]],
             "predicts": best.to_dict(),
             **beyond.details(standard),
         },

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.estimators.lengths.interval import clipped_to_interval
+from prolate.estimators.lengths.one_column import OneColumn
+from prolate.estimators.regression.search import Found
 from prolate.estimators.regression.slopes import Slopes
-from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.tails import Tails, left_by, less_sure
 
 __all__ = ["SKEWED", "with_level"]
@@ -42,9 +43,8 @@ _CLEARLY = 0.02  # spreads that the cut takes from the mean
 
 def with_level(
     curator: Curator,
-    sample: Curator,
     rows: float,
-    standard: Standard,
+    place: Found,
     slopes: Slopes,
     *,
     cut: float,
@@ -59,11 +59,10 @@ def with_level(
     Parameters
     ----------
     curator : Curator
-    sample : Curator
-        Of the rows of which the tails are counted.
     rows : float
         All of them.
-    standard : Standard
+    place : Found
+        Of whose sample the tails are counted.
     slopes : Slopes
         In standard units.
     cut : float
@@ -73,6 +72,7 @@ def with_level(
     told : bool
         Whether the slopes have what cuts took, and its doubt (`cut_off.py`).
     """
+    standard, sample = place.standard, place.sample
     searched, width = left_by(sample, standard, slopes)
     few, share = rows * sample.fraction, _SIDES * curator.remaining
     tails = Tails.measure(sample, few, standard, slopes, share=share)
@@ -84,12 +84,8 @@ def with_level(
         errors[-1, -1] += lost + doubt
         return replace(slopes, noise=errors), False
     found = clipped_to_interval(
-        replace(searched, curator=curator),
-        np.zeros(1),
-        searched.spread,
-        tails.low,
-        tails.high,
-        rows=rows,
+        OneColumn(replace(searched, curator=curator), rows, np.zeros(1), searched.spread),
+        (tails.low, tails.high),
         missing=np.zeros(1),
         share=curator.remaining,
         counted=counted,

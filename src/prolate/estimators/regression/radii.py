@@ -13,22 +13,21 @@ from dataclasses import dataclass
 from prolate.curator import Curator
 from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius
 from prolate.estimators.neighbors import rows_changed
-from prolate.estimators.regression.correction import FARTHER, attenuation, mean_square
+from prolate.estimators.regression.correction import (
+    FAR_CUT,
+    attenuation,
+    mean_square,
+    possible_radii,
+)
 from prolate.estimators.regression.standard import Standard, longest_square
 
-__all__ = [
-    "FAR_CUT",
-    "Radius",
-    "choose_radii",
-    "enough_rows",
-    "longest_length",
-]
+__all__ = ["Radius", "choose_radii", "enough_rows"]
 
 _FRACTION = 0.2  # of the rows is clipped; where flags make all rows long, a little more noise
 _FRACTION_AROUND_MIDDLES = 0.05  # is the price of clipping few of the others
 _LONGEST = 1.3  # radius, over the root of the number of features
 _CUT, _TARGET_CUT = 3.0, 2.5  # deviations at which features and the target are cut, ...
-FAR_CUT, _FAR_TARGET_CUT = 16.0, 5.0  # ... and where the radius is large
+_FAR_TARGET_CUT = 5.0  # ... and the target, where the radius is large
 _LEAST_CUT, _MOST_ROWS = 1.3, 33.0  # the target is cut to so little, for so little rows times mu
 _LARGE_PAYS, _SMALL_PAYS = 300.0, 1000.0  # rows times mu that pay for another radius, ...
 _SMALL = 0.8  # ... part of the rows that the small one clips, ...
@@ -100,22 +99,16 @@ def enough_rows(curator: Curator, rows: float) -> float:
     return float(rows * curator.mu_of(curator.remaining) / changed)
 
 
-def longest_length(norms: MeasuredNorms) -> float:
-    """Return the longest length of features that is believed."""
-    return 1.02 * FAR_CUT / FARTHER * norms.typical
-
-
 def _large_radius(
     curator: Curator, norms: MeasuredNorms, standard: Standard, rows: float, share: float
 ) -> float:
     """Return the radius that is best for the slopes: noise against what clipping does."""
     changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
     best, k = (math.inf, float(norms.edges[0])), standard.scale.size - 1
-    far = longest_length(norms)
-    for radius in norms.edges[norms.edges < FARTHER * far]:
-        size = standard.varies * mean_square(norms, radius, far) / k
+    for radius in possible_radii(norms):
+        size = standard.varies * mean_square(norms, radius) / k
         longest = longest_square(radius)
         noise = changed * longest / (curator.mu_of(share) * rows) * math.sqrt(k) / size
-        bias = _BIAS * (attenuation(norms, radius, far, steady=standard.steady) - 1.0)
-        best = min(best, (noise**2 + bias**2, float(radius)))
+        bias = _BIAS * (attenuation(norms, radius, steady=standard.steady) - 1.0)
+        best = min(best, (noise**2 + bias**2, radius))
     return best[1]

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from prolate.curator import Searcher
 from prolate.estimators.search.deviations import deviations_together
 from prolate.estimators.search.farthest import octaves_standing_out
+from prolate.estimators.search.half_octaves import OCTAVE_MIDDLE
 from prolate.estimators.search.locate import WITHIN, Interval
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import one_row_noise, pooled_share, share_for
@@ -39,8 +40,7 @@ _ALIKE = 8.0  # times as spread as another column of the same unit, at most
 _MORE = 1.5  # times as spread as was known: others may be, too
 _NEAREST, _OCTAVES = 2.0**-300, 600  # of a deviation that is told apart, and from there on
 _MOST_CELLS = 1 << 24  # of one histogram
-_LOST = 0.01  # probability that noise alone makes any octaves of any column stand out
-_MIDDLE = 1.4  # of an octave, over where it begins
+_ACCIDENT = 0.01  # probability that noise alone makes any octaves of any column stand out
 _FARTHEST = math.log2(LARGEST)
 
 
@@ -100,9 +100,11 @@ def _farthest_rows(
     measured = view.measure(query, share=share, label="farthest rare values")
     noise = np.broadcast_to(measured.noise, query.size).reshape(-1, octaves)[:, 0]
     counts = measured.values.reshape(-1, octaves)
-    seen = octaves_standing_out(counts, noise, lost=_LOST) & those[:, np.newaxis]
+    seen = octaves_standing_out(counts, noise, accident=_ACCIDENT) & those[:, np.newaxis]
     parts = np.where(seen, np.maximum(counts, 0.0), 0.0) / rows
-    octave = np.minimum(np.log2(_MIDDLE * unit)[:, np.newaxis] + np.arange(octaves), _FARTHEST)
+    octave = np.minimum(
+        np.log2(OCTAVE_MIDDLE * unit)[:, np.newaxis] + np.arange(octaves), _FARTHEST
+    )
     return np.asarray(np.sqrt(np.sum(parts * 4.0**octave, axis=1)))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from prolate.curator import Curator
 from prolate.errors import listed
+from prolate.estimators.present import ABSENT
 from prolate.estimators.regression.line import Moments
 from prolate.estimators.regression.standard import Standard
 
@@ -33,7 +34,6 @@ HIDDEN = (
     "known to be as good as constant. More rows, a larger budget or bounds would help."
 )
 
-_ABSENT = 0.1  # of the rows: columns with fewer values have hardly any
 _ZERO = (
     "the slope is set to zero, and nothing is known about it",
     "the slopes are set to zero, and nothing is known about them",
@@ -65,7 +65,7 @@ def _missing(curator: Curator, rows: float) -> np.ndarray:
     if not counted:
         return np.zeros(d, dtype=np.bool_)
     last = counted[-1]
-    return np.asarray(last.values < _ABSENT * last.fraction * rows)
+    return np.asarray(last.values < ABSENT * last.fraction * rows)
 
 
 def remarks(curator: Curator, standard: Standard, moments: Moments, rows: float) -> tuple[str, ...]:

@@ -107,7 +107,6 @@ def weighted_slopes(
     radius: float,
     cut: float,
     norms: MeasuredNorms,
-    longest: float,
     like: Slopes,
     variance: Floats | None = None,
     constant: float = 0.0,
@@ -118,7 +117,7 @@ def weighted_slopes(
     ----------
     moments : Moments
         Per weight of the rows, which are weighted by f**2.
-    rows, radius, cut, norms, longest
+    rows, radius, cut, norms
         As of `true_slopes`.
     like : Slopes
         What is known of the features: their covariance and mean.
@@ -127,7 +126,7 @@ def weighted_slopes(
     constant : float
         If it is not 0, the first feature is this one.
     """
-    whole, square, fourth = weights(norms, radius, longest)
+    whole, square, fourth = weights(norms, radius)
     k = moments.mean.size
     none = _Correction(
         np.ones(k),
@@ -149,7 +148,6 @@ def true_slopes(
     radius: float,
     cut: float,
     norms: MeasuredNorms,
-    longest: float,
     ridge: float = 0.0,
     middles: Middles | None = None,
 ) -> Slopes:
@@ -163,8 +161,6 @@ def true_slopes(
     radius, cut : float
     norms : MeasuredNorms
         Of the features.
-    longest : float
-        No row is longer.
     ridge : float
         Added to the variances: shrinks the slopes.
     middles : Middles, optional
@@ -173,11 +169,11 @@ def true_slopes(
     each, variance = _rare_doubt(moments), None
     together: list[Floats] = []
     if middles is not None:
-        of_middles, together = clip_doubt(middles, norms, radius, longest)
+        of_middles, together = clip_doubt(middles, norms, radius)
         each, variance = np.where(middles.which, of_middles, each), middles.variance
 
     def of(variances: Floats) -> _Correction:
-        factor, unlike, unsure = correction(variances, norms, radius, longest, rows)
+        factor, unlike, unsure = correction(variances, norms, radius, rows)
         wrong = (_WRONG + _WRONG_UNLIKE * unlike) * (factor - 1.0)
         doubt = np.hypot(wrong, unsure)
         return _Correction(factor, doubt, rows, rows, each, together, variance)

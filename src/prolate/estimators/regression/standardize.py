@@ -27,10 +27,16 @@ from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.regression.rare_features import with_rare_values
 from prolate.estimators.search.center import refine_center
 from prolate.estimators.search.floor import with_floor
+from prolate.estimators.search.half_octaves import (
+    CANDIDATES,
+    HALF_OCTAVE,
+    HalfOctaves,
+    even_half_octave,
+)
 from prolate.estimators.search.locate import SCALES, WITHIN, Interval, locate
 from prolate.estimators.search.pooling import pooled_posterior
 from prolate.estimators.search.spread import LARGEST, SMALLEST, half_normal_fit
-from prolate.queries import ClippedSum, Histogram, MagnitudeGrid
+from prolate.queries import ClippedSum, Histogram
 
 __all__ = ["standardize"]
 
@@ -38,13 +44,12 @@ Floats = NDArray[np.float64]
 
 _LOCATE = 0.5  # part of the share for step 1, which can do with coarser counts
 _LEVELS = 4  # of its zoom, at most
-_LOST = 0.02  # probability that noise alone makes a run of cells stand out
-_HALVES, _CELLS = 51, 160  # half octaves, by bit pattern, and how many
+_ACCIDENT = 0.02  # probability that noise alone makes a run of cells stand out
+_CELLS = 160  # half octaves
 _DOWN = 45  # octaves below the largest values seen at which the histogram begins
 _TINY = 1e-250
 _NEXT_TO_NOTHING = 2.0**-30  # of other columns' values
 _NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its interval says
-_CANDIDATES = 8  # scales tried per octave
 _SURE, _SURE_ANYWHERE, _NEVER = 4.5, 6.0, 1e9  # standard deviations that show a moment
 _OCTAVES = 8.0  # from one, that need a standard deviation more where a single value was seen
 _LOWER = 2.5  # of them, by which it is lowered
@@ -80,7 +85,7 @@ def standardize(
         magnitude_share=_LOCATE * share,
         share=_LOCATE * share,
         most_levels=_LEVELS,
-        lost=_LOST,
+        accident=_ACCIDENT,
         each=False,  # zeros beside numbers, as flags have, would seem to be tiny numbers
     )
     if not target:
@@ -113,9 +118,9 @@ def _with_zeros(view: Searcher, rows: float, interval: Interval, *, share: float
         return interval
     some = SomeColumns(view, np.flatnonzero(tiny))
     smaller = np.maximum(_NEXT_TO_NOTHING * interval.half[tiny], _TINY)
-    first = smaller.view(np.int64) >> _HALVES  # or smaller, or 0
-    query = Histogram(MagnitudeGrid(np.zeros(first.size), first, 2, _HALVES))
-    measured = some.measure(query, share=share * first.size / tiny.size, label="zeros")
+    halves = HalfOctaves(smaller.view(np.int64) >> HALF_OCTAVE, 2)  # or smaller, or 0
+    query = Histogram(halves.grid(np.zeros(smaller.size)))
+    measured = some.measure(query, share=share * smaller.size / tiny.size, label="zeros")
     zero = np.zeros_like(tiny)
     zero[tiny] = measured.values.reshape(-1, 2)[:, 0] > 0.5 * rows
     center = np.where(zero, 0.0, interval.center)
@@ -149,28 +154,21 @@ def _deviation(
 ) -> Floats:
     """Return about the root mean square deviation from the intervals' centers; 0: not seen."""
     d, rows, narrow = view.dimension, max(rows, 1.0), interval.narrow
-    first = _first_cells(interval)
-    grid = MagnitudeGrid(interval.center, first, _CELLS, _HALVES)
+    halves = HalfOctaves(_first_cells(interval), _CELLS)
+    grid = halves.grid(interval.center)
     measured = view.measure(Histogram(grid), share=share, label="scale")
     counts, noise = measured.values.reshape(d, _CELLS), measured.std
-
-    # Cell edges in units of 2**e_j, the same for every column.
-    index = np.arange(_CELLS + 1)
-    edges = np.where(index % 2 == 0, 1.0, 1.5) * 2.0 ** (index // 2)
-    edges[0] = 0.0
-    unit = np.ascontiguousarray(first << _HALVES).view(np.float64)
+    unit, edges = halves.unit, halves.edges
     middle = np.sqrt(edges[:-1] * edges[1:])
 
     bulk = np.zeros(d)
     if not narrow.all():
-        wide = ~narrow
-        scales = 2.0 ** (np.arange(_CANDIDATES * (_CELLS // 2 - 2)) / _CANDIDATES)
+        wide, scales = ~narrow, halves.scales
         fit = half_normal_fit(counts[wide], noise, rows, edges, scales)
         guess = np.clip(interval.half[wide] / SCALES / unit[wide], scales[0], scales[-1])
         octaves = np.log2(scales / guess[:, np.newaxis])
         fit[(octaves < _NARROWER) | (octaves > _WIDER)] = -np.inf
-        offset = (first[wide] // 2) * _CANDIDATES  # first counts half octaves
-        bulk[wide] = pooled_posterior(fit, offset, width=_CANDIDATES - 1) @ scales
+        bulk[wide] = pooled_posterior(fit, halves.offset[wide], width=CANDIDATES - 1) @ scales
 
     # The second moment up to each cell. The last holds whatever is beyond, and does not count,
     # nor does the bulk of a narrow column, which is a single value.
@@ -212,9 +210,8 @@ def _surely(interval: Interval, size: Floats, *, target: bool) -> Floats:
 
 
 def _first_cells(interval: Interval) -> NDArray[np.int64]:
-    """Return an even first half octave for every column, so that all are cut at one mantissa."""
+    """Return an even first half octave for every column."""
     seen = np.where(interval.farthest > _TINY, interval.farthest, 1.0)
     top = np.where(interval.narrow, seen, interval.half)
-    pattern = (np.ascontiguousarray(top).view(np.int64) >> (_HALVES + 1)) << 1
-    most = ((1 << 63) - 1 >> _HALVES) - _CELLS - 4
-    return np.asarray(np.clip(pattern - 2 * _DOWN, 2, most // 2 * 2))
+    most = ((1 << 63) - 1 >> HALF_OCTAVE) - _CELLS - 4
+    return np.asarray(np.clip(even_half_octave(top) - 2 * _DOWN, 2, most // 2 * 2))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
+from prolate.estimators.lengths.one_column import OneColumn
 from prolate.estimators.lengths.side_tail import SideTail
 from prolate.estimators.lengths.sides import measure_sides
 from prolate.estimators.regression.slopes import Slopes
@@ -67,8 +68,8 @@ class Tails:
     ) -> Tails:
         """Return what counts tell of so many rows, for a share of mu**2."""
         left, width = left_by(sample, standard, slopes)
-        low, high = measure_sides(left, np.zeros(1), left.spread, rows, share=share)
-        return cls(low, high, width)
+        column = OneColumn(left, rows, np.zeros(1), left.spread)
+        return cls(*measure_sides(column, share=share), width)
 
     def moved(self, cut: float) -> tuple[float, float]:
         """Return what a cut at -+ `cut` likely takes off the mean, squared, and its variance."""

@@ -24,13 +24,38 @@ from prolate.estimators.regression.weighted import Weighted
 from prolate.estimators.shares import one_row_noise
 from prolate.queries import Query
 
-__all__ = ["BeyondTheCut", "slopes_together"]
+__all__ = ["BeyondTheCut", "Plan", "slopes_together"]
 
 # Parts of the weighted rows' share: for both tails of what a line leaves (wanted noise, over the
 # rows, and largest part), and for a layer of what is beyond the cut.
 _TAILS, _LAYER = (0.0015, 0.1), 0.35
 _START = 0.3  # part of the weighted rows' share that tells a line of a sample
 _OFF = 0.1  # deviations of the errors by which levels may differ, as skewed ones are cut
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked of the rows for the slopes.
+
+    Attributes
+    ----------
+    radii : list of Radius
+    alpha : float, optional
+        Ridge penalty; then nothing is asked but the radii.
+    again : bool
+        Whether it is asked what the usual radius' line leaves of the target.
+    share, aside : float
+        Of mu**2: for rows that are shortened as a whole, if any, and what is left for the level.
+    seen : bool
+        Whether rows are enough to see what tails of the target are like, and it is cut.
+    """
+
+    radii: list[Radius]
+    alpha: float | None
+    again: bool
+    share: float
+    aside: float
+    seen: bool
 
 
 @dataclass(frozen=True)
@@ -48,30 +73,17 @@ class BeyondTheCut:
 
 
 def slopes_together(
-    curator: Curator,
-    rows: float,
-    place: Found,
-    norms: MeasuredNorms,
-    asked: list[Radius],
-    alpha: float | None,
-    *,
-    again: bool,
-    share: float,
-    aside: float,
-    seen: bool,
+    curator: Curator, rows: float, place: Found, norms: MeasuredNorms, plan: Plan
 ) -> tuple[list[Answer], Slopes, float, BeyondTheCut]:
     """Return what each radius says, the slopes, and where their target was cut nearest.
 
     And what is known of what is beyond the cut.
-
-    A share of mu**2, if any, is for rows that are shortened as a whole, and one is left `aside`.
-    It is `seen` what tails of the target are like, if it is cut and rows are many enough.
     """
-    standard, sample = place.standard, place.sample
+    standard, sample, asked, share = place.standard, place.sample, plan.radii, plan.share
     off = 0.0 if standard.middles is None else _OFF
-    measure = partial(measure_radii, standard=standard, norms=norms, alpha=alpha)
+    measure = partial(measure_radii, standard=standard, norms=norms, alpha=plan.alpha)
     if share == 0.0:
-        answers, _ = measure(curator, rows, asked, again=again, aside=aside)
+        answers, _ = measure(curator, rows, asked, aside=plan.aside if plan.again else None)
         cut = min(answer.target_cut for answer in answers)
         return answers, average(slopes_of(answers), off=off), cut, BeyondTheCut()
     at_once = sample is not curator  # so that all rows are read once
@@ -81,10 +93,11 @@ def slopes_together(
         answers, _ = measure(sample, few, first)
         share *= 1.0 - _START
     else:
-        answers, _ = measure(curator, rows, asked, again=again, aside=aside + share)
-        share = curator.remaining - aside
+        aside = plan.aside + share
+        answers, _ = measure(curator, rows, asked, aside=aside if plan.again else None)
+        share = curator.remaining - plan.aside
     known, tails = average(slopes_of(answers), off=off), None
-    if seen:
+    if plan.seen:
         few = rows * sample.fraction
         wanted, most = _TAILS
         # Not finer: where counts are precise, tails start beyond the cut.
@@ -95,16 +108,7 @@ def slopes_together(
     cut_off, layer = None, _LAYER * share
     beside: list[tuple[Query, float, str]] = [weighted.asked(share)]
     if tails is not None:
-        cut_off = CutOff.of(
-            curator,
-            rows,
-            weighted.query,
-            standard,
-            tails,
-            known,
-            cut=weighted.target_cut,
-            share=layer,
-        )
+        cut_off = CutOff.of(curator, rows, weighted, tails, known, share=layer)
     if cut_off is not None:
         rest = math.nextafter(share - layer, 0.0)
         beside = [weighted.asked(rest), (cut_off.query, layer, "beyond the cut")]
@@ -120,7 +124,7 @@ def slopes_together(
     found = average(several, off=off)
     if cut_off is not None:
         found = cut_off.added(found, told[0], told[1], rows=rows)
-    elif tails is not None and aside == 0.0:  # else the level's own tails tell
+    elif tails is not None and plan.aside == 0.0:  # else the level's own tails tell
         found = less_sure(found, tails.surely_more(weighted.target_cut))
     beyond = BeyondTheCut(told=cut_off is not None, hidden=hidden)
     return answers, found, min([*cuts, weighted.target_cut]), beyond

@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from prolate.curator import Curator, Measurement
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.neighbors import rows_changed
-from prolate.estimators.regression.correction import FARTHER, attenuation, weights
+from prolate.estimators.regression.correction import FAR_CUT, attenuation, possible_radii, weights
 from prolate.estimators.regression.line import read_moments, read_with_constant
-from prolate.estimators.regression.radii import FAR_CUT, longest_length
 from prolate.estimators.regression.slopes import Slopes, weighted_slopes
 from prolate.estimators.regression.standard import WEIGHT, Standard, longest_square
 from prolate.queries import ResidualGram
@@ -120,8 +119,7 @@ class Weighted:
 
     def slopes(self, answer: Measurement) -> Slopes:
         """Return the slopes that its measurement tells."""
-        longest = longest_length(self.norms)
-        whole, _, _ = weights(self.norms, self.radius, longest)
+        whole, _, _ = weights(self.norms, self.radius)
         weight = self.standard.weight(self.radius, self.target_cut)
         slopes = partial(
             weighted_slopes,
@@ -129,7 +127,6 @@ class Weighted:
             radius=self.radius,
             cut=self.target_cut if self.standard.ends is None else math.inf,
             norms=self.norms,
-            longest=longest,
             like=self.known,
         )
         read = self.query, answer.values, answer.std, self.rows * whole, weight
@@ -215,13 +212,13 @@ def _best_radius(
     left : float
         Variance of what is left of the target.
     """
-    longest, k, varies = longest_length(norms), standard.scale.size - 1, standard.varies
+    k, varies = standard.scale.size - 1, standard.varies
     best = (math.inf, float(norms.edges[0]), 1.0)
-    for radius in norms.edges[norms.edges < FARTHER * longest].tolist():
-        _, square, fourth = weights(norms, radius, longest)
+    for radius in possible_radii(norms):
+        _, square, fourth = weights(norms, radius)
         by_noise = noise * longest_square(radius) / (WEIGHT * radius)
         sampling = math.sqrt(left * fourth * varies / k / rows)
-        bias = _BIAS * (attenuation(norms, radius, longest) - 1.0)
+        bias = _BIAS * (attenuation(norms, radius) - 1.0)
         error = (by_noise**2 + sampling**2) / (varies * square / k) ** 2 + bias**2
         best = min(best, (error, radius, sampling / by_noise))
     return best[1:]

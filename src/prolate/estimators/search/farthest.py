@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
+from prolate.estimators.search.half_octaves import OCTAVE_MIDDLE
 from prolate.estimators.search.locate import WITHIN
 from prolate.estimators.search.spread import LARGEST, SMALLEST
 from prolate.estimators.shares import farthest_share, significance
@@ -27,8 +28,8 @@ _OCTAVES, _LEAST_OCTAVES = 40, 12
 _MOST_CELLS = 1 << 24  # of one histogram
 _RUNS = (1, 2, 3, 4)  # octaves that stand out together
 # Probability that noise alone makes any stand out: of one look, or of many precise ones.
-_LOST, _LOST_OF_MANY = 1e-4, 1e-6
-_LOST_RELATIVE = 1.0  # the same, a loose bound, of rare values that are else guessed as dearly
+_ACCIDENT, _ACCIDENT_OF_MANY = 1e-4, 1e-6
+_ACCIDENT_RELATIVE = 1.0  # the same, a loose bound, of rare values that are else guessed as dearly
 _LOOKS, _MOST_LOOKS = 3, 12  # at most: those that find nothing new, and all
 # The most for columns in units of their own, which hide those in smaller ones; and what all looks
 # but the first may cost.
@@ -39,7 +40,7 @@ _FAR = 1  # octaves beyond a spread: what is nearer is the bulk
 _DOUBT, _FARTHER = 0.3, 3  # the same, so many octaves out, of what is looked at again
 _NEXT, _MOST_NEXT = 3.5, 6  # standard deviations of what such octaves hold; how many
 _ABOVE = 6  # octaves above the common size of rare values that are told apart
-_MIDDLE, _END = 1.4, 2.0  # of an octave, over where it begins
+_END = 2.0  # of an octave, over where it begins
 
 
 def with_farthest(
@@ -82,7 +83,7 @@ def with_farthest(
         total += counts[:, _FAR:]
         looks += 1.0
         mean, noise = total / looks[:, np.newaxis], std / np.sqrt(looks)
-        seen = octaves_standing_out(mean, noise, lost=_LOST_OF_MANY if many else _LOST)
+        seen = octaves_standing_out(mean, noise, accident=_ACCIDENT_OF_MANY if many else _ACCIDENT)
         far = np.where(np.arange(_FAR, octaves) < _FARTHER, False, seen)
         if far.any() and not many:
             again, _ = _look(view, fewest, center, 1.0 / spread, label, of=of)
@@ -137,18 +138,18 @@ def own_steps(
     step, left, spread = step.copy(), step > 0.0, np.zeros(step.size)
     octaves = _octaves(center.size)
     unit = max(np.exp2(np.ceil(np.log2(step.max())) + _ABOVE - octaves), SMALLEST)
-    middle = _MIDDLE * unit * np.exp2(np.arange(octaves))
+    middle = OCTAVE_MIDDLE * unit * np.exp2(np.arange(octaves))
     outside = middle > WITHIN * half[:, np.newaxis]
     several = bool(np.count_nonzero(step) > 1)  # which nothing else tells apart
     least = view.remaining - _MOST_SPENT
     for look in range(_MOST_LOOKS_RELATIVE if relative else _LOOKS):
         if look >= _LOOKS and view.remaining < least:
             break
-        lost = _LOST_RELATIVE if relative and look < _LOOKS else _LOST
+        accident = _ACCIDENT_RELATIVE if relative and look < _LOOKS else _ACCIDENT
         gain = np.where(left, 1.0 / unit, 0.0)
         label = "farthest rare columns"
         counts, std = _look(view, rows, center, gain, label, precisely=several)
-        seen = octaves_standing_out(np.where(outside, counts, 0.0), std, lost=lost)
+        seen = octaves_standing_out(np.where(outside, counts, 0.0), std, accident=accident)
         held = np.where(seen & outside, np.maximum(counts, 0.0), 0.0)
         new = left & held.any(axis=1)
         held = _with_next(held, np.where(outside, counts, 0.0), std)
@@ -201,13 +202,13 @@ def _octaves(columns: int) -> int:
     return min(max(_MOST_CELLS // columns, _LEAST_OCTAVES), _OCTAVES)
 
 
-def octaves_standing_out(counts: Floats, noise: Floats, *, lost: float = _LOST) -> Bools:
+def octaves_standing_out(counts: Floats, noise: Floats, *, accident: float = _ACCIDENT) -> Bools:
     """Return which octaves of which columns stand out of the noise, alone or in a run.
 
     Of a run, none may stand out in a shorter one: its neighbors are likely noise.
     """
     seen = np.zeros(counts.shape, dtype=np.bool_)
-    limit = significance(counts.size * len(_RUNS), lost) * noise[:, np.newaxis]
+    limit = significance(counts.size * len(_RUNS), accident) * noise[:, np.newaxis]
     steps = np.zeros((counts.shape[0], counts.shape[1] + 1))
     np.cumsum(counts, axis=1, out=steps[:, 1:])
     for run in _RUNS:

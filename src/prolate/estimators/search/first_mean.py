@@ -16,6 +16,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.expected import Expected, expect
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms, safe_cell
+from prolate.estimators.search.rare import RareValues
 from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
 
@@ -109,13 +110,14 @@ def first_mean(
     spread: Floats,
     *,
     bulk: Floats,
-    step: Floats,
-    apart: float,
+    rare: RareValues,
     side: Floats | None,
-    several: bool,
     share: float,
 ) -> FirstMean:
-    """Return a first mean, scaled by `spread`, for a share of mu**2."""
+    """Return a first mean, scaled by `spread`, for a share of mu**2.
+
+    `bulk` and `side` are as of `FirstMean`.
+    """
     index = np.arange(bulk.size) if side is None else np.flatnonzero(~np.isnan(bulk))
     view, middle, scale = view_of(curator, index), center[index], spread[index]
     norms, expected, share = measure_lengths(
@@ -137,7 +139,9 @@ def first_mean(
     kept = rows * factor
     value, noise = center.copy(), spread.copy()
     value[index], noise[index] = middle + total / kept, std / kept
-    return FirstMean(value, noise, bulk, step, side, apart, several, lost=1.0 - factor)
+    return FirstMean(
+        value, noise, bulk, rare.step, side, rare.spread, rare.mixed, lost=1.0 - factor
+    )
 
 
 def view_of(curator: Searcher, index: Integers) -> Measurer:

@@ -89,7 +89,7 @@ def learn_shape(
         # What is not there shows no single value.
         said = () if interval.absent.all() else shape.warnings
         shape = replace(shape, absent=interval.absent, warnings=(*said, MISSING))
-    return table, replace(shape, part=interval.part)
+    return table, replace(shape, part=interval.part, lost=lost_columns(interval))
 
 
 def _are_coarse(sample: Searcher, rows: float, shares: Shares) -> bool:
@@ -131,8 +131,7 @@ def _with_given(
             sample, few, interval.center, interval.half / SCALES, share=shares.center
         )
         off = roughness_of(noise, scale)
-        lost = lost_columns(interval)
-        return Shape(rows, sample, middle, scale, off, warnings, center_noise=noise, lost=lost)
+        return Shape(rows, sample, middle, scale, off, warnings, center_noise=noise)
     center = interval.center
     spread = _scale_around(sample, few, interval, share=shares.scale)
     spread = np.clip(spread, SMALLEST, LARGEST)
@@ -144,8 +143,7 @@ def _with_given(
         )
         heavy = heavy_columns(raised / spread, reach / raised, wide=wide & ~floored)
         spread = raised
-    lost = lost_columns(interval)
-    return Shape(rows, sample, center, spread, _GIVEN, warnings, heavy=heavy, lost=lost)
+    return Shape(rows, sample, center, spread, _GIVEN, warnings, heavy=heavy)
 
 
 def _scale_around(sample: Searcher, rows: float, interval: Interval, *, share: float) -> Floats:

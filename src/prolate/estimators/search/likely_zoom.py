@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.search.likely_runs import LikelyRuns, likely_runs
-from prolate.estimators.search.windows import BITS, Windows
+from prolate.estimators.search.windows import BITS, Start, Windows
 from prolate.queries import Histogram, LinearGrid
 
 __all__ = ["NOISIEST", "NOISY", "LikelyZoom", "zoom_likely"]
@@ -47,29 +47,24 @@ _SIGN, _COARSER = 2.0, 0.8  # evidence of rows apart that counts, and what is le
 def zoom_likely(
     curator: Searcher,
     rows: float,
-    lower: Floats,
-    upper: Floats,
+    start: Start,
     *,
-    bounded: tuple[Bools, Bools],
     share: float,
     most_levels: int | None = None,
 ) -> LikelyZoom:
-    """Return windows around columns' bulk that began as `lower` to `upper`.
+    """Return windows around columns' bulk.
 
     Parameters
     ----------
     curator : Searcher
     rows : float
         Number of rows, or a private estimate of it.
-    lower, upper : float64 arrays of shape (d,)
-        The first windows.
-    bounded : pair of bool arrays of shape (d,)
-        Whether no value is below, or above.
+    start : Start
     share : float
         Share of mu**2 for a histogram of all columns.
     most_levels : int, optional
     """
-    zoom = LikelyZoom(lower, upper, rows, bounded=bounded)
+    zoom = LikelyZoom(start, rows)
     least = curator.remaining - _MOST_SPENT
     for level in range(_LEVELS if most_levels is None else min(_LEVELS, most_levels)):
         left = np.flatnonzero(~zoom.done)
@@ -130,10 +125,8 @@ class LikelyZoom(Windows):
         Which of the columns that are not done have many cells next.
     """
 
-    def __init__(
-        self, lower: Floats, upper: Floats, rows: float, *, bounded: tuple[Bools, Bools]
-    ) -> None:
-        super().__init__(lower, upper, rows, bounded=bounded)
+    def __init__(self, start: Start, rows: float) -> None:
+        super().__init__(start, rows)
         self._least = self.half * 2.0**-BITS
         self._looks = 0
         free = np.flatnonzero(~self._bounded.any(axis=1) & ~self.narrow)

@@ -22,9 +22,9 @@ from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.present import find_present, present_view
 from prolate.estimators.search.likely_zoom import NOISIEST, NOISY, zoom_likely
 from prolate.estimators.search.magnitudes import find_magnitudes
-from prolate.estimators.search.windows import Windows
+from prolate.estimators.search.windows import Start, Windows
 from prolate.estimators.search.zoom import Zoom, zoom_clearly
-from prolate.estimators.shares import present_location
+from prolate.estimators.shares import ACCIDENT, present_location
 
 __all__ = ["SCALES", "WITHIN", "Interval", "locate", "lost_columns"]
 
@@ -40,7 +40,6 @@ WITHIN = 8.0
 
 _AGAIN = 0.2  # of what remains, at most, for columns whose first window was too wide
 _WIDER = 4.0  # times where many values surely are
-_LOST = 1e-6  # probability that noise alone makes any cell or run stand out
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +100,7 @@ def locate(
     magnitude_share: float,
     share: float,
     most_levels: int | None = None,
-    lost: float = _LOST,
+    accident: float = ACCIDENT,
     each: bool = True,
 ) -> Interval:
     """Find each column's center and bulk.
@@ -117,7 +116,7 @@ def locate(
         Shares of mu**2 for `find_magnitudes` and for each histogram.
     most_levels : int, optional
         At most so many histograms.
-    lost : float
+    accident : float
         Probability that noise alone makes any run of cells stand out.
     each : bool
         As of `find_magnitudes`.
@@ -148,29 +147,22 @@ def locate(
     lower, upper = np.where(absent, nowhere, lower), np.where(absent, nowhere, upper)
     present = present_view(curator, rows, part)
     missing = part, absent if absent.any() else None
-    bounded = (lower == bounds[0], upper == bounds[1])
+    start = Start(lower, upper, bounds, widest)
     least = 1.0 if part is None else float(part.min())
     share = present_location(curator, share, least)
     noise = math.sqrt(rows_changed(curator.neighbors) * d) / (curator.mu_of(share) * least)
     windows: Windows
     if NOISY * rows < noise < NOISIEST * rows:
-        windows = zoom_likely(
-            present, rows, lower, upper, bounded=bounded, share=share, most_levels=most_levels
-        )
+        windows = zoom_likely(present, rows, start, share=share, most_levels=most_levels)
     else:
-        look = partial(zoom_clearly, present, rows, share=share, noise=noise, lost=lost)
+        look = partial(zoom_clearly, present, rows, share=share, noise=noise, accident=accident)
         most = math.inf if most_levels is None else most_levels
-        every = np.arange(d)
-        windows = zoom = look(every, lower, upper, bounded=bounded, widest=widest, most_levels=most)
+        windows = zoom = look(np.arange(d), start, most_levels=most)
         missed = np.flatnonzero(_missed(zoom, sure) & ~constant)
         most = _AGAIN * curator.remaining * d / (share * max(missed.size, 1))
         if missed.size and most >= 1.0 and most_levels is None:
-            near = np.maximum(lower, -sure), np.minimum(upper, sure)
-            bounded = near[0] == bounds[0], near[1] == bounds[1]
-            zoom.take(
-                missed,
-                look(missed, *near, bounded=bounded, widest=(lower, upper), most_levels=most),
-            )
+            near = start.nearer(sure).of(missed)
+            zoom.take(missed, look(missed, near, most_levels=most))
     seen = windows.least_spread
     return Interval(windows.center, windows.half, windows.narrow, found, farthest, seen, *missing)
 

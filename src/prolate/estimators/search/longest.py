@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
+from prolate.estimators.search.half_octaves import OCTAVE_MIDDLE
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import farthest_share, long_share, significance
 from prolate.queries import FarthestHistogram, NormHistogram
@@ -24,14 +25,13 @@ Floats = NDArray[np.float64]
 ALONE = 0.5
 """Part of the norm that rows are beyond: what a column alone makes them long by."""
 
-_LOST = 1e-3  # probability that noise alone makes any column stand out
+_ACCIDENT = 1e-3  # probability that noise alone makes any column stand out
 _NOISE = 0.3  # of a count in a column, over the rows that are long by it
 _OCTAVES = 40  # that its values may be in
 _FARTHEST = LARGEST / 2.0  # where they begin, at most
 _LOOKS, _SURE = 12, 0.8  # at these: at most, or until it is in three of them with this probability
 _VAGUE = 0.3  # of the part, that a count may differ by, as values are in several octaves
 _DEAR, _LEFT = 0.015, 0.85  # parts of the budget: for one count, at most, and left for others
-_MIDDLE = 1.4  # of an octave, over where it begins
 _MOST = 3  # columns
 
 
@@ -60,7 +60,7 @@ def longest_columns(
     share = farthest_share(view, rows, of=part)
     query = FarthestHistogram(center, 1.0 / beyond, 1)
     votes = view.measure(query, share=share, label="longest columns")
-    limit = np.broadcast_to(significance(center.size, _LOST) * votes.noise, center.shape)
+    limit = np.broadcast_to(significance(center.size, _ACCIDENT) * votes.noise, center.shape)
     for column in np.argsort(-votes.values)[:_MOST]:
         if votes.values[column] <= limit[column] or view.remaining < _LEFT * before:
             break
@@ -96,4 +96,4 @@ def _size(
         farther = np.where(octaves >= middle, part, 0.0)
         doubt = (found.std / rows) ** 2 + (_VAGUE * part) ** 2
         log -= 0.5 * (found.values[1] / rows - farther) ** 2 / doubt
-    return float(_MIDDLE * least * 2.0**middle)
+    return float(OCTAVE_MIDDLE * least * 2.0**middle)

@@ -17,17 +17,32 @@ from numpy.typing import NDArray
 
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.estimate import FoundMean
-from prolate.estimators.lengths.interval import FAR, Clipped, IntervalPlan, clipped_to_interval
+from prolate.estimators.lengths.interval import (
+    FAR,
+    MOST_AGAIN,
+    NO_MEAN,
+    Clipped,
+    IntervalPlan,
+    clipped_to_interval,
+)
 from prolate.estimators.lengths.likely_shapes import STEPS, few_values
+from prolate.estimators.lengths.one_column import OneColumn
 from prolate.estimators.lengths.side_tail import SideTail, fit_tail
-from prolate.estimators.lengths.sides import counted_again, few_share
+from prolate.estimators.lengths.sides import Sides, counted_again, few_share
 from prolate.estimators.neighbors import radii_apart, rows_changed
 from prolate.estimators.search.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.search.locate import Interval
 from prolate.estimators.shares import length_share, significance
 from prolate.queries import ClippedSum, EdgesGrid, Histogram, NormHistogram
 
-__all__ = ["RareColumn", "gap_of_one", "rare_column", "rare_column_mean", "rare_column_variance"]
+__all__ = [
+    "RareColumn",
+    "RareVariance",
+    "gap_of_one",
+    "rare_column",
+    "rare_column_mean",
+    "rare_column_variance",
+]
 
 Floats = NDArray[np.float64]
 
@@ -35,8 +50,6 @@ _BELOW, _ABOVE, _MOST = 1, 2, 24  # octaves around those where values are seen; 
 _FEW = 100.0  # times the noise of a count
 _NEAREST, _APART, _GAPS = 16.0, 4, 10  # where gaps may begin: spreads, octaves apart, how many
 _PRESENT = 0.05  # of the rows, at least
-_LEAST = 0.1  # of a mean square: part that is no mean
-_AGAIN = 0.5  # of what is left, at most, for sides that are counted again
 _SMALLEST = 1e-290  # of a square: those of values within narrow bounds may be no floats
 
 
@@ -71,6 +84,27 @@ class RareColumn:
     def square(self) -> float:
         """About their mean squared deviation from the bulk."""
         return (self.low.square + self.high.square) / self.present
+
+
+@dataclass(frozen=True, eq=False)
+class RareVariance:
+    """The variance of such a column.
+
+    Attributes
+    ----------
+    value, noise_std, clipping_std : float64 arrays of shape (1,)
+        With its noise, and what clipping may have taken.
+    stretch : float
+        Of the sampling error, at most, over the variance.
+    details : dict
+        Whatever else was found, ready for JSON.
+    """
+
+    value: Floats
+    noise_std: Floats
+    clipping_std: Floats
+    stretch: float
+    details: dict[str, Any]
 
 
 def gap_of_one(view: Searcher, rows: float, center: Floats, spread: Floats) -> float:
@@ -124,7 +158,7 @@ def rare_column(
     else:
         ends, inside = np.append(0.0, edges), np.zeros(1)
 
-        def fitted(values: Floats, noise: float, *, again: bool) -> tuple[SideTail, SideTail]:
+        def fitted(values: Floats, noise: float, *, again: bool) -> Sides:
             sides = values[: edges.size][::-1], values[edges.size + 1 :]
             low, high = (
                 fit_tail(
@@ -135,12 +169,14 @@ def rare_column(
             return low, high
 
         tails = fitted(sides.values, noise, again=False)
-        planned = IntervalPlan.of(curator, *tails, rows=rows, share=curator.remaining)
+        column = OneColumn(curator, rows, interval.center, np.ones(1))
+        planned = IntervalPlan.of(column, tails, share=curator.remaining)
         both = np.cumsum(counts[0] + counts[1])
         usual = float(edges[int(np.argmax(both >= 0.5 * both[-1]))])
         if max(planned.left, planned.right) > FAR * usual:
-            most = _AGAIN * curator.remaining
-            tails = fitted(*counted_again(curator, grid, sides, share=share, most=most), again=True)
+            most = MOST_AGAIN * curator.remaining
+            again = counted_again(curator, grid, sides.values, noise, share=share, most=most)
+            tails = fitted(*again, again=True)
     bulk, rooms = bulk_reach(interval), (np.inf, np.inf)
     if curator.bounds is not None:
         lower, upper = curator.bounds
@@ -166,12 +202,8 @@ def _together(found: Seen, edges: Floats) -> tuple[Floats, Floats, float]:
 
 def _mean(curator: Measurer, column: RareColumn, *, share: float) -> Clipped:
     return clipped_to_interval(
-        curator,
-        column.center,
-        np.ones(1),
-        column.low,
-        column.high,
-        rows=column.rows,
+        OneColumn(curator, column.rows, column.center, np.ones(1)),
+        (column.low, column.high),
         missing=column.mean,
         share=share,
     )
@@ -184,7 +216,7 @@ def rare_column_mean(curator: Measurer, column: RareColumn, spread: Floats) -> F
     """
     found = _mean(curator, column, share=curator.remaining)
     off = float(found.value[0] - column.center[0])
-    std = np.sqrt(max(column.square - off**2, _LEAST * column.square))
+    std = np.sqrt(max(column.square - off**2, NO_MEAN * column.square))
     return FoundMean(
         found.value,
         found.noise_std,
@@ -197,8 +229,8 @@ def rare_column_mean(curator: Measurer, column: RareColumn, spread: Floats) -> F
 
 def rare_column_variance(
     curator: Measurer, column: RareColumn, *, mean_share: float
-) -> tuple[Floats, Floats, Floats, dict[str, Any]]:
-    """Return the variance, its noise, what clipping may take, and what was found.
+) -> RareVariance:
+    """Return the variance.
 
     The mean squared deviation from the bulk, less the squared deviation of the mean, which a
     part of the budget is for. Squares are all on one side, and so is what they lose, which is
@@ -233,13 +265,15 @@ def rare_column_variance(
     off = mean.value - column.center
     noise_std = np.hypot(query.unit * measured.std / rows, 2.0 * off * mean.noise_std)
     clipping = np.sqrt(doubt[best]) + 2.0 * np.abs(off) * mean.doubt
-    usual = max(float(square[0]), _LEAST * column.square, _SMALLEST)
+    # Fourth powers are at most the square of the radius times squares.
+    stretch = float(reach[best]) / math.sqrt(
+        max(float(square[0]), NO_MEAN * column.square, _SMALLEST)
+    )
     details = {
         "radius": float(reach[best] ** 2),
         "clipped_fraction": float(sum(side.beyond[-m:][best] for side in sides)),
         "mean": mean.value.tolist(),
-        # Fourth powers are at most the square of the radius times squares.
-        "stretch": float(reach[best]) / math.sqrt(usual),
     }
     clipping = clipping + 2.0 * guessed[best] * reach[best]
-    return square - off**2 + mean.noise_std**2, noise_std, clipping, details
+    value = square - off**2 + mean.noise_std**2
+    return RareVariance(value, noise_std, clipping, stretch, details)

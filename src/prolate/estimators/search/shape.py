@@ -12,7 +12,6 @@ from prolate.curator import Searcher
 from prolate.errors import listed
 from prolate.estimators.search.first_mean import FirstMean
 from prolate.estimators.search.rare_column import RareColumn
-from prolate.estimators.shares import LOST
 
 __all__ = ["Shape"]
 
@@ -58,7 +57,7 @@ class Shape:
     absent : bool array of shape (d,), optional
         Which columns have as good as no values, if any have.
     lost : bool array of shape (d,), optional
-        Which columns were not found, if others were.
+        Of which columns it is not known how large their values are, if of any.
     rough : bool
         Whether the tails of a single column cannot be seen.
     """
@@ -88,7 +87,7 @@ class Shape:
     @property
     def unknown(self) -> NDArray[np.bool_]:
         """Columns of which nothing is known: what is said of them is infinitely unsure."""
-        unknown = np.full(self.center.size, LOST in self.warnings)
+        unknown = np.zeros(self.center.size, dtype=np.bool_)
         for columns in (self.absent, self.lost):
             unknown = unknown if columns is None else unknown | columns
         return unknown

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
+from prolate.estimators.search.half_octaves import CANDIDATES, HalfOctaves, even_half_octave
 from prolate.estimators.search.locate import SCALES, WITHIN, Interval
 from prolate.estimators.search.pooling import pooled_pieces
 from prolate.estimators.shares import significance
-from prolate.queries import Histogram, MagnitudeGrid
+from prolate.queries import Histogram
 
 __all__ = ["LARGEST", "NARROWEST", "SMALLEST", "half_normal_fit", "measure_scale"]
 
@@ -27,10 +28,8 @@ SMALLEST, LARGEST = 1e-140, 1e140
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_HALVES = 51  # a magnitude's bit pattern >> 51 is its half octave
 _BELOW, _CELLS = 24, 64  # half octaves below an interval's half-width, and in all
 _RARE_BELOW, _RARE_CELLS = 152, 160  # the same where columns are narrow, below `reach`
-_CANDIDATES = 8  # scales tried per octave
 _NARROWER, _WIDER = 4.0, 3.0  # octaves that a scale may be from what its interval says
 NARROWEST = 11.0
 """The most octaves that a scale is looked for below what its interval says."""
@@ -75,25 +74,19 @@ def measure_scale(
     """
     d, rows = curator.dimension, max(rows, 1.0)
     cells = _RARE_CELLS if interval.narrow.any() else _CELLS
-    first = _first_cells(interval, reach)
-    grid = MagnitudeGrid(interval.center, first, cells, _HALVES)
+    halves = HalfOctaves(_first_cells(interval, reach), cells)
+    grid = halves.grid(interval.center)
     measured = curator.measure(Histogram(grid), share=share, label="scale")
     counts, noise = measured.values.reshape(d, cells), measured.std
-
-    # Cell edges in units of 2**e_j, the same for every column.
-    index = np.arange(cells + 1)
-    edges = np.where(index % 2 == 0, 1.0, 1.5) * 2.0 ** (index // 2)
-    edges[0] = 0.0
-    unit = np.ascontiguousarray(first << _HALVES).view(np.float64)
+    unit, edges, scales = halves.unit, halves.edges, halves.scales
 
     # The bulk.
-    scales = 2.0 ** (np.arange(_CANDIDATES * (cells // 2 - 2)) / _CANDIDATES)
     bulk = np.ones(d)
     wide = np.flatnonzero(~interval.narrow)
     if wide.size:
         guess = interval.half[wide] / SCALES / unit[wide]
-        window = round(_CANDIDATES * (_WIDER + narrower)) + 1
-        start = np.ceil(_CANDIDATES * (np.log2(guess) - narrower)).astype(np.int64)
+        window = round(CANDIDATES * (_WIDER + narrower)) + 1
+        start = np.ceil(CANDIDATES * (np.log2(guess) - narrower)).astype(np.int64)
         start = np.clip(start, 0, scales.size - window)
 
         def tried(some: Integers) -> Integers:
@@ -102,8 +95,7 @@ def measure_scale(
         def fit(some: Integers) -> Floats:
             return half_normal_fit(counts[wide[some]], noise, rows, edges, scales, tried(some))
 
-        offset = (first[wide] // 2) * _CANDIDATES + start  # first counts half octaves
-        for some, posterior in pooled_pieces(fit, offset, width=_PRIOR_WIDTH):
+        for some, posterior in pooled_pieces(fit, halves.offset[wide] + start, width=_PRIOR_WIDTH):
             bulk[wide[some]] = np.sum(posterior * scales[tried(some)], axis=1)
 
     scale = np.empty(d)
@@ -158,11 +150,10 @@ def _with_tail(
 
 
 def _first_cells(interval: Interval, reach: float | Floats) -> Integers:
-    """Return an even first half octave for every column, so that all are cut at one mantissa."""
+    """Return an even first half octave for every column."""
     top = np.where(interval.narrow, reach, interval.half)
     below = np.where(interval.narrow, _RARE_BELOW, _BELOW)
-    pattern = (np.ascontiguousarray(top).view(np.int64) >> (_HALVES + 1)) << 1
-    return np.asarray(np.maximum(pattern - below, 2))
+    return np.asarray(np.maximum(even_half_octave(top) - below, 2))
 
 
 def half_normal_fit(

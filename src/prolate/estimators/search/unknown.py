@@ -20,7 +20,7 @@ from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.farthest import with_farthest
 from prolate.estimators.search.first_mean import are_mostly, first_mean
 from prolate.estimators.search.floor import with_far_values
-from prolate.estimators.search.locate import SCALES, Interval, lost_columns
+from prolate.estimators.search.locate import SCALES, Interval
 from prolate.estimators.search.rare import (
     RareValues,
     common_side,
@@ -33,7 +33,7 @@ from prolate.estimators.search.rare import (
 from prolate.estimators.search.rare_column import RareColumn, gap_of_one, rare_column
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.spread import LARGEST, SMALLEST, measure_scale
-from prolate.estimators.shares import LOST, Shares
+from prolate.estimators.shares import Shares
 from prolate.estimators.shrink import shrink
 
 __all__ = ["search_columns"]
@@ -141,7 +141,6 @@ def search_columns(
         constant=constant,
         hidden=hidden,
         heavy=heavy,
-        lost=lost_columns(interval),
     )
     if not step.any():
         return replace(shape, center_noise=center_noise)
@@ -179,7 +178,7 @@ def _search_one(
         return Shape(rows, sample, found.mean, spread, 0.0, warnings, rare=found)
     spread = np.clip(spread, SMALLEST, LARGEST)
     hidden = min(found / max(rows, 1.0), 1.0)
-    if not warnings or (interval.doubt is not None and LOST not in warnings):
+    if not warnings or (interval.doubt is not None and np.any(interval.found)):
         warnings = (*warnings, _ALONE.format(100.0 * hidden))
     shape = Shape(rows, sample, interval.center, spread, 0.0, warnings)
     return replace(shape, constant=interval.narrow, hidden=hidden)
@@ -261,10 +260,8 @@ def _with_first_mean(
         shape.center,
         shape.spread,
         bulk=bulk,
-        step=step,
-        apart=values.spread,
+        rare=values,
         side=side,
-        several=values.mixed,
         share=share,
     )
     away = np.zeros(step.size)

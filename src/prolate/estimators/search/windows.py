@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.estimators.search.magnitudes import TINY
 from prolate.queries import LinearGrid
 
-__all__ = ["AT_BOUND", "BITS", "Windows"]
+__all__ = ["AT_BOUND", "BITS", "Start", "Windows"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -21,17 +23,51 @@ BITS = 27
 """Of zoom, in usual looks: centers up to a few million spreads away are found."""
 
 
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where the looks begin.
+
+    Attributes
+    ----------
+    lower, upper : float64 arrays of shape (d,)
+        The first windows.
+    bounds : pair of float64 arrays of shape (d,)
+        Public bounds, infinite where there are none.
+    widest : pair of float64 arrays of shape (d,), optional
+        Windows for columns whose first does not hold the bulk; the first by default.
+    """
+
+    lower: Floats
+    upper: Floats
+    bounds: tuple[Floats, Floats]
+    widest: tuple[Floats, Floats] | None = None
+
+    @property
+    def bounded(self) -> Bools:
+        """Whether no value is below, or above: of shape (d, 2)."""
+        return np.stack([self.lower == self.bounds[0], self.upper == self.bounds[1]], axis=1)
+
+    def nearer(self, most: Floats) -> Start:
+        """Return that of windows which end at most so far from 0; these are then the widest."""
+        lower, upper = np.maximum(self.lower, -most), np.minimum(self.upper, most)
+        return replace(self, lower=lower, upper=upper, widest=(self.lower, self.upper))
+
+    def of(self, index: Integers) -> Start:
+        """Return that of some columns."""
+        low, high = self.bounds
+        first, last = self.widest or (self.lower, self.upper)
+        widest = first[index], last[index]
+        return Start(self.lower[index], self.upper[index], (low[index], high[index]), widest)
+
+
 class Windows:
     """The columns' windows, and what was seen in them.
 
     Parameters
     ----------
-    lower, upper : float64 arrays of shape (d,)
-        The first windows.
+    start : Start
     rows : float
         Number of rows, or a private estimate of it.
-    bounded : pair of bool arrays of shape (d,)
-        Whether no value is below, or above.
 
     Attributes
     ----------
@@ -43,10 +79,9 @@ class Windows:
         Which columns need no further look.
     """
 
-    def __init__(
-        self, lower: Floats, upper: Floats, rows: float, *, bounded: tuple[Bools, Bools]
-    ) -> None:
-        self._rows, self._bounded = max(rows, 1.0), np.stack(bounded, axis=1)
+    def __init__(self, start: Start, rows: float) -> None:
+        lower, upper = start.lower, start.upper
+        self._rows, self._bounded = max(rows, 1.0), start.bounded
         self.center = 0.5 * lower + 0.5 * upper
         self.half = np.maximum(0.5 * upper - 0.5 * lower, TINY)
         self.narrow = self.half <= 4.0 * TINY

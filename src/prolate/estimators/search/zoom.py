@@ -22,7 +22,7 @@ from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.search.magnitudes import BULK
 from prolate.estimators.search.tight import DEEPEST, find_tight, maybe_tight
-from prolate.estimators.search.windows import AT_BOUND, BITS, Windows
+from prolate.estimators.search.windows import AT_BOUND, BITS, Start, Windows
 from prolate.estimators.shares import significance
 from prolate.queries import Histogram, LinearGrid
 
@@ -56,26 +56,23 @@ def zoom_clearly(
     curator: Searcher,
     rows: float,
     columns: Integers,
-    lower: Floats,
-    upper: Floats,
+    start: Start,
     *,
-    bounded: tuple[Bools, Bools],
-    widest: tuple[Floats, Floats],
     share: float,
     noise: float,
-    lost: float,
+    accident: float,
     most_levels: float,
 ) -> Zoom:
-    """Return windows around the bulk of some columns that began as `lower` to `upper`.
+    """Return windows around the bulk of some columns.
 
     Parameters
     ----------
     curator : Searcher
-    rows, lost
+    rows, accident
         As of `Zoom`.
     columns : int64 array
-    lower, upper, bounded, widest
-        As of `Zoom`, of all columns.
+    start : Start
+        Of these columns.
     share : float
         Share of mu**2 for a histogram of all columns.
     noise : float
@@ -84,17 +81,9 @@ def zoom_clearly(
         At most so many histograms.
     """
     d = curator.dimension
-    clear = (BULK * rows / (noise * significance(d * 1000, lost))) ** 2  # cells of a clear run
+    clear = (BULK * rows / (noise * significance(d * 1000, accident))) ** 2  # cells of a clear run
     cells = int(min(max(12, 8 * clear), _CELLS, _MOST_CELLS // d))
-    zoom = Zoom(
-        lower[columns],
-        upper[columns],
-        rows,
-        enough=min(ENOUGH, max(2, round(_RUN * clear))),
-        lost=lost,
-        bounded=(bounded[0][columns], bounded[1][columns]),
-        widest=(widest[0][columns], widest[1][columns]),
-    )
+    zoom = Zoom(start, rows, enough=min(ENOUGH, max(2, round(_RUN * clear))), accident=accident)
     usual, deepest = (math.ceil(bits / math.log2(cells / 3)) for bits in (BITS, DEEPEST))
     tight = np.zeros(columns.size, dtype=np.bool_)
     for level in range(int(min(deepest, most_levels))):
@@ -126,33 +115,21 @@ class Zoom(Windows):
 
     Parameters
     ----------
-    lower, upper, rows, bounded
+    start, rows
         As of `Windows`.
-    widest : pair of float64 arrays of shape (d,)
-        Windows for columns whose first does not hold the bulk: from, to.
     enough : int
         Cells in a run that is resolved.
-    lost : float
+    accident : float
         Probability that noise alone makes any run of cells stand out.
     """
 
-    def __init__(
-        self,
-        lower: Floats,
-        upper: Floats,
-        rows: float,
-        *,
-        enough: int,
-        lost: float,
-        bounded: tuple[Bools, Bools],
-        widest: tuple[Floats, Floats],
-    ) -> None:
-        super().__init__(lower, upper, rows, bounded=bounded)
-        self._enough, self._lost, self._first = enough, lost, True
+    def __init__(self, start: Start, rows: float, *, enough: int, accident: float) -> None:
+        super().__init__(start, rows)
+        self._enough, self._accident, self._first = enough, accident, True
         d = self.center.size
         self._sharp, self._single = np.zeros((2, d), dtype=np.bool_)
         self._highest = np.zeros(d)  # counts of the highest cells of the look before
-        first, last = widest
+        first, last = start.widest or (start.lower, start.upper)
         self._sound = np.stack([0.5 * first + 0.5 * last, 0.5 * last - 0.5 * first])
         self._sound[1] *= 1.0 + AT_BOUND
         self._part, self._away = np.zeros((2, d))
@@ -173,11 +150,11 @@ class Zoom(Windows):
         self._see_outside(index, outside, noise)
         highest, most = np.argmax(counts, axis=1), counts.max(axis=1)
         bulk = np.where(self.narrow[index], _HALF, BULK)
-        start, length = _shorth(counts, noise, self._rows, bulk, self._lost)
+        start, length = _shorth(counts, noise, self._rows, bulk, self._accident)
         # One that has lost many rows since the look before held two values, if a run holds both.
         fell = self._highest[index] - most > _FALLS * math.sqrt(2.0) * noise
         if fell.any():
-            both = _shorth(counts, noise, self._rows, np.full(index.size, BULK), self._lost)
+            both = _shorth(counts, noise, self._rows, np.full(index.size, BULK), self._accident)
             fell &= both[1] > 0
             start, length = np.where(fell, both, (start, length))
 
@@ -258,7 +235,7 @@ class Zoom(Windows):
 
 
 def _shorth(
-    counts: Floats, noise: float, rows: float, bulk: Floats, lost: float
+    counts: Floats, noise: float, rows: float, bulk: Floats, accident: float
 ) -> tuple[Integers, Integers]:
     """Return the first cell and the length of each column's shortest run; length 0 if none."""
     d, cells = counts.shape
@@ -267,7 +244,7 @@ def _shorth(
     if noise * math.sqrt(cells) < 0.1 * rows:  # some values may be missing
         present = np.clip(steps[:, -1], 0.05 * rows, rows)
     lengths = sorted({round(2 ** (k / 3)) for k in range(int(3 * math.log2(cells)) + 1)})
-    stands_out = significance(d * cells * len(lengths), lost) * noise
+    stands_out = significance(d * cells * len(lengths), accident) * noise
     start = np.zeros(d, dtype=np.int64)
     length = np.zeros(d, dtype=np.int64)
     left, wanted = np.arange(d), bulk * present
