@@ -29,11 +29,11 @@ __all__ = ["CutOff"]
 Floats = NDArray[np.float64]
 
 _LAYER = 0.75  # its width, over the cut
-_MORE, _WRONG = 1.07, 0.15  # times as far as in the layer, features explain what is beyond; doubt
+_MORE, _WRONG = 1.07, 0.3  # times as far as in the layer, features explain what is beyond; doubt
 _MOST = 1.0  # doubt
 _SURE = 30.0  # logarithm of odds
 # Noise over what is told, at most; and most that a cut takes off any tails, in their deviations.
-_TOLD, _HEAVY = 0.4, 0.1
+_TOLD, _HEAVY = 0.15, 0.1
 _WORTH = 0.15  # of the noise of slopes: so much that may be taken is worth asking for
 
 

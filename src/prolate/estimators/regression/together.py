@@ -1,7 +1,8 @@
 """The slopes that all moments of a regression tell together.
 
-Of a Gram matrix for each radius, of rows that are shortened as a whole where the rows pay for it,
-and of a layer of what is beyond the target's cut, where its tails show that this is worth it.
+Of a Gram matrix for each radius; of rows that are shortened as a whole, where the rows pay for it,
+and of how skewed the target's errors are; and of a layer of what is beyond its cut, where its tails
+show that this is worth it.
 """
 
 from __future__ import annotations
@@ -17,18 +18,19 @@ from prolate.estimators.regression.average import average
 from prolate.estimators.regression.cut_off import CutOff
 from prolate.estimators.regression.radii import Radius, choose_radii
 from prolate.estimators.regression.search import Found
+from prolate.estimators.regression.skew import Skew
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.tails import Tails, less_sure
 from prolate.estimators.regression.weighted import Weighted
-from prolate.estimators.shares import one_row_noise
+from prolate.estimators.shares import one_row_noise, share_for
 from prolate.queries import Query
 
 __all__ = ["BeyondTheCut", "Plan", "slopes_together"]
 
-# Parts of the weighted rows' share: for both tails of what a line leaves (wanted noise, over the
-# rows, and largest part), and for a layer of what is beyond the cut.
-_TAILS, _LAYER = (0.0015, 0.1), 0.35
+# Parts of the weighted rows' share: for the skew and for both tails of what a line leaves (wanted
+# noise, over the rows, and largest part), and for a layer of what is beyond the cut.
+_SKEW, _TAILS, _LAYER = (0.003, 0.25), (0.0015, 0.1), 0.35
 _START = 0.3  # part of the weighted rows' share that tells a line of a sample
 _OFF = 0.1  # deviations of the errors by which levels may differ, as skewed ones are cut
 
@@ -96,22 +98,19 @@ def slopes_together(
         aside = plan.aside + share
         answers, _ = measure(curator, rows, asked, aside=aside if plan.again else None)
         share = curator.remaining - plan.aside
-    known, tails = average(slopes_of(answers), off=off), None
-    if plan.seen:
-        few = rows * sample.fraction
-        wanted, most = _TAILS
-        # Not finer: where counts are precise, tails start beyond the cut.
-        part = min((one_row_noise(sample, few, share) / wanted) ** 2, most)
-        tails = Tails.measure(sample, few, standard, known, share=part * share)
-        share = math.nextafter((1.0 - part) * share, 0.0)  # no more than is left, once rounded
+    known, few = average(slopes_of(answers), off=off), rows * sample.fraction
+    skew, tails, share = _counted(sample, few, standard, known, share=share, seen=plan.seen)
     weighted = Weighted.of(curator, rows, standard, norms, known, share=share)
     cut_off, layer = None, _LAYER * share
-    beside: list[tuple[Query, float, str]] = [weighted.asked(share)]
     if tails is not None:
         cut_off = CutOff.of(curator, rows, weighted, tails, known, share=layer)
     if cut_off is not None:
-        rest = math.nextafter(share - layer, 0.0)
-        beside = [weighted.asked(rest), (cut_off.query, layer, "beyond the cut")]
+        rest, skew = math.nextafter(share - layer, 0.0), None
+        beside: list[tuple[Query, float, str]] = [weighted.asked(rest)]
+        beside.append((cut_off.query, layer, "beyond the cut"))
+    else:  # so it is cut where that takes less
+        weighted = Weighted.of(curator, rows, standard, norms, known, share=share, skew=skew)
+        beside = [weighted.asked(share)]
     if at_once:
         answers, told = measure(curator, rows, asked, beside=beside)
     else:
@@ -121,10 +120,33 @@ def slopes_together(
         cut = weighted.target_cut
         several = [tails.beside(one.slopes, one.target_cut, cut) for one in used(answers)]
     several, hidden = weighted.beside(weighted.slopes(told[0]), several)
-    found = average(several, off=off)
+    nearer = [one.target_cut for one in used(answers)]
+    lost = None if skew is None else skew.lost(known, [*nearer, weighted.target_cut])
+    found = average(several, off=off, lost=lost)
     if cut_off is not None:
         found = cut_off.added(found, told[0], told[1], rows=rows)
     elif tails is not None and plan.aside == 0.0:  # else the level's own tails tell
         found = less_sure(found, tails.surely_more(weighted.target_cut))
     beyond = BeyondTheCut(told=cut_off is not None, hidden=hidden)
     return answers, found, min([*cuts, weighted.target_cut]), beyond
+
+
+def _counted(
+    sample: Curator, rows: float, standard: Standard, known: Slopes, *, share: float, seen: bool
+) -> tuple[Skew | None, Tails | None, float]:
+    """Return what counts tell of what slopes leave of a target that is cut, and what is left.
+
+    Of tails only if these are `seen`.
+    """
+    skew, tails = None, None
+    if standard.ends is None:
+        part = share_for(one_row_noise(sample, rows, share), *_SKEW)
+        skew = Skew.measure(sample, rows, standard, known, share=part * share)
+        share = math.nextafter((1.0 - part) * share, 0.0)  # no more than is left, once rounded
+    if seen:
+        wanted, most = _TAILS
+        # Not finer: where counts are precise, tails start beyond the cut.
+        part = min((one_row_noise(sample, rows, share) / wanted) ** 2, most)
+        tails = Tails.measure(sample, rows, standard, known, share=part * share)
+        share = math.nextafter((1.0 - part) * share, 0.0)
+    return skew, tails, share

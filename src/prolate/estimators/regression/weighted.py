@@ -23,6 +23,7 @@ from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.regression.correction import FAR_CUT, attenuation, possible_radii, weights
 from prolate.estimators.regression.line import read_moments, read_with_constant
+from prolate.estimators.regression.skew import Skew
 from prolate.estimators.regression.slopes import Slopes, weighted_slopes
 from prolate.estimators.regression.standard import WEIGHT, Standard, longest_square
 from prolate.queries import ResidualGram
@@ -40,6 +41,8 @@ _LEFT_CUT, _FARTHEST, _BESIDE = 2.0, 4.0, 0.5
 # Of what a flag's slope moved by, beside a start, that the cut may hide still; and more as it moved
 # by nearly the cut.
 _OPEN, _NEAR_CUT, _BEYOND = 1.0, 0.7, 20.0
+# Of what cuts take, that counts as an error: where it is least, noise and half of this are equal.
+_CUT, _POWER = 0.6, 0.45
 _BIAS = 0.02  # part of a radius' attenuation that counts as an error: no target is quite a line
 _LEAST_OFF = 0.01  # of the target's mean, in its deviations
 
@@ -94,8 +97,12 @@ class Weighted:
         known: Slopes,
         *,
         share: float,
+        skew: Skew | None = None,
     ) -> Weighted:
-        """Return what to ask for a share of mu**2, where other slopes are known."""
+        """Return what to ask for a share of mu**2, where other slopes are known.
+
+        The target is cut farther out where it is skewed.
+        """
         if standard.middles is not None:
             known = _drawn(known, standard.variance)
         start, value, left, off = _line(known, drawn=standard.middles is not None)
@@ -105,11 +112,14 @@ class Weighted:
             target_cut = standard.reach_beside(norms.typical, start, value)
         changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
         noise = changed * target_cut / (curator.mu_of(share) * rows)
-        radius, times = _best_radius(norms, standard, rows, noise=noise, left=left)
+        radius, times, error = _best_radius(norms, standard, rows, noise=noise, left=left)
         if whole:
             target_cut = standard.reach_beside(radius, start, value)
         else:
-            target_cut *= min(max(_BESIDE * times, 1.0), _FARTHEST)
+            farther = max(_BESIDE * times, 1.0)
+            if skew is not None:
+                farther = max(farther, (_CUT * skew.taken(known, target_cut) / error) ** _POWER)
+            target_cut *= min(farther, _FARTHEST)
         query = standard.shortened(radius, FAR_CUT, target_cut, start, value)
         return cls(query, standard, rows, norms, known, radius, target_cut, start, value, off)
 
@@ -197,10 +207,10 @@ def _line(known: Slopes, *, drawn: bool) -> tuple[Floats, float, float, float]:
 
 def _best_radius(
     norms: MeasuredNorms, standard: Standard, rows: float, *, noise: float, left: float
-) -> tuple[float, float]:
+) -> tuple[float, float, float]:
     """Return the radius of least error: noise, sampling, and a little for what is no line.
 
-    And how many times as large as the noise the sampling error is.
+    And how many times as large as the noise the sampling error is, and the noise of slopes.
 
     Parameters
     ----------
@@ -213,12 +223,13 @@ def _best_radius(
         Variance of what is left of the target.
     """
     k, varies = standard.scale.size - 1, standard.varies
-    best = (math.inf, float(norms.edges[0]), 1.0)
+    best = (math.inf, float(norms.edges[0]), 1.0, 1.0)
     for radius in possible_radii(norms):
         _, square, fourth = weights(norms, radius)
         by_noise = noise * longest_square(radius) / (WEIGHT * radius)
         sampling = math.sqrt(left * fourth * varies / k / rows)
         bias = _BIAS * (attenuation(norms, radius) - 1.0)
-        error = (by_noise**2 + sampling**2) / (varies * square / k) ** 2 + bias**2
-        best = min(best, (error, radius, sampling / by_noise))
+        size = varies * square / k
+        error = (by_noise**2 + sampling**2) / size**2 + bias**2
+        best = min(best, (error, radius, sampling / by_noise, by_noise / size))
     return best[1:]
