@@ -27,6 +27,7 @@ from prolate.estimators.portion import Portion
 from prolate.estimators.rotation import find_rotation, turned_mean
 from prolate.estimators.search.apart import are_heavy, heavy_portion, ruling_portion, with_shape
 from prolate.estimators.search.flags import part_of_flags
+from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.within_bounds import mean_within
@@ -162,14 +163,28 @@ def _of_kinds(case: Case) -> Estimate | None:
     division = find_kinds(case.table, shape, norm)
     if division is None:
         return None
-    ends, part = division.ends_apart, division.part
-    others = np.setdiff1d(np.arange(shape.spread.size), ends.index)
-    portion = case.part(ends.index, part * case.table.remaining if others.size else 1.0)
-    known = replace(shape.of(ends.index), sample=portion.sampled())
-    found = [(ends.index, stated(known, mean_between_ends(portion, known, ends, norm)))]
+    left, ends, found = case.table.remaining, division.ends_apart, []
+    for column in division.rare_apart.tolist():
+        index = np.array([column])
+        found.append((index, _of_rare(case, case.part(index, division.part_of(index) * left))))
+    others = np.flatnonzero(~division.apart)
+    if ends.index.size:
+        part = division.part_of(ends.index) * left if others.size else 1.0
+        portion = case.part(ends.index, part)
+        known = replace(shape.of(ends.index), sample=portion.sampled())
+        own = mean_between_ends(portion, known, ends, norm)
+        found.append((ends.index, stated(known, own)))
     if others.size:
-        found.insert(0, (others, case.rest(others).clipped_together()))
-    return join(found)
+        found.append((others, case.rest(others).clipped_together()))
+    return join([found[-1], *found[:-1]])
+
+
+def _of_rare(case: Case, portion: Portion) -> Estimate:
+    """Return the mean of a column of rare values, which is searched anew."""
+    table, known = with_shape(portion, case.shape)
+    searched, shape = learn_shape(table, known.rows)
+    plain = Asked(case.asked.error_norm)
+    return mean_by_ways(replace(case, table=searched, shape=shape, asked=plain))
 
 
 _EVERY: tuple[Way, ...] = (_turned, _as_given, _single, _ruled, _of_kinds, _heavy)

@@ -3,7 +3,8 @@
 Clipped each by itself, columns need parts of the budget that go with the lengths of their
 intervals, and add up. Clipped together, those that are alike on both sides need less, and tails on
 one side more. What clipping takes beyond what counts foresee is a doubt, which counts as noise
-does. Columns whose other values hide in the noise of counts can only be clipped together.
+does. Columns whose rare values hide in the noise of counts have no such ends: by themselves, they
+are tables of their own.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ __all__ = ["Columns", "Division"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Integers = NDArray[np.int64]
 
 _UNSURE, _FAR = 0.5, 8.0  # doubt over the noise, and spreads to an end, that are worth it, ...
 _MATTERS = 0.3  # ... of columns that need such a part of what they do on average
@@ -29,6 +31,7 @@ _DEVIATIONS = 2.5  # of squared lengths, at which rows are clipped together, abo
 _SKEWED = 1.25  # times how uneven columns are, by which rows clipped together need more
 _UNEVEN = 10.0  # times a kurtosis, by how much more uneven a column is than those with it
 _ALONE = 1.3  # times half a step, that a column of rare values needs
+_LITTLE, _OF_LITTLE = 0.03, 10.0  # of what all need: such a table finds nothing; its kurtosis
 _ALIKE, _BETTER = 8.0, 0.9  # kurtoses over each other; what a division needs, over all together
 _FEWEST = 1e-6  # part of the rows that have a rare value
 _SMALLEST = 1e-100  # size, over the largest
@@ -64,9 +67,13 @@ class Division:
         return self.ends.of(self.apart[self.ends.index])
 
     @property
-    def part(self) -> float:
-        """Of the budget, that these columns need."""
-        return float(np.sum(self.needs[self.apart])) / self.total
+    def rare_apart(self) -> Integers:
+        """Those of the columns that have no ends."""
+        return np.setdiff1d(np.flatnonzero(self.apart), self.ends.index)
+
+    def part_of(self, index: Integers) -> float:
+        """Return the part of the budget that some of the columns need."""
+        return float(np.sum(self.needs[index])) / self.total
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,11 +121,12 @@ class Columns:
         left, right = ends.sides(sides.index)
         uneven = np.zeros(d)
         uneven[sides.index] = np.abs(right - left) / (right + left)
-        kurtosis, uneven = self._with_rare(kurtosis, uneven)
         doubt = np.zeros(d)
         if doubted:
             doubt[ends.index] = size[ends.index] ** 2 * ends.doubt
-        apart, total = self._apart(size**power, unit, kurtosis, uneven, needs, doubt)
+        little = self.rare & (needs < _LITTLE * np.sum(needs))
+        apart, total = self._apart(size**power, unit, kurtosis, uneven, needs, doubt, little)
+        kurtosis, uneven = self._with_rare(kurtosis, uneven)
         if np.max(kurtosis) < _ALIKE * np.min(kurtosis):
             alike = self._needed(size**power, unit, kurtosis, uneven)
             if self._with_doubt(total, doubt[apart]) > _BETTER * alike:
@@ -133,19 +141,21 @@ class Columns:
         uneven: Floats,
         needs: Floats,
         doubt: Floats,
+        little: Bools,
     ) -> tuple[Bools, float]:
         """Return which columns are best not clipped together, and what all columns then need.
 
         Noise and doubt decide; only noise goes with what they need.
         """
         order = np.argsort(
-            np.where(self.rare, 0.0, kurtosis * (1.0 + _UNEVEN * uneven)), kind="stable"
+            np.where(little, 0.0, kurtosis * (1.0 + _UNEVEN * uneven)), kind="stable"
         )
-        hidden, whole = int(np.count_nonzero(self.rare)), float(np.sum(needs))
+        kurtosis = np.where(little, _OF_LITTLE, kurtosis)
+        fewest, whole = int(np.count_nonzero(little)), float(np.sum(needs))
         best, total, least = np.ones(weight.size, dtype=np.bool_), whole, np.inf
-        if not hidden:
+        if not fewest:
             least = self._with_doubt(total, doubt)
-        for count in range(hidden or 2, weight.size + 1):
+        for count in range(fewest or 2, weight.size + 1):
             chosen = order[:count]
             if not np.all(np.isfinite(kurtosis[chosen])):
                 break

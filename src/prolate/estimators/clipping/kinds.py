@@ -11,8 +11,9 @@ are clipped together, and other columns are divided as makes noise and doubt of 
 
 - some are clipped between ends of their own: public bounds where they are near, or those of least
   noise and doubt;
-- the rest are clipped together, and so are those whose values are nearly all the same, if the
-  counts would hide the others.
+- some whose values are nearly all the same are tables of their own, if the counts would hide the
+  others;
+- the rest are clipped together.
 """
 
 from __future__ import annotations
