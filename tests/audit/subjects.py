@@ -39,7 +39,7 @@ _RNG = np.random.default_rng(3)
 TYPICAL = _RNG.normal([20.0, 0.0, 5.0], [4.0, 1.0, 2.0], size=(300, 3))
 LINE = _RNG.normal([20.0, 0.0, 0.0], [4.0, 1.0, 1.0], size=(500, 3))
 LINE[:, 2] += LINE[:, 0] - 2.0 * LINE[:, 1]
-STEEP = np.random.default_rng(14).standard_normal((3_000, 3))
+STEEP = np.random.default_rng(14).standard_normal((10_000, 3))
 STEEP[:, 2] = np.exp(0.6 * STEEP[:, 0] + STEEP[:, 2])
 BALL = _RNG.uniform(-0.7, 0.7, size=(200, 3))
 AMOUNTS = np.random.default_rng(5).exponential(20.0, size=(800, 1))
