@@ -40,7 +40,7 @@ Bools = NDArray[np.bool_]
 _SHOWN = 6.0  # standard deviations of its tilt
 _MOST = 2  # such columns: of several, the tilt foretells what they lose
 _OTHERS_TILT = 0.4  # squared tilt of all others, over that of each of these, at most
-_MOST_OF = 0.4  # of the squared length of all rows: else the tilt tells of it
+_MOST_OF = 0.8  # of the squared length of all rows: else the tilt tells of it
 _REACH, _OTHERS = 2.5, 0.5  # spreads beyond root mean squares that rows reach, about
 _DEAR = 1.2  # square of the error of all sums, over that of their noise
 
