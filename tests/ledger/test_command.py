@@ -24,7 +24,7 @@ def rows(tmp_path: Path) -> str:
 
 def test_a_ledger_from_making_to_refusal(place: str, rows: str, tmp_path: Path, capfd: Any) -> None:
     assert main(["ledger", "create", place, "--rho", "1"]) == 0
-    mean = ["mean", rows, "--ledger", place, "-o", str(tmp_path / "mean.json")]
+    mean = ["mean", rows, "--ledger", place, "-o", str(tmp_path / "mean.json"), "--overwrite"]
     assert main([*mean, "--rho", "0.75"]) == 0
     assert main([*mean, "--rho", "0.75"]) == 2
     assert main(["ledger", "limit", place, "--rho", "2"]) == 0

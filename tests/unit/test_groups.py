@@ -391,6 +391,7 @@ def test_what_the_page_says_makes_the_pairs_again(
     assert first is not None
     exec(compile(repeat.as_python(first, list(made.groups)), "repeated", "exec"), {})
     again = [GroupedRelease.from_json("release.json")]
+    Path("release.json").unlink()
     words = shlex.split(repeat.as_command(first, list(made.groups)).replace("\\\n", " "))
     assert main(words[1:]) == 0
     again.append(GroupedRelease.from_json("release.json"))

@@ -369,6 +369,7 @@ def test_page_python_and_command_make_the_same_release(
     released = kind.from_json(made[2])
     exec(compile(code[2], "download", "exec"), {})
     again = [kind.from_json("release.json")]
+    Path("release.json").unlink()
     assert command[1]["content-disposition"].endswith('.sh"')
     assert main(shlex.split(command[2].replace("\\\n", " "))[1:]) == 0
     again.append(kind.from_json("release.json"))
