@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 import re
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -279,6 +281,31 @@ def test_a_group_that_is_not_there_is_said_to_be_none() -> None:
     pairs = prolate.count(TABLE, by=["ward", "who"], keys=[("north", "p1")], budget=B)
     with pytest.raises(KeyError, match=r"no group \('north', 'p2'\) in"):
         pairs["north", "p2"]
+
+
+def test_what_each_group_has_is_looked_for_there() -> None:
+    table = pa.table({"ward": ["North"] * 40, "sex": ["f"] * 40, "age": np.arange(40.0)})
+    one = prolate.mean(table, by="ward", keys=["North", "South"], columns=["age"], budget=B)
+    two = prolate.count(table, by=["ward", "sex"], keys=[("North", "f")], budget=B)
+    for release, name, where in (
+        (one, "estimate", "release['North'].estimate"),
+        (one, "receipt", "release['North'].receipt"),
+        (one, "noise_std", "release['North'].noise_std"),
+        (two, "estimate", "release[('North', 'f')].estimate"),
+    ):
+        with pytest.raises(
+            AttributeError, match=re.escape(f"such as {where}, and release.items()")
+        ):
+            getattr(release, name)
+        assert not hasattr(release, name)
+    with pytest.raises(AttributeError, match="there are no groups in this one"):
+        replace(one, groups={}).estimate  # noqa: B018 (it raises)
+    for name in ("estimates", "_repr_latex_", "__array__"):
+        with pytest.raises(
+            AttributeError, match=f"'GroupedRelease' object has no attribute '{name}'"
+        ):
+            getattr(one, name)
+    assert pickle.loads(pickle.dumps(one)).to_dict() == copy.deepcopy(one).to_dict()
 
 
 def test_keys_of_each_column_stand_for_all_pairs(tmp_path: Path) -> None:
