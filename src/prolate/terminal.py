@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from prolate.api.groups import GROUPS
 from prolate.ledger import Ledger
+from prolate.ledger.words import limit_in_words
 from prolate.measurement import Progress
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import parts
@@ -227,7 +228,7 @@ def print_receipt(release: Release, out: Console | None = None) -> None:
 
 
 def print_ledger(ledger: Ledger) -> None:
-    """Print a ledger: its limit, what is spent and left, and every charge."""
+    """Print a ledger: its limit, what is spent and left, all charges, all changes of the limit."""
     out, books = console(), ledger._read()
     out.print(f"Ledger of {printable(ledger.dataset or str(ledger.path))}", style="bold")
     hidden = "nothing is decided yet" if books.promise is None else printable(str(books.promise))
@@ -249,6 +250,15 @@ def print_ledger(ledger: Ledger) -> None:
             for row, entry in zip(rows, books.entries, strict=True):
                 row.insert(4, f"{entry.delta:.4g}" if entry.delta else "")
         print_table(out, header, rows, left=(1, len(header) - 1))
+    if books.changes:
+        out.print()
+        header = ["change", "time (UTC)", "after charge", "old limit", "new limit"]
+        rows = [
+            [str(c.id), c.time[:19].replace("T", " "), str(c.charges),
+             limit_in_words(c.old, c.old_keys_delta), limit_in_words(c.new, c.new_keys_delta)]
+            for c in books.changes
+        ]  # fmt: skip
+        print_table(out, header, rows, left=(1, 3, 4))
 
 
 def print_table(

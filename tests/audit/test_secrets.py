@@ -205,7 +205,7 @@ def test_commands_that_succeed(name, data, kept, capsys) -> None:
             given = [command, str(file), *BUDGET, *options, *way, *seed]
             old = os.umask(0)
             try:
-                assert main([*given, "-o", out, "--ledger", book]) == 0
+                assert main([*given, "-o", out, "--overwrite", "--ledger", book]) == 0
             finally:
                 os.umask(old)
             assert stat.S_IMODE(Path(out).stat().st_mode) == 0o600

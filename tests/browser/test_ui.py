@@ -149,6 +149,7 @@ def test_from_a_plan_to_downloads(page: Page) -> None:
     assert len(page.ledger.entries()) == 1
     page.until("document.querySelector('#entries tbody').textContent.includes('mean of age')")
     assert page.find("#spent").text == "epsilon = 1 at delta = 1e-06 (mu = 0.2368)"
+    assert not page.find("#changes").is_displayed()
 
     for number, kind in enumerate(("json", "csv", "html", "py"), start=1):
         page.find(f".run li:nth-child({number + 1}) a").click()

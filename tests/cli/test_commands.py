@@ -201,6 +201,43 @@ def test_output_file_and_show(face: Face, run: Run, tmp_path: Path) -> None:
     assert len(face.calls) == 1
 
 
+def test_a_stored_release_is_replaced_only_if_asked(face: Face, run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    command = ("mean", "a.csv", "--mu", "1", "-o", path)
+    path.touch()  # as by mktemp: nothing is lost
+    assert run(*command)[0] == 0
+    path.write_text(kept := path.read_text().replace("20190", "20191"))
+    code, out, err = run(*command)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert "the file exists" in err
+    assert "Choose another name, or replace it with --overwrite" in err
+    assert len(face.calls) == 1  # and so nothing was charged
+    assert path.read_text() == kept
+    (tmp_path / "link.json").symlink_to(path)
+    assert run(*command[:-1], tmp_path / "link.json")[0] == 2
+    assert run(*command, "--overwrite")[0] == 0
+    assert path.read_text() != kept
+    assert len(face.calls) == 2
+
+
+def test_a_file_that_came_meanwhile_is_kept(
+    face: Face, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "r.json"
+    make = prolate.mean
+
+    def slow(*args: object, **options: object) -> object:
+        path.write_text("another release")
+        return make(*args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("prolate.mean", slow)
+    code, out, err = run("mean", "a.csv", "--mu", "1", "-o", path)
+    assert code == 2
+    assert "It is printed instead, because its budget is spent." in err
+    assert Release.from_json(out).n == 20190
+    assert path.read_text() == "another release"
+
+
 def test_show_reads_standard_input(
     face: Face, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -35,7 +35,7 @@ OPTIONS = {
     "-o": ["out.json", "rows.csv", "book.ledger", ".", "", "/dev/full", "no/such", "a" * 300, "\n"],
     "--output": ["rows.parquet", "out.json"],
 }  # fmt: skip
-FLAGS = ["--json", "--receipt", "--exchangeable", "--correlation", "--no-intervals",
+FLAGS = ["--json", "--receipt", "--overwrite", "--exchangeable", "--correlation", "--no-intervals",
          "--no-intercept", "--nonsense", "--", "-h", "-"]  # fmt: skip
 FILES = ["rows.csv", "rows.parquet", "odd.parquet", "odd.csv", "no.csv", "*.csv", "[", ".", "",
          "rows", "book.ledger", "/dev/null", "\udce9.csv", "a" * 5000,

@@ -128,6 +128,7 @@ def server() -> Iterator[Server]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+TABLES = ("ledgers", "entries", "limits")
 _numbers = itertools.count(1)
 
 
@@ -146,19 +147,19 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def behind(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Run statements behind a ledger's back; `{entries}` and `{ledgers}` are its tables."""
+    """Run statements behind a ledger's back; `{entries}` and the like are its tables."""
 
     def run(place: str, *statements: str) -> None:
         name = place.partition("#")[2]
         if "://" in place:
-            words = {"entries": "prolate.entries", "ledgers": "prolate.ledgers", "name": name}
+            words = {table: f"prolate.{table}" for table in TABLES} | {"name": name}
             request.getfixturevalue("server").run(
                 "SET session_replication_role = replica",  # without triggers
                 "ALTER TABLE prolate.entries DROP CONSTRAINT IF EXISTS entries_composition_check",
                 *(statement.format(**words) for statement in statements),
             )
             return
-        words = {"entries": "main.entries", "ledgers": "main.ledgers", "name": name}
+        words = {table: f"main.{table}" for table in TABLES} | {"name": name}
         with contextlib.closing(sqlite3.connect(place, isolation_level=None)) as connection:
             connection.execute("PRAGMA ignore_check_constraints = ON")
             guards = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")

@@ -113,6 +113,13 @@ def test_the_first_charge_decides_which_limit_holds() -> None:
         lambda a: replace(a, entries=a.entries[::-1]),
         lambda a: replace(a, entries=(replace(a.entries[0], delta=1e-9), a.entries[1])),
         lambda a: replace(a, keys_delta=1e-9),
+        lambda a: replace(a, changes=a.changes[:-1]),
+        lambda a: replace(a, changes=(replace(a.changes[0], old=Budget(mu=3)), a.changes[1])),
+        lambda a: replace(a, changes=(replace(a.changes[0], new=Budget(mu=3)), a.changes[1])),
+        lambda a: replace(a, changes=(replace(a.changes[0], charges=1), a.changes[1])),
+        lambda a: replace(a, changes=(replace(a.changes[0], time="y"), a.changes[1])),
+        lambda a: replace(a, changes=(replace(a.changes[0], old_keys_delta=0.1), a.changes[1])),
+        lambda a: replace(a, changes=(replace(a.changes[0], new_keys_delta=0.1), a.changes[1])),
         lambda a: replace(a, stated=Promise()),
         lambda a: replace(a, entries=(replace(a.entries[0], unit="x"), a.entries[1])),
         lambda a: replace(a, entries=(a.entries[0], replace(a.entries[1], neighbors="add-remove"))),
@@ -121,6 +128,7 @@ def test_the_first_charge_decides_which_limit_holds() -> None:
 def test_the_seal_covers_everything(change) -> None:
     account = Account("patients", Budget(mu=2)).charged(Charge(Budget(mu=0.5)), "x", "t")
     account = account.charged(Charge(Budget(mu=0.5).for_zcdp()), "x", "t")
+    account = account.limited(Budget(mu=4), 0.0, "t").limited(Budget(mu=2), 0.0, "t")
     assert account.seal() == replace(account).seal()
     assert change(account).seal() != account.seal()
 

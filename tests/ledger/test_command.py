@@ -24,17 +24,29 @@ def rows(tmp_path: Path) -> str:
 
 def test_a_ledger_from_making_to_refusal(place: str, rows: str, tmp_path: Path, capfd: Any) -> None:
     assert main(["ledger", "create", place, "--rho", "1"]) == 0
-    mean = ["mean", rows, "--ledger", place, "-o", str(tmp_path / "mean.json")]
+    mean = ["mean", rows, "--ledger", place, "-o", str(tmp_path / "mean.json"), "--overwrite"]
     assert main([*mean, "--rho", "0.75"]) == 0
     assert main([*mean, "--rho", "0.75"]) == 2
     assert main(["ledger", "limit", place, "--rho", "2"]) == 0
     assert main([*mean, "--rho", "0.75"]) == 0
     assert main(["ledger", "create", place, "--rho", "1"]) == 2
+    said = capfd.readouterr().out
+    assert "is now rho = 2 (mu = 2); it was rho = 1 (mu = 1.415). The change is recorded." in said
+    assert main(["ledger", "limit", place, "--rho", "2"]) == 0
+    assert "is already rho = 2 (mu = 2)." in capfd.readouterr().out
     assert main(["ledger", "show", place]) == 0
-    capfd.readouterr()
+    shown = capfd.readouterr().out.split("\n\n")[-1].splitlines()
+    assert " ".join(shown[0].split()) == "change time (UTC) after charge old limit new limit"
+    assert "rho = 1 (mu = 1.415)  rho = 2 (mu = 2)" in shown[1]
+    assert len(shown) == 2
     assert main(["ledger", "show", place, "--json"]) == 0
-    said = capfd.readouterr()
-    assert [round(entry["rho"], 9) for entry in json.loads(said.out)["entries"]] == [0.75] * 2
+    fields = json.loads(capfd.readouterr().out)
+    assert [round(entry["rho"], 9) for entry in fields["entries"]] == [0.75] * 2
+    [change] = fields["limit_changes"]
+    assert (change["id"], change["charges"]) == (1, 1)
+    assert (change["old_keys_delta"], change["new_keys_delta"]) == (0.0, 0.0)
+    limits = [Budget.from_dict(change[which]) for which in ("old", "new")]
+    assert limits == [Budget(rho=1), Budget(rho=2)]
 
 
 def test_groups_are_found_from_what_is_set_aside(

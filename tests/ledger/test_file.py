@@ -95,7 +95,7 @@ def test_another_format_is_refused(path: Path) -> None:
     Ledger.create(path, limit=Budget(mu=1))
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA user_version = 3")
-    with pytest.raises(LedgerError, match=r"format 3, and .* reads only format 4"):
+    with pytest.raises(LedgerError, match=r"format 3, and .* reads only formats 4 and 5"):
         Ledger(path)
 
 

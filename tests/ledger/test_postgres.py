@@ -142,7 +142,7 @@ def test_who_may_charge_need_not_be_allowed_to_change_the_limit(server: Any) -> 
         Ledger(analyst)
     server.run(
         "GRANT USAGE ON SCHEMA prolate TO analyst",
-        "GRANT SELECT ON prolate.ledgers, prolate.entries TO analyst",
+        "GRANT SELECT ON prolate.ledgers, prolate.entries, prolate.limits TO analyst",
         "GRANT INSERT ON prolate.entries TO analyst",
         "GRANT UPDATE (seal) ON prolate.ledgers TO analyst",
     )

@@ -70,6 +70,24 @@ def test_errors_name_the_argument(wanted, says) -> None:
     assert says in str(error.value)
 
 
+@pytest.mark.parametrize("label", ["age", " age", "cost"])
+def test_columns_of_labels_are_not_suggested(label) -> None:
+    """An id is numeric, and its mean means nothing."""
+    rest = ", ".join(repr(name) for name in ("age", "cost", "visits") if name != label.strip())
+    for wanted, says in (
+        (Wanted(["city"], labels=[label]), f"Choose from the numeric columns: columns=[{rest}]."),
+        (
+            Wanted(labels=[label], target="city"),
+            f"Choose the target from the numeric columns: {rest}.",
+        ),
+    ):
+        with pytest.raises(InputError) as error:
+            choose(wanted, TABLE)
+        assert str(error.value).endswith(says)
+    with pytest.raises(InputError, match=r"No other column is numeric\."):
+        choose(Wanted(["a"], labels=["id"]), Schema(["id", "a"], "the table", {"a": "text"}))
+
+
 def test_where_nothing_is_numeric_there_is_nothing_to_choose_from() -> None:
     texts = {"a": "text", "b": "text"}
     with pytest.raises(InputError, match=r"2000-01-01\. No column is numeric\."):

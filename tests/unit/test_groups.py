@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 import re
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -281,6 +283,31 @@ def test_a_group_that_is_not_there_is_said_to_be_none() -> None:
         pairs["north", "p2"]
 
 
+def test_what_each_group_has_is_looked_for_there() -> None:
+    table = pa.table({"ward": ["North"] * 40, "sex": ["f"] * 40, "age": np.arange(40.0)})
+    one = prolate.mean(table, by="ward", keys=["North", "South"], columns=["age"], budget=B)
+    two = prolate.count(table, by=["ward", "sex"], keys=[("North", "f")], budget=B)
+    for release, name, where in (
+        (one, "estimate", "release['North'].estimate"),
+        (one, "receipt", "release['North'].receipt"),
+        (one, "noise_std", "release['North'].noise_std"),
+        (two, "estimate", "release[('North', 'f')].estimate"),
+    ):
+        with pytest.raises(
+            AttributeError, match=re.escape(f"such as {where}, and release.items()")
+        ):
+            getattr(release, name)
+        assert not hasattr(release, name)
+    with pytest.raises(AttributeError, match="there are no groups in this one"):
+        replace(one, groups={}).estimate  # noqa: B018 (it raises)
+    for name in ("estimates", "_repr_latex_", "__array__"):
+        with pytest.raises(
+            AttributeError, match=f"'GroupedRelease' object has no attribute '{name}'"
+        ):
+            getattr(one, name)
+    assert pickle.loads(pickle.dumps(one)).to_dict() == copy.deepcopy(one).to_dict()
+
+
 def test_keys_of_each_column_stand_for_all_pairs(tmp_path: Path) -> None:
     PAIRS.to_csv(tmp_path / "t.csv", index=False)
     keys = {"sex": ["m"], "ward": ["north", "nobody", 7]}  # in whatever order
@@ -391,6 +418,7 @@ def test_what_the_page_says_makes_the_pairs_again(
     assert first is not None
     exec(compile(repeat.as_python(first, list(made.groups)), "repeated", "exec"), {})
     again = [GroupedRelease.from_json("release.json")]
+    Path("release.json").unlink()
     words = shlex.split(repeat.as_command(first, list(made.groups)).replace("\\\n", " "))
     assert main(words[1:]) == 0
     again.append(GroupedRelease.from_json("release.json"))

@@ -123,7 +123,8 @@ def test_text_gets_a_recipe(kind: pa.DataType) -> None:
     with pytest.raises(InputError) as caught:
         open_source(pa.table({"s": pa.array(["yes"]).cast(kind)}))
     assert "(column == 'yes')" in str(caught.value)
-    assert "pandas.to_numeric" in str(caught.value)
+    assert "of digits with pandas.to_numeric, of amounts such as $1,200 and 5%" in str(caught.value)
+    assert "column.str.replace('[$,%]', '', regex=True)" in str(caught.value)
     with pytest.raises(InputError) as caught:
         open_source(pa.table({"s": pa.array([{"a": 1}])}))
     assert "To use it" not in str(caught.value)
@@ -338,7 +339,10 @@ def test_dates_of_pandas_are_said_how_to_be_numbers(kind: str) -> None:
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
-        (pd.Series(["secret", 2], dtype=object), r"object \(convert it with pandas\.to_numeric, "),
+        (
+            pd.Series(["secret", 2], dtype=object),
+            r"object, not .* column\.astype\('boolean'\), .* with pandas\.to_numeric, of amounts",
+        ),
         (pd.Series([1, 2], dtype=object), "object"),
         (["secret", "b"], "str|object"),
         (pd.Categorical(["secret", "b"]), "category"),

@@ -287,6 +287,18 @@ def test_downloads_and_the_code_that_makes_it_again(page: Served, ledger: Path) 
     assert len(Ledger(ledger).entries()) == 2
 
 
+def test_changes_of_the_limit_are_shown(page: Served, ledger: Path) -> None:
+    assert json.loads(page.get("state")[2])["ledger"]["changes"] == []
+    change = Ledger(ledger).set_limit(Budget(epsilon=3, delta=1e-6), keys_delta=2e-7)
+    assert change is not None
+    account = json.loads(page.get("state")[2])["ledger"]
+    old = "epsilon = 2, delta = 1e-06 (mu = 0.4484)"
+    new = "epsilon = 3, delta = 1e-06 (mu = 0.6478), of which delta = 2e-07 is for finding groups"
+    assert account["changes"] == [
+        {"id": 1, "old": old, "new": new, "charges": 0, "time": change.time}
+    ]
+
+
 def test_groups_and_persons(page: Served) -> None:
     plan = PLAN | {"statistic": "count", "by": "region", "unit": "person", "keys": ["north", "x"]}
     ticket = page.post("review", plan)["ticket"]
@@ -357,6 +369,7 @@ def test_page_python_and_command_make_the_same_release(
     released = kind.from_json(made[2])
     exec(compile(code[2], "download", "exec"), {})
     again = [kind.from_json("release.json")]
+    Path("release.json").unlink()
     assert command[1]["content-disposition"].endswith('.sh"')
     assert main(shlex.split(command[2].replace("\\\n", " "))[1:]) == 0
     again.append(kind.from_json("release.json"))

@@ -12,6 +12,7 @@ from prolate.cli.help import Group, examples
 from prolate.cli.options import budget_options
 from prolate.cli.values import NUMBER, read_budget
 from prolate.ledger import Ledger
+from prolate.ledger.words import limit_in_words
 from prolate.release.words import printable
 
 __all__ = ["ledger"]
@@ -89,7 +90,8 @@ def create(
         neighbors=neighbors,
         unit=unit,
     )
-    click.echo(f"Made the ledger {_shown(book)} with the limit {limit}{_aside(book)}.")
+    said = limit_in_words(limit, book.keys_delta)
+    click.echo(f"Made the ledger {_shown(book)} with the limit {said}.")
 
 
 @ledger.command(
@@ -100,7 +102,7 @@ def create(
 @click.argument("path")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON, no table.")
 def show(path: str, as_json: bool) -> None:
-    """Print what is spent, what is left and why."""
+    """Print what is spent, what is left and why: every charge, and every change of the limit."""
     book = Ledger(path)
     if not as_json:
         terminal.print_ledger(book)
@@ -121,6 +123,10 @@ def show(path: str, as_json: bool) -> None:
         "remaining": remaining.to_dict() if remaining else None,
         "remaining_epsilon": books.epsilon(remaining, books.limit) if remaining else None,
         "entries": entries,
+        "limit_changes": [
+            {**vars(change), "old": change.old.to_dict(), "new": change.new.to_dict()}
+            for change in books.changes
+        ],
     }
     click.echo(json.dumps(fields, indent=2, allow_nan=False))
 
@@ -132,12 +138,19 @@ def show(path: str, as_json: bool) -> None:
 def limit(path: str, keys_delta: float | None, **budget: float | None) -> None:
     """Set another limit, not below what is spent.
 
-    It must not be chosen by what was released.
+    It must not be chosen by what was released. The ledger keeps a record of the change for good,
+    which `prolate ledger show` prints.
     """
     limit = read_budget(**budget)
     book = Ledger(path)
-    book.set_limit(limit, keys_delta=keys_delta)
-    click.echo(f"The limit of {_shown(book)} is now {limit}{_aside(book)}.")
+    change = book.set_limit(limit, keys_delta=keys_delta)
+    if change is None:
+        said = limit_in_words(limit, book.keys_delta)
+        click.echo(f"The limit of {_shown(book)} is already {said}.")
+        return
+    old = limit_in_words(change.old, change.old_keys_delta)
+    new = limit_in_words(change.new, change.new_keys_delta)
+    click.echo(f"The limit of {_shown(book)} is now {new}; it was {old}. The change is recorded.")
 
 
 @ledger.command(epilog=examples("prolate ledger adopt patients.ledger"))
@@ -148,11 +161,6 @@ def adopt(path: str) -> None:
     Only do so when no other machine has the file any more: each copy would be spent anew.
     """
     click.echo(f"The ledger {_shown(Ledger.adopt(path))} belongs to this machine now.")
-
-
-def _aside(book: Ledger) -> str:
-    part = book.keys_delta
-    return f", of which delta = {part:g} is for finding groups" if part else ""
 
 
 def _shown(book: Ledger) -> str:

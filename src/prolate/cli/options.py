@@ -100,8 +100,9 @@ release_options = _together(
         "--output",
         type=click.Path(),
         metavar="PATH",
-        help="Also write the release as JSON.",
+        help="Also write the release as JSON, to a file that does not exist yet.",
     ),
+    click.option("--overwrite", is_flag=True, help="Let -o replace a file that exists."),
     click.option("--seed", type=WHOLE, help="For tests: repeatable, and NOT PRIVATE."),
     click.option(
         "--spark",

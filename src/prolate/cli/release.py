@@ -43,8 +43,9 @@ def release_and_print(
     """
     budget = read_budget(*(options.pop(name) for name in ("epsilon", "delta", "rho", "mu")))
     files, output = options.pop("files"), options.pop("output")
+    overwrite = options.pop("overwrite")
     shown = {name: options.pop(name) for name in ("level", "receipt", "as_json")}
-    _check_output(output)
+    _check_output(output, overwrite=overwrite)
     if options["seed"] is not None:
         click.echo(f"prolate: {NOT_PRIVATE}", err=True)
     data = _one_or_all(files)
@@ -56,6 +57,7 @@ def release_and_print(
         release = make(data, budget=budget, progress=progress, **options)
     if output is not None:
         try:
+            _check_output(output, overwrite=overwrite)  # of another command that ended meanwhile
             release.to_json(output)
         except ReleaseError as error:
             raise _printed_instead(release, str(error)) from error
@@ -72,7 +74,7 @@ def _one_or_all(files: Sequence[str]) -> str | list[str]:
     return files[0] if len(files) == 1 else list(files)
 
 
-def _check_output(output: str | None) -> None:
+def _check_output(output: str | None, *, overwrite: bool) -> None:
     """Raise `ReleaseError` where it can be seen beforehand that nobody would get a release."""
     if output == "-":
         raise ReleaseError(
@@ -81,7 +83,12 @@ def _check_output(output: str | None) -> None:
         )
     if output is not None:
         _check_ending(output)
-        check_writable(output)
+        target = check_writable(output)
+        if not overwrite and target.exists() and target.stat().st_size:
+            raise ReleaseError(
+                f"Cannot write {output!r}: the file exists, and an earlier release in it would be "
+                "lost, though it was paid for. Choose another name, or replace it with --overwrite."
+            )
     elif not sys.stdout.writable():
         raise ReleaseError(
             "Standard output is closed, so nothing is released; open it, or name a file with -o."

@@ -11,8 +11,8 @@ What makes that true, in a file (`file`) and in PostgreSQL (`postgres`) alike:
   whatever else happens is an error, after which nothing is measured;
 - every operation has a connection of its own and no fork happens during one,
   so a ledger may be used from threads and on both sides of a fork;
-- entries are only ever added, under consecutive numbers, and a checksum covers
-  them and the limit: a ledger that is not whole is refused;
+- entries are only ever added, under consecutive numbers, and so are changes of the
+  limit; a checksum covers them and the limit: a ledger that is not whole is refused;
 - no decision looks at a clock.
 
 Sums are exact (`account`), and only add up costs of the same promise (`entry`).
@@ -21,5 +21,6 @@ Sums are exact (`account`), and only add up costs of the same promise (`entry`).
 from prolate.ledger.address import Address
 from prolate.ledger.entry import Entry
 from prolate.ledger.ledger import Ledger
+from prolate.ledger.limit_change import LimitChange
 
-__all__ = ["Address", "Entry", "Ledger"]
+__all__ = ["Address", "Entry", "Ledger", "LimitChange"]

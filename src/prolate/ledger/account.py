@@ -45,7 +45,8 @@ from functools import partial
 from prolate.budget import LEAST_MU, MOST_MU, Budget, Composition
 from prolate.errors import BudgetError, shown
 from prolate.ledger.entry import Charge, Entry, Promise
-from prolate.ledger.words import in_words
+from prolate.ledger.limit_change import LimitChange
+from prolate.ledger.words import in_words, limit_in_words
 
 __all__ = ["Account", "check_keys_delta"]
 
@@ -58,8 +59,9 @@ _SLACK = Fraction(1, 10**12)
 class Account:
     """All that a ledger holds: a name, a limit, and the entries, oldest first.
 
-    `keys_delta` is the part of the limit's delta that is set aside for finding groups, and
-    `stated` what was said to be promised when it was made.
+    `keys_delta` is the part of the limit's delta that is set aside for finding groups,
+    `stated` what was said to be promised when it was made, and `changes` those of the limit,
+    oldest first.
     """
 
     dataset: str
@@ -67,6 +69,7 @@ class Account:
     entries: tuple[Entry, ...] = ()
     keys_delta: float = 0.0
     stated: Promise | None = None
+    changes: tuple[LimitChange, ...] = ()
 
     @property
     def promise(self) -> Promise | None:
@@ -183,15 +186,37 @@ class Account:
         )
         return replace(self, entries=(*self.entries, entry))
 
+    def limited(self, limit: Budget, keys_delta: float, time: str) -> Account:
+        """Return the account with another limit, and the change of it."""
+        change = LimitChange(
+            id=len(self.changes) + 1,
+            time=time,
+            charges=len(self.entries),
+            old=self.limit,
+            new=limit,
+            old_keys_delta=self.keys_delta,
+            new_keys_delta=keys_delta,
+        )
+        changes = (*self.changes, change)
+        return replace(self, limit=limit, keys_delta=keys_delta, changes=changes)
+
     def seal(self) -> str:
-        """Return a checksum of everything: damage shows, a forger is not kept out."""
+        """Return a checksum of everything: damage shows, a forger is not kept out.
+
+        Without changes of the limit it is that of earlier versions, which record none.
+        """
         entries = [
             (e.id, e.label, e.mu.hex(), e.composition, e.time, e.delta.hex(), e.neighbors, e.unit)
             for e in self.entries
         ]
         stated = None if self.stated is None else (self.stated.neighbors, self.stated.unit)
         head = [self.dataset, self.limit.to_dict(), self.keys_delta.hex(), stated]
-        content = json.dumps([*head, entries], sort_keys=True)
+        changes = [
+            (c.id, c.time, c.charges, c.old.to_dict(), c.old_keys_delta.hex(), c.new.to_dict(),
+             c.new_keys_delta.hex())
+            for c in self.changes
+        ]  # fmt: skip
+        content = json.dumps([*head, entries, *([changes] if changes else [])], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()
 
     def refusal(self, asked: Charge, place: object) -> str:
@@ -337,8 +362,5 @@ def _budget(mu: float, composition: Composition) -> Budget:
 
 
 def _stated(account: Account, composition: Composition) -> str:
-    limit = account.limit
-    stated = str(limit if composition == "gdp" else limit.for_zcdp())
-    if not account.keys_delta:
-        return stated
-    return f"{stated}, of which delta = {account.keys_delta:g} is for finding groups"
+    limit = account.limit if composition == "gdp" else account.limit.for_zcdp()
+    return limit_in_words(limit, account.keys_delta)

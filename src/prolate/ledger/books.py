@@ -1,8 +1,12 @@
-"""The two tables of a ledger inside one transaction, the same wherever they are kept.
+"""The tables of a ledger inside one transaction, the same wherever they are kept.
 
 Numbers are stored as text, mu and delta as the hexadecimal floats they are, so that SQLite and
 PostgreSQL give back what they were given.  The seal is `Account.seal`, written
 together with what it covers.
+
+Ledgers of format 4 record no changes of their limit. They are read as they are, and become of
+the present format when their limit is changed, so that no older program, which would leave no
+trace, changes it again.
 """
 
 from __future__ import annotations
@@ -17,16 +21,31 @@ from prolate.budget import Budget, Composition, Neighbors
 from prolate.errors import BudgetError
 from prolate.ledger.account import Account, check_keys_delta
 from prolate.ledger.entry import Entry, Promise
+from prolate.ledger.limit_change import LimitChange
 
-__all__ = ["VERSION", "Books", "Damaged", "tables"]
+__all__ = [
+    "READABLE",
+    "VERSION",
+    "Books",
+    "Damaged",
+    "Newer",
+    "limits_table",
+    "tables",
+    "unreadable",
+]
 
 # Of the tables below. None of 1, without seal and machines, 2, without deltas, and 3, without
-# what is promised, was published.
-VERSION = 4
+# what is promised, was published; 4 has no changes of the limit.
+VERSION = 5
+READABLE = (4, VERSION)
 
 
 class Damaged(Exception):  # noqa: N818 (a finding, put in words where the place is known)
     """What is stored is not what was written."""
+
+
+class Newer(Damaged):
+    """What is stored is of a format that this version does not know; its only argument."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +58,8 @@ class Books:
         Runs a statement with parameters ``:name`` and returns its rows.
     schema, name : str
         Where the tables are, and which ledger of them is meant.
+    renew : callable
+        Makes what a ledger of an earlier format lacks, but for its row.
     lock : str
         Added to the first query, so that whoever reads to write excludes the others.
     """
@@ -46,6 +67,7 @@ class Books:
     execute: Callable[[str, dict[str, object]], Sequence[Sequence[Any]]]
     schema: str
     name: str
+    renew: Callable[[], None]
     lock: str = ""
 
     def read(self) -> Account | None:
@@ -54,7 +76,7 @@ class Books:
         Raises
         ------
         Damaged
-            If it is not whole.
+            If it is not whole, or is of a later format (`Newer`).
         """
         head = self.execute(
             "SELECT version, dataset, budget, keys_delta, neighbors, unit, seal "  # noqa: S608
@@ -69,14 +91,18 @@ class Books:
             {"name": self.name},
         )
         ((version, dataset, budget, keys_delta, neighbors, unit, seal),) = head
+        if isinstance(version, int) and version > VERSION:
+            raise Newer(version)
+        changed = self._changes() if version == VERSION else ()
         try:
-            if version != VERSION:
+            if version not in READABLE:
                 raise ValueError("another version")
             limit = Budget.from_dict(json.loads(budget))
             entries = tuple(_entry(*row) for row in rows)
             aside = check_keys_delta(limit, float.fromhex(keys_delta))
             stated = None if neighbors is unit is None else _promise(neighbors, unit)
-            account = Account(dataset, limit, entries, aside, stated)
+            changes = tuple(_change(*row) for row in changed)
+            account = Account(dataset, limit, entries, aside, stated, changes)
             if account.seal() != seal:
                 raise ValueError("something was changed")
         except (ArithmeticError, AttributeError, BudgetError, TypeError, ValueError) as error:
@@ -123,11 +149,46 @@ class Books:
         )
 
     def set_limit(self, account: Account) -> None:
-        """Write the limit of `account`, of which all else is written."""
+        """Write the limit of `account` and its last change, of which all else is written."""
+        ((version,),) = self.execute(
+            f"SELECT version FROM {self.schema}.ledgers WHERE name = :name",  # noqa: S608
+            {"name": self.name},
+        )
+        if version != VERSION:
+            self.renew()
+            self.execute(
+                f"UPDATE {self.schema}.ledgers SET version = :version WHERE name = :name",  # noqa: S608
+                {"name": self.name, "version": VERSION},
+            )
+        last = account.changes[-1]
+        self.execute(
+            f"INSERT INTO {self.schema}.limits (ledger, id, time, charges, "  # noqa: S608
+            "old_budget, new_budget, old_keys_delta, new_keys_delta) VALUES "
+            "(:name, :id, :time, :charges, "
+            ":old_budget, :new_budget, :old_keys_delta, :new_keys_delta)",
+            {
+                "name": self.name,
+                "id": last.id,
+                "time": last.time,
+                "charges": last.charges,
+                "old_budget": json.dumps(last.old.to_dict()),
+                "new_budget": json.dumps(last.new.to_dict()),
+                "old_keys_delta": last.old_keys_delta.hex(),
+                "new_keys_delta": last.new_keys_delta.hex(),
+            },
+        )
         self.execute(
             f"UPDATE {self.schema}.ledgers SET budget = :budget, keys_delta = :keys_delta, "  # noqa: S608
             "seal = :seal WHERE name = :name",
             self._head(account),
+        )
+
+    def _changes(self) -> Sequence[Sequence[Any]]:
+        return self.execute(
+            "SELECT id, time, charges, "  # noqa: S608
+            "old_budget, new_budget, old_keys_delta, new_keys_delta "
+            f"FROM {self.schema}.limits WHERE ledger = :name ORDER BY id",
+            {"name": self.name},
         )
 
     def _head(self, account: Account) -> dict[str, object]:
@@ -141,7 +202,7 @@ class Books:
 
 
 def tables(schema: str) -> tuple[str, ...]:
-    """Return the statements that make the two tables."""
+    """Return the statements that make the two tables that ledgers of all formats have."""
     return (
         f"""CREATE TABLE {schema}.ledgers (
     name TEXT PRIMARY KEY,
@@ -168,6 +229,30 @@ def tables(schema: str) -> tuple[str, ...]:
     )
 
 
+def limits_table(schema: str) -> str:
+    """Return the statement that makes the third table, with the changes of limits."""
+    return f"""CREATE TABLE {schema}.limits (
+    ledger TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    time TEXT NOT NULL,
+    charges INTEGER NOT NULL,
+    old_budget TEXT NOT NULL,
+    new_budget TEXT NOT NULL,
+    old_keys_delta TEXT NOT NULL,
+    new_keys_delta TEXT NOT NULL,
+    PRIMARY KEY (ledger, id)
+)"""
+
+
+def unreadable(place: object, version: object) -> str:
+    """Return the sentence for a ledger of a format that this version does not read."""
+    formats = " and ".join(map(str, READABLE))
+    return (
+        f"{place} is a ledger of format {version}, and this version of Prolate reads only formats "
+        f"{formats}; open it with the version that made it, or a later one."
+    )
+
+
 def _entry(
     number: object,
     label: object,
@@ -188,6 +273,17 @@ def _entry(
     _promise(neighbors, unit)
     rho = 0.5 * exact * exact
     return Entry(number, label, exact, rho, composition, time, failing, neighbors, unit)
+
+
+def _change(
+    number: object, time: object, charges: object, old: str, new: str, aside: str, aside_now: str
+) -> LimitChange:
+    if not (isinstance(number, int) and isinstance(charges, int) and isinstance(time, str)):
+        raise TypeError("a change has no number, charges or time")
+    before, now = (Budget.from_dict(json.loads(budget)) for budget in (old, new))
+    return LimitChange(
+        number, time, charges, before, now, float.fromhex(aside), float.fromhex(aside_now)
+    )
 
 
 def _promise(neighbors: Neighbors, unit: str | None) -> Promise:

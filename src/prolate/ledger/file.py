@@ -20,7 +20,15 @@ from typing import Any
 from prolate.errors import LedgerError
 from prolate.ledger import store
 from prolate.ledger.account import Account
-from prolate.ledger.books import VERSION, Books, Damaged, tables
+from prolate.ledger.books import (
+    READABLE,
+    VERSION,
+    Books,
+    Damaged,
+    limits_table,
+    tables,
+    unreadable,
+)
 from prolate.ledger.host import Host, meet, this_host
 
 __all__ = ["FileStore"]
@@ -33,11 +41,14 @@ _MACHINES = """CREATE TABLE main.machines (
     name TEXT NOT NULL,
     time TEXT NOT NULL
 )"""
-_GUARDS = tuple(
-    f"CREATE TRIGGER main.entries_are_not_{done} BEFORE {what} ON entries "
-    f"BEGIN SELECT RAISE(ABORT, 'an entry cannot be {done}'); END"
-    for what, done in (("UPDATE", "changed"), ("DELETE", "removed"))
-)
+
+
+def _guards(table: str) -> tuple[str, ...]:
+    return tuple(
+        f"CREATE TRIGGER main.{table}_are_not_{done} BEFORE {what} ON {table} "
+        f"BEGIN SELECT RAISE(ABORT, 'an entry cannot be {done}'); END"
+        for what, done in (("UPDATE", "changed"), ("DELETE", "removed"))
+    )
 
 
 @dataclass(frozen=True)
@@ -60,10 +71,10 @@ class FileStore:
         try:
             with self._connection(new=True) as connection:
                 connection.execute("BEGIN IMMEDIATE")
-                for statement in (*tables("main"), _MACHINES, *_GUARDS):
+                for statement in (*tables("main"), _MACHINES, *_guards("entries")):
                     connection.execute(statement)
+                _renew(connection)
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {VERSION}")
                 _settle(connection, this_host())
                 _books(connection).open(account)
                 connection.execute("COMMIT")
@@ -156,18 +167,22 @@ class FileStore:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if application != _APPLICATION:
             raise LedgerError(_stranger(self.place))
-        if version != VERSION:
-            raise LedgerError(
-                f"{self.place} is a ledger of format {version}, and this version of Prolate reads "
-                f"only format {VERSION}; open it with the version that made it."
-            )
+        if version not in READABLE:
+            raise LedgerError(unreadable(self.place, version))
 
 
 def _books(connection: sqlite3.Connection) -> Books:
     def execute(statement: str, parameters: dict[str, object]) -> Sequence[Sequence[Any]]:
         return connection.execute(statement, parameters).fetchall()
 
-    return Books(execute=execute, schema="main", name="")
+    return Books(execute=execute, schema="main", name="", renew=lambda: _renew(connection))
+
+
+def _renew(connection: sqlite3.Connection) -> None:
+    """Make what a ledger of format 4 lacks."""
+    for statement in (limits_table("main"), *_guards("limits")):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _settle(connection: sqlite3.Connection, host: Host) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from prolate.ledger.address import Address, address, resolved
 from prolate.ledger.books import Books
 from prolate.ledger.entry import Charge, Entry, Promise
 from prolate.ledger.file import FileStore
+from prolate.ledger.limit_change import LimitChange
 from prolate.ledger.postgres import PostgresStore
 from prolate.ledger.store import Store
 
@@ -203,6 +203,15 @@ class Ledger:
         """Return all charges, oldest first."""
         return self._read().entries
 
+    def limit_changes(self) -> tuple[LimitChange, ...]:
+        """Return all changes of the limit, oldest first.
+
+        Each has its number and time, the limit before and after, and how many charges there
+        were before it. Like charges, changes are only ever added. Those that versions of Prolate
+        before format 5 of ledgers made are missing, because these recorded none.
+        """
+        return self._read().changes
+
     def charge(
         self,
         budget: Budget | None,
@@ -252,16 +261,15 @@ class Ledger:
             account = self._account(books)
             if not account.fits(charge):
                 raise LedgerError(account.refusal(charge, self.path))
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            after = account.charged(charge, label, now)
+            after = account.charged(charge, label, _now())
             books.add(after)
         return after.entries[-1].id
 
-    def set_limit(self, limit: Budget, *, keys_delta: float | None = None) -> None:
+    def set_limit(self, limit: Budget, *, keys_delta: float | None = None) -> LimitChange | None:
         """Set another limit, which must not be below what is already spent.
 
         It holds as if it had been the limit from the beginning, provided that the choice of it
-        does not depend on what was released.
+        does not depend on what was released. The change is recorded for good (`limit_changes`).
 
         Parameters
         ----------
@@ -269,6 +277,11 @@ class Ledger:
             What all releases may cost together.
         keys_delta : float, optional
             The part of its delta for finding groups. By default it stays as it is.
+
+        Returns
+        -------
+        LimitChange or None
+            What is recorded. None if the limit is this one already, which is no change.
 
         Raises
         ------
@@ -284,7 +297,11 @@ class Ledger:
             aside = check_keys_delta(limit, aside)
             if not account.allows(limit, aside):
                 raise LedgerError(account.limit_refusal(limit, aside, self.path))
-            books.set_limit(replace(account, limit=limit, keys_delta=aside))
+            if (limit, aside) == (account.limit, account.keys_delta):
+                return None
+            after = account.limited(limit, aside, _now())
+            books.set_limit(after)
+        return after.changes[-1]
 
     def __repr__(self) -> str:
         what = repr(str(self.path))
@@ -303,6 +320,10 @@ class Ledger:
         if account is None:
             raise LedgerError(self._store.absent())
         return account
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _store(path: str | os.PathLike[str] | Address) -> Store:

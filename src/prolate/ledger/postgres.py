@@ -9,9 +9,11 @@ charge stands: that is an error, and is not tried again, so nothing is released
 and at worst budget is wasted.
 
 The tables are in the schema ``prolate`` of the database, one row of ``ledgers``
-for each ledger.  Who may charge needs ``USAGE`` on the schema, ``SELECT`` on both
+for each ledger.  Who may charge needs ``USAGE`` on the schema, ``SELECT`` on the
 tables, ``INSERT`` on ``entries`` and ``UPDATE (seal)`` on ``ledgers``; without
-``UPDATE (budget)`` they cannot change the limit.
+``UPDATE (budget)`` they cannot change the limit.  The table ``limits`` is missing
+where only earlier versions made ledgers: whoever makes or changes one then makes it,
+and who may read ``entries`` may read it, so that nobody who charges is locked out.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from prolate.errors import InputError, LedgerError
 from prolate.ledger import store
 from prolate.ledger.account import Account
 from prolate.ledger.address import Address
-from prolate.ledger.books import Books, Damaged, tables
+from prolate.ledger.books import Books, Damaged, Newer, limits_table, tables, unreadable
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -54,6 +56,14 @@ _GUARDS = (
     """CREATE TRIGGER entries_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON prolate.entries
     FOR EACH STATEMENT EXECUTE FUNCTION prolate.refuse()""",
 )
+_GUARD = """CREATE TRIGGER limits_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON prolate.limits
+    FOR EACH STATEMENT EXECUTE FUNCTION prolate.refuse()"""
+_GRANTS = """SELECT 'ALL', quote_ident(pg_get_userbyid(relowner))
+    FROM pg_class WHERE oid = to_regclass('prolate.entries')
+    UNION SELECT 'SELECT',
+    CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END
+    FROM pg_class, aclexplode(relacl)
+    WHERE oid = to_regclass('prolate.entries') AND privilege_type = 'SELECT'"""
 _MAKING = 0x50524F4C  # an advisory lock, for two that make the schema at once
 
 
@@ -77,6 +87,7 @@ class PostgresStore:
                     _execute(connection, "CREATE SCHEMA prolate")
                 for statement in (*tables("prolate"), *_GUARDS):
                     _execute(connection, statement)
+            _renew(connection)
             books = self._books(connection, lock="")
             if books.read() is not None:
                 raise LedgerError(
@@ -106,6 +117,7 @@ class PostgresStore:
             execute=lambda statement, parameters: _execute(connection, statement, parameters),
             schema="prolate",
             name=self.address.ledger,
+            renew=lambda: _renew(connection),
             lock=lock,
         )
 
@@ -129,6 +141,8 @@ class PostgresStore:
             except SQLAlchemyError as error:
                 # "from None": what the libraries say may quote the URL.
                 raise LedgerError(self._explain(error)) from None
+            except Newer as error:
+                raise LedgerError(unreadable(self.place, *error.args)) from error
             except Damaged as error:
                 raise LedgerError(store.damaged(self.place)) from error
 
@@ -187,6 +201,17 @@ class PostgresStore:
             f"The ledger {self.place} cannot be reached, read or written{words}; check the URL, "
             "the server and the network."
         )
+
+
+def _renew(connection: Connection) -> None:
+    """Make the table of changes of limits where it is missing, for all who use the others."""
+    _execute(connection, f"SELECT pg_advisory_xact_lock({_MAKING})")
+    if not _execute(connection, "SELECT to_regclass('prolate.limits') IS NULL")[0][0]:
+        return
+    for statement in (limits_table("prolate"), _GUARD):
+        _execute(connection, statement)
+    for right, who in _execute(connection, _GRANTS):
+        _execute(connection, f"GRANT {right} ON prolate.limits TO {who}")
 
 
 @functools.lru_cache(maxsize=16)

@@ -8,7 +8,7 @@ from prolate.budget import Budget
 from prolate.digits import all_digits
 from prolate.errors import BudgetError
 
-__all__ = ["in_words"]
+__all__ = ["in_words", "limit_in_words"]
 
 _ROOT = 1e-13  # rounding of roots and squares: a rho of 1 is not said to be 1.00001 or 0.999999
 _CONVERSION = 1e-9  # the same, of conversions to epsilon
@@ -48,6 +48,18 @@ def in_words(budget: Budget, *, delta: float | None = None, up: bool, digits: in
         exact = f"{mu}, {rho}" if gaussian else rho
         return f"epsilon = {epsilon} at delta = {all_digits(delta)} ({exact})"
     return f"{mu} ({rho})" if gaussian else rho
+
+
+def limit_in_words(limit: Budget, keys_delta: float) -> str:
+    """Return a limit as it was stated, and the part of its delta that is set aside.
+
+    Examples
+    --------
+    >>> limit_in_words(Budget(epsilon=1, delta=1e-6), 2e-7)
+    'epsilon = 1, delta = 1e-06 (mu = 0.2368), of which delta = 2e-07 is for finding groups'
+    """
+    aside = f", of which delta = {keys_delta:g} is for finding groups"
+    return str(limit) + (aside if keys_delta else "")
 
 
 def _epsilon(budget: Budget, delta: float, digits: int, *, up: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +58,9 @@ _GROUP: dict[str, Reader] = {"key": read_key, "release": read_mapping}
 class GroupedRelease(Shown):
     """The results of a private computation, one for each group of rows or of persons.
 
-    It works like a dict: ``releases["north"]`` is the `Release` of one group. Groups are
-    disjoint, so all of them together cost the same budget as each one.
+    It works like a dict: ``releases["north"]`` is the `Release` of one group, which has the
+    estimate, the receipt and all else. Groups are disjoint, so all of them together cost the
+    same budget as each one.
 
     Attributes
     ----------
@@ -145,6 +146,23 @@ class GroupedRelease(Shown):
             texts = [known for known in self.groups if isinstance(known, str)]
             near = did_you_mean(key, texts) if isinstance(key, str) else ""
             raise KeyError(f"There is no group {key!r} in this release.{near}") from None
+
+    if not TYPE_CHECKING:  # for a type checker, there are no such attributes
+
+        def __getattr__(self, name: str) -> Any:
+            """Say where it is, if it is an attribute of the release of one group."""
+            known = name in Release.__dataclass_fields__ or hasattr(Release, name)
+            if name.startswith("_") or not known:
+                raise AttributeError(f"'GroupedRelease' object has no attribute {name!r}")
+            some = next(iter(self.groups), None)
+            where = (
+                "there are no groups in this one"
+                if some is None
+                else f"such as release[{some!r}].{name}, and release.items() goes through them all"
+            )
+            raise AttributeError(
+                f"A grouped release has no {name!r}, but the release of each group has: {where}."
+            )
 
     def __len__(self) -> int:
         return len(self.groups)

@@ -20,7 +20,7 @@ _TO_TYPE = 20  # names of columns that an error lists to be typed
 # As pandas calls it in Parquet and in CSV files, and what it reads the latter as.
 _INDEX = re.compile(r"(__index_level_\d+__|Unnamed: 0)?")
 _TIMES = tuple(f"of type {word}" for word in ("date", "time", "duration", "period"))
-_TEXT = re.compile(r"text$|of type (category|dictionary|string|str$)")
+_TEXT = re.compile(r"text$|of type (category|dictionary|object$|string|str$)")
 
 
 @dataclass(frozen=True)
@@ -158,14 +158,14 @@ def choose(wanted: Wanted, schema: Schema) -> tuple[tuple[str, ...], tuple[str, 
     target = () if wanted.target is None else schema.find([wanted.target], "The target must be")
     for name in target:
         if name in schema.unusable:
-            raise InputError(_not_numeric(name, wanted, schema, is_target=True))
+            raise InputError(_not_numeric(name, wanted, schema, marks, is_target=True))
     if wanted.columns is None:
         chosen = _all_others(schema, marks, target)
     else:
         chosen = _named(wanted, schema, target)
     for name in chosen:
         if name in schema.unusable:
-            raise InputError(_not_numeric(name, wanted, schema))
+            raise InputError(_not_numeric(name, wanted, schema, marks))
     return (*chosen, *target), marks
 
 
@@ -207,14 +207,20 @@ def _repeated(names: Iterable[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def _not_numeric(bad: str, wanted: Wanted, schema: Schema, *, is_target: bool = False) -> str:
-    """Return what to say of a column of another type: its type, and which ones will do."""
+def _not_numeric(
+    bad: str, wanted: Wanted, schema: Schema, marks: Collection[str], *, is_target: bool = False
+) -> str:
+    """Return what to say of a column of another type: its type, and which ones will do.
+
+    These are not those of labels: whom a row is about has no mean that anybody wants.
+    """
     numeric = (name for name in without_index(schema.names) if name not in schema.unusable)
-    usable = [name for name in numeric if name != wanted.target]
+    usable = [name for name in numeric if name != wanted.target and name not in marks]
     names = listed(usable, _TO_TYPE)
     remedy = f"Choose from the numeric columns: {wanted.argument}=[{names}]."
     if not usable:
-        remedy = f"No {'column' if wanted.target is None else 'other column'} is numeric."
+        others = marks or wanted.target is not None
+        remedy = f"No {'other column' if others else 'column'} is numeric."
     elif is_target:
         remedy = f"Choose the target from the numeric columns: {names}."
     elif wanted.argument == "X":
@@ -225,11 +231,16 @@ def _not_numeric(bad: str, wanted: Wanted, schema: Schema, *, is_target: bool = 
         )
         remedy = f"{made} {remedy}"
     elif _TEXT.match(schema.unusable[bad]):
-        made = (
-            "To use it, make numbers of it: of yes and no a boolean column (column == 'yes'), of "
-            "digits with pandas.to_numeric, of dates as days since 2000-01-01."
+        booleans = ""
+        if schema.unusable[bad].endswith("object"):
+            booleans = "of booleans with column.astype('boolean'), "
+        # What is in the column is private, so that all that it may be is listed.
+        remedy = (
+            f"To use it, make numbers of it: {booleans}of yes and no a boolean column "
+            "(column == 'yes'), of digits with pandas.to_numeric, of amounts such as $1,200 and "
+            "5% likewise after column.str.replace('[$,%]', '', regex=True), of dates as days "
+            f"since 2000-01-01. {remedy}"
         )
-        remedy = f"{made} {remedy}"
     return f"Column {bad!r} of {schema.where} is {schema.unusable[bad]}, not numbers. {remedy}"
 
 

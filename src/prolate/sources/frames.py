@@ -163,10 +163,7 @@ def _unusable(frame: Any, position: int, dtype: Any) -> str | None:
     """Return the type of a column, or None if it is numeric."""
     if isinstance(dtype, np.dtype):
         if dtype.kind == "O":
-            return (
-                "of type object (convert it with pandas.to_numeric, or booleans with "
-                "column.astype('boolean'))"
-            )
+            return "of type object"
         return None if dtype.kind in "biuf" else f"of type {dtype}"
     if str(dtype) == "category":  # pandas decides by the values of which type categories are
         return "of type category (if categories are numbers, convert it with column.astype(float))"

@@ -11,6 +11,7 @@ from prolate.digits import rounded_up
 from prolate.errors import LedgerError
 from prolate.ledger import Ledger
 from prolate.ledger.account import Account
+from prolate.ledger.words import limit_in_words
 from prolate.release.views import label_of
 from prolate.release.words import printable
 from prolate.ui.plan import STATISTICS, Plan
@@ -69,10 +70,11 @@ def spending(plan: Plan, ledger: Ledger | None, before: int) -> list[str]:
             "add up all the same."
         )
     else:
+        limit = limit_in_words(books.limit, books.keys_delta)
         after, aside = books.charged(plan.charge, "", ""), plan.charge.delta
         left = after.remaining
         said.append(
-            f"The ledger {printable(str(ledger.path))} has a limit of {_limit(books)}. "
+            f"The ledger {printable(str(ledger.path))} has a limit of {limit}. "
             + (
                 f"After this, {_at(left, plan.budget, after)} is left."
                 if left
@@ -152,7 +154,7 @@ def account(ledger: Ledger | None) -> dict[str, Any] | None:
     found: dict[str, Any] = {
         "place": printable(str(ledger.path)),
         "dataset": printable(books.dataset),
-        "limit": _limit(books),
+        "limit": limit_in_words(books.limit, books.keys_delta),
         "spent": "nothing" if spent is None else _at(spent, books.limit, books, up=True),
         "left": "nothing" if left is None else _at(left, books.limit, books),
         "part": round(100.0 * both / whole, 2) if whole else 100.0,
@@ -161,17 +163,17 @@ def account(ledger: Ledger | None) -> dict[str, Any] | None:
              "time": e.time}
             for e in books.entries
         ],
+        "changes": [
+            {"id": c.id, "old": limit_in_words(c.old, c.old_keys_delta),
+             "new": limit_in_words(c.new, c.new_keys_delta), "charges": c.charges, "time": c.time}
+            for c in books.changes
+        ],
     }  # fmt: skip
     if books.promise is not None:
         found["place"] += f", for releases that hide {printable(str(books.promise))}"
     if books.keys_delta:
         found["spent"] += f", and delta = {books.spent_delta:.4g} for finding groups"
     return found
-
-
-def _limit(books: Account) -> str:
-    aside = f", of which delta = {books.keys_delta:g} is for finding groups"
-    return str(books.limit) + (aside if books.keys_delta else "")
 
 
 def _at(budget: Budget, like: Budget, books: Account, *, up: bool = False) -> str:

@@ -262,13 +262,22 @@ function account(ledger) {
   $("part").value = ledger.part;
   $("no-entries").hidden = ledger.entries.length > 0;
   $("charges").hidden = !ledger.entries.length;
-  const rows = ledger.entries.toReversed().map(entry => {
+  $("changes").hidden = !ledger.changes.length;
+  const when = time => make("td", time.replace("T", " ").replace("+00:00", ""));
+  const name = text => make("td", text, {className: "name"});
+  fill("entries", ledger.entries, entry => [make("td", entry.id), name(entry.label),
+    make("td", entry.mu), make("td", entry.rho), when(entry.time)]);
+  fill("limits", ledger.changes, change => [make("td", change.id), name(change.old),
+    name(change.new), make("td", change.charges), when(change.time)]);
+}
+
+function fill(table, records, cells) {
+  const rows = records.toReversed().map(record => {
     const row = make("tr");
-    row.append(make("td", entry.id), make("td", entry.label, {className: "name"}),
-      make("td", entry.mu), make("td", entry.rho), make("td", entry.time.replace("T", " ").replace("+00:00", "")));
+    row.append(...cells(record));
     return row;
   });
-  document.querySelector("#entries tbody").replaceChildren(...rows);
+  document.querySelector(`#${table} tbody`).replaceChildren(...rows);
 }
 
 // --- beginning --------------------------------------------------------------------------------
