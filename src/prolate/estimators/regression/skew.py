@@ -102,7 +102,7 @@ class Skew:
     def _lost(self) -> tuple[float, float]:
         """Part of what a cut may take that it took, and its standard deviation."""
         all_of_it = _MORE * max(self.part, 1e-300)
-        seen, noise = self.more / all_of_it, self.noise_of_more / all_of_it
+        seen, noise = min(self.more / all_of_it, 1.0), self.noise_of_more / all_of_it
         sure, told = _DOUBT**-2, (noise**2 + _VARIES**2) ** -1
         return (sure * _LIKELY + told * seen) / (sure + told), (sure + told) ** -0.5
 
