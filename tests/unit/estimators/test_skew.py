@@ -114,6 +114,10 @@ def test_skew_tells_nothing_beyond_its_noise_and_less_where_cuts_are_far() -> No
     np.testing.assert_allclose(lost.each[0], near * np.array([0.6, 0.8, 0.0]))
     assert lost.times == pytest.approx(0.5)
     assert lost.doubt > 0.5
+    for more in (-0.5, 0.0, 0.5):  # as many rows on either side
+        even = Skew(0.0, 0.5, more, 0.7, 1.0).lost(own, [1.0])
+        assert np.isfinite([even.times, even.doubt]).all()
+        np.testing.assert_array_equal(even.each[0], 0.0)
     none = known.lost(slopes(np.zeros(3), 0.1), [1.0])
     np.testing.assert_array_equal(none.each[0], 0.0)
 

@@ -40,6 +40,7 @@ _LIKELY, _DOUBT = 0.5, 0.65  # part of it that slopes lost, where no other line 
 _MORE, _VARIES = 0.7, 0.3  # over p: more rows far from a steeper line; how much that varies
 # The line itself, a flatter and a steeper one: how much steeper, and parts of the share.
 _LINES = (0.0, 0.5), (-1.0, 0.25), (1.0, 0.25)
+_LEAST = 1e-9  # part of the rows: as many may be on either side
 _MOST_TURNED = 4.0  # times the slopes
 
 
@@ -101,7 +102,7 @@ class Skew:
     @property
     def _lost(self) -> tuple[float, float]:
         """Part of what a cut may take that it took, and its standard deviation."""
-        all_of_it = _MORE * max(self.part, 1e-300)
+        all_of_it = _MORE * max(self.part, _LEAST)
         seen, noise = min(self.more / all_of_it, 1.0), self.noise_of_more / all_of_it
         sure, told = _DOUBT**-2, (noise**2 + _VARIES**2) ** -1
         return (sure * _LIKELY + told * seen) / (sure + told), (sure + told) ** -0.5
