@@ -30,6 +30,7 @@ def words(svg: str) -> list[str]:
 
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+AREA = re.compile(r"\bp[0-9a-f]{10}\b")  # its name is a hash of all digits of its numbers
 
 
 def test_figures_are_those_that_pages_show() -> None:
@@ -51,6 +52,7 @@ def test_figures_are_what_would_be_drawn(figures: ModuleType, name: str) -> None
     assert words(kept) == words(drawn)
     version = re.compile(r"Matplotlib v[\w.+]+")
     if version.findall(kept) == version.findall(drawn):
+        kept, drawn = AREA.sub("", kept), AREA.sub("", drawn)
         assert NUMBER.sub("", kept) == NUMBER.sub("", drawn)
         before, after = (list(map(float, NUMBER.findall(svg))) for svg in (kept, drawn))
         assert before == pytest.approx(after, abs=0.05)  # of other machines, last digits differ
