@@ -80,7 +80,8 @@ def test_the_data_set_inside_the_package() -> None:
 
 
 def test_demo_is_right_about_its_noise(run: Run) -> None:
-    code, out, err = run("demo", "--json")
+    # At epsilon 1, noise hides the rarest flag now and then (statistical/test_hidden_values.py).
+    code, out, err = run("demo", "--epsilon", "4", "--json")
     assert (code, err) == (0, "")
     release = Release.from_json(out)
     assert release.private

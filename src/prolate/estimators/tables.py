@@ -37,6 +37,8 @@ __all__ = ["Case", "mean_beside_flags", "mean_by_ways"]
 Integers = NDArray[np.int64]
 Search = Callable[[Table, float, Asked], Estimate]
 
+_LOST = 4.0  # standard deviations between a mean and a first one, that has seen more
+_UNSURE = 20.0  # times a first mean's noise
 _NOT_TURNED = "No rotation was looked for: it needs the l2 error (error_norm=2)."
 
 
@@ -173,9 +175,10 @@ def _of_kinds(case: Case) -> Estimate | None:
         portion = case.part(ends.index, part)
         known = replace(shape.of(ends.index), sample=portion.sampled())
         own = mean_between_ends(portion, known, ends, norm)
-        found.append((ends.index, stated(known, own)))
+        found.append((ends.index, _unless_lost(known, stated(known, own))))
     if others.size:
-        found.append((others, case.rest(others).clipped_together()))
+        rest = case.rest(others)
+        found.append((others, _unless_lost(rest.shape, rest.clipped_together())))
     return join([found[-1], *found[:-1]])
 
 
@@ -184,7 +187,30 @@ def _of_rare(case: Case, portion: Portion) -> Estimate:
     table, known = with_shape(portion, case.shape)
     searched, shape = learn_shape(table, known.rows)
     plain = Asked(case.asked.error_norm)
-    return mean_by_ways(replace(case, table=searched, shape=shape, asked=plain))
+    found = mean_by_ways(replace(case, table=searched, shape=shape, asked=plain))
+    return _unless_lost(known, found)
+
+
+def _unless_lost(shape: Shape, found: Estimate) -> Estimate:
+    """Return it, with first means of rare values that it has lost, or of which it knows less."""
+    first = shape.first
+    if first is None or found.noise_std is None or found.clipping_std is None:
+        return found
+    near, far = (np.abs(each - first.bulk) for each in (found.value, first.value))
+    lost = far - near > _LOST * np.hypot(found.noise_std, first.noise)
+    unsure = (found.noise_std > _UNSURE * first.noise) & (
+        np.abs(found.value - first.value) < _LOST * found.noise_std
+    )
+    better = first.rare & (lost | unsure)
+    if not better.any():
+        return found
+    return replace(
+        found,
+        value=np.where(better, first.value, found.value),
+        noise_std=np.where(better, first.noise, found.noise_std),
+        clipping_std=np.where(better, 0.0, found.clipping_std),
+        warnings=shape.warnings if better.all() else found.warnings,
+    )
 
 
 _EVERY: tuple[Way, ...] = (_turned, _as_given, _single, _ruled, _of_kinds, _heavy)

@@ -52,6 +52,19 @@ def test_no_more_is_beyond_than_was_counted_and_its_noise() -> None:
     assert found.fraction(3.0) > 0.1
 
 
+def test_a_count_far_from_all_others_must_be_larger_to_be_rows() -> None:
+    """Of 28 cells, one is often three deviations of noise; one of a tail's is not alone."""
+    edges = np.geomspace(0.5, 100.0, 27)
+
+    def start(beyond: float) -> float:
+        counts = np.diff(-np.append(np.append(1e4, 1e4 * np.exp(-(edges**2))), 0.0))
+        counts[-1] += beyond
+        return Beyond.of(MeasuredNorms(edges, counts, 10.0, 1.0), 1e4).start
+
+    assert start(35.0) < 4.0
+    assert start(60.0) == edges[-1]
+
+
 @pytest.mark.parametrize("counts", [np.zeros(31), np.full(31, -5.0), np.full(31, 1e9)])
 def test_noise_alone_gives_finite_numbers(counts: np.ndarray) -> None:
     found = Beyond.of(MeasuredNorms(np.geomspace(0.25, 40.0, 30), counts, 100.0, 1.0), 50.0)

@@ -13,6 +13,8 @@ from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.clipping import column_sides, division, ends, kinds
 from prolate.estimators.clipping.kinds import find_kinds
+from prolate.estimators.estimate import Estimate
+from prolate.estimators.search.first_mean import FirstMean
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.search.shape import Shape
 from prolate.sources import open_source
@@ -197,3 +199,47 @@ def test_moments_are_those_of_the_values() -> None:
     assert kurtosis == pytest.approx([3.0, 9.0], rel=0.25)
     near, _ = sides.moments(np.ones(2), np.ones(2))
     assert np.all(near < 0.8 * square)
+
+
+def test_counts_show_whether_rare_values_stand_out() -> None:
+    """In one cell, or in a few; not in one that noise may have made, nor at the bulk."""
+    rng, cells, noise = np.random.default_rng(0), 2 * len(column_sides.EDGES), 10.0
+    counts = noise * rng.uniform(-1.0, 1.0, (4, cells))
+    counts[:, 20] = 10_000.0
+    counts[0, 40] = 50.0
+    counts[1, 40:44] = 30.0
+    counts[2, 40] = 40.0
+    found = column_sides.ColumnSides(
+        None, np.arange(4), 1e4, counts, np.full(4, noise), ((None, None),) * 4
+    )
+    assert found.stand_out.tolist() == [True, True, False, False]
+    some = found.of(found.stand_out)
+    assert some.index.tolist() == [0, 1]
+    assert len(some.tails) == 2
+    assert np.array_equal(some.counts, counts[:2])
+
+
+def estimate(value: float, noise: float) -> Estimate:
+    """Return a mean of one column."""
+    return Estimate(np.array([value]), np.array([noise]), None, 1e4, clipping_std=np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    ("found", "kept"),
+    [
+        (estimate(0.0, 0.001), True),  # it has lost what the first mean has seen
+        (estimate(0.02, 0.002), False),  # they agree
+        (estimate(0.3, 0.01), False),  # the first one has lost what this has seen
+        (estimate(0.5, 0.3), True),  # they agree, but this one is next to nothing
+    ],
+)
+def test_first_means_of_rare_values_that_are_lost_are_kept(found: Estimate, kept: bool) -> None:
+    part, noise = np.array([0.025]), np.array([0.002])
+    first = FirstMean(part, noise, np.zeros(1), np.ones(1), None, 0.1, several=False, lost=0.0)
+    rows = np.zeros((100, 1))
+    shape = Shape(
+        100, Curator(open_source(rows), BUDGET), np.zeros(1), np.full(1, 0.1), 0.1, first=first
+    )
+    told = TABLES._unless_lost(shape, found)
+    assert told.value[0] == (0.025 if kept else found.value[0])
+    assert told.noise_std[0] == (0.002 if kept else found.noise_std[0])

@@ -33,6 +33,8 @@ _UNEVEN = 10.0  # times a kurtosis, by how much more uneven a column is than tho
 _ALONE = 1.3  # times half a step, that a column of rare values needs
 _LITTLE, _OF_LITTLE = 0.03, 10.0  # of what all need: such a table finds nothing; its kurtosis
 _ALIKE, _BETTER = 8.0, 0.9  # kurtoses over each other; what a division needs, over all together
+_SHOWN, _LIKELY = 30.0, 1.0  # noises of counts that show a part of the rows; of a first mean
+_MOST, _OF_ALL = 0.1, 0.25  # of the budget, to show a column's rare values; all that are hidden
 _FEWEST = 1e-6  # part of the rows that have a rare value
 _SMALLEST = 1e-100  # size, over the largest
 
@@ -124,6 +126,7 @@ class Columns:
         doubt = np.zeros(d)
         if doubted:
             doubt[ends.index] = size[ends.index] ** 2 * ends.doubt
+        needs = np.maximum(needs, self._least_parts() * np.sum(needs))
         little = self.rare & (needs < _LITTLE * np.sum(needs))
         apart, total = self._apart(size**power, unit, kurtosis, uneven, needs, doubt, little)
         kurtosis, uneven = self._with_rare(kurtosis, uneven)
@@ -200,6 +203,21 @@ class Columns:
             step = first.step[self.rare] / self.shape.spread[self.rare]
             reach[self.rare] = _ALONE * step * (0.5 if self.known else 1.0)
         return reach
+
+    def _least_parts(self) -> Floats:
+        """Return what parts of the budget show the values of rare columns; of others 0.
+
+        However little they count for the error, no column is lost.
+        """
+        parts, first = np.zeros(self.rare.size), self.shape.first
+        if first is None:
+            return parts
+        away = np.abs(first.value - first.bulk)
+        some = self.rare & (away > _LIKELY * first.noise)
+        one_row = self.per_row * (np.sqrt(0.5) if self.known else 1.0)
+        shown = _SHOWN * one_row * first.step[some] / (away - first.noise)[some]
+        parts[some] = np.minimum(shown**2, _MOST)
+        return parts * min(1.0, _OF_ALL / max(float(np.sum(parts)), _FEWEST))
 
     def _ends(self, sides: ColumnSides, size: Floats, reach: Floats) -> Ends:
         """Return the ends of all columns but rare ones."""

@@ -63,7 +63,8 @@ def find_kinds(curator: Searcher, shape: Shape, error_norm: float) -> Division |
     noise = one_row_noise(sample, few, sample.remaining)
     rare = _rare(shape) & ~bounded
     _, if_all = _count_of(int(np.count_nonzero(~bounded)), noise)
-    rare &= ~(_rare_parts(shape) > _SHOWN * if_all)
+    if if_all < _NOISY:
+        rare &= ~(_rare_parts(shape) > _SHOWN * if_all)
     index = np.flatnonzero(~bounded & ~rare)
     if not index.size:
         return None
@@ -73,6 +74,11 @@ def find_kinds(curator: Searcher, shape: Shape, error_norm: float) -> Division |
     sides = measure_column_sides(shape, index, share=share * sample.remaining)
     if sides is None or sides.too_far.any():
         return None
+    hidden = _rare(shape)[index] & ~sides.stand_out
+    if hidden.all():
+        return None
+    rare[index[hidden]] = True
+    sides = sides.of(~hidden)
     per_row = radii_apart(curator.neighbors) / curator.mu_of(curator.remaining) / shape.rows
     columns = Columns(
         shape, bounded, rare, error_norm, per_row, known=curator.neighbors == "replace"

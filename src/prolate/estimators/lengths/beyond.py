@@ -26,7 +26,7 @@ PART = 0.6
 MOST_STRETCH = 10.0
 """Of a sampling error, over what the scales promise."""
 
-_SURE = 3.0  # standard deviations that a count must exceed to be seen
+_SURE, _APART = 3.0, 4.5  # standard deviations that a count must exceed to be seen; far from others
 _TOP = 0.6  # at most this part of the rows is the tail
 _POWERS = (1.6, 30.0)  # of the tail
 _UNSEEN_POWER = 2.0  # where hardly anything of it is seen
@@ -62,7 +62,9 @@ class Beyond:
         """Return the tail that a histogram of norms shows."""
         edges, above = norms.edges, norms.above
         falling = np.maximum.accumulate(above[::-1])[::-1]
-        sure = np.flatnonzero(falling > _SURE * norms.above_noise)
+        joined = np.interp(edges / _OCTAVE, edges, falling) > _OCTAVE * falling
+        limit = np.where(joined, _SURE, _APART) * norms.above_noise
+        sure = np.flatnonzero(falling > limit)
         tail = sure[falling[sure] < _TOP * rows]
         cell = int(tail[-1] if tail.size else sure[-1] if sure.size else 0)
         start, part = float(edges[cell]), min(max(float(falling[cell]) / rows, 1.0 / rows), 0.9)
