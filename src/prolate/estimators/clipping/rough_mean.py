@@ -52,7 +52,13 @@ class RoughMean:
 
 
 def rough_mean(
-    table: Measurer, rows: float, center: Floats, spread: Floats, doubt: float
+    table: Measurer,
+    rows: float,
+    center: Floats,
+    spread: Floats,
+    doubt: float,
+    *,
+    tail: float = 1.0,
 ) -> RoughMean:
     """Return the mean, with all that is left.
 
@@ -66,13 +72,16 @@ def rough_mean(
         Where the values likely are.
     doubt : float
         Standard deviation of the center's error, in spreads.
+    tail : float
+        Part of the values that make a tail, if there is one.
     """
     from scipy.special import erf
 
     mu = table.mu_of(table.remaining)
     count = math.sqrt(rows_changed(table.neighbors)) / mu
     noise = radii_apart(table.neighbors) / mu / rows * _CUTS
-    skewed = _SKEWED * np.exp(-1.0 - _CUTS)
+    unit = math.sqrt(tail * (2.0 - tail))  # of values that are exponential, the others 0
+    skewed = _SKEWED * tail * np.exp(-tail - unit * _CUTS) / unit
     best = int(np.argmin(noise**2 + skewed**2))
     cut, lost = float(_CUTS[best]), float(skewed[best])
     query = ClippedSum(center, spread, cut)
@@ -82,20 +91,22 @@ def rough_mean(
     std, off = moved * measured.std, max(doubt, _OFF)
     keep = off**2 / (off**2 + std**2)
     away = keep * min(max(moved * float(measured.values[0]), -cut), cut)
-    unit = float(spread[0])
+    size = float(spread[0])
     hidden = min(_HIDDEN * count / rows, _MOST_HIDDEN)
     return RoughMean(
-        value=float(center[0]) + unit * away,
-        noise_std=unit * (math.sqrt(keep) * std),
-        lost=unit * (keep * lost),
-        taken=unit * math.hypot(_ALLOWED * keep * lost, hidden * cut),
+        value=float(center[0]) + size * away,
+        noise_std=size * (math.sqrt(keep) * std),
+        lost=size * (keep * lost),
+        taken=size * math.hypot(_ALLOWED * keep * lost, hidden * cut),
         cut=cut,
     )
 
 
 def rough_column_mean(table: Measurer, shape: Shape) -> FoundMean:
     """Return the mean of the only column of a shape, with all that is left."""
-    found = rough_mean(table, shape.rows, shape.center, shape.spread, shape.roughness)
+    found = rough_mean(
+        table, shape.rows, shape.center, shape.spread, shape.roughness, tail=shape.rough
+    )
     value, noise, taken = (np.array([each]) for each in (found.value, found.noise_std, found.taken))
     details = {"radius": found.cut * float(shape.spread[0])}
     return FoundMean(value, noise, details, clipping_std=taken, guessed=taken)

@@ -67,6 +67,8 @@ class Interval:
         are the best that is known of centers and spreads.
     skewed : float64 array of shape (d,), optional
         There, how likely each column has a tail on one side.
+    tail : float64 array of shape (d,), optional
+        And part of the rows that make that tail, if it has one.
     """
 
     center: Floats
@@ -79,6 +81,7 @@ class Interval:
     absent: NDArray[np.bool_] | None = None
     doubt: Floats | None = None
     skewed: Floats | None = None
+    tail: Floats | None = None
 
     def at(self, center: Floats, index: Integers) -> Interval:
         """Return the intervals of some columns, around other centers."""

@@ -24,6 +24,7 @@ from prolate.estimators.search.curves import (
     NARROWER,
     SKEWED,
     STEP,
+    TAILS,
     WIDTHS,
     curves,
 )
@@ -95,12 +96,15 @@ class Matched:
         The standard deviation of the error in its mean.
     skewed : float64 array of shape (d,)
         How likely it has a tail on one side.
+    tail : float64 array of shape (d,)
+        Part of the rows that make that tail, if it has one.
     """
 
     center: Floats
     spread: Floats
     doubt: Floats
     skewed: Floats
+    tail: Floats
 
 
 def wider(look: Look) -> tuple[Floats, Floats]:
@@ -132,7 +136,8 @@ def match(looks: list[Look]) -> Matched:
     kinds = _common_kinds(by_kind.sum(axis=1)) if d > _FEW else KINDS
     mass = by_kind @ kinds
     mass /= mass.sum(axis=1)[:, np.newaxis]
-    skewed = by_kind.sum(axis=1) * kinds
+    kind = by_kind.sum(axis=1) * kinds
+    skewed = kind[:, SKEWED].sum(axis=1)
     if d > _FEW:  # noise makes some look wide, or narrow, that are as the others are
         likely = np.log(np.maximum(mass, _TINY))
         mass = pooled_posterior(likely, np.zeros(d, dtype=np.int64), width=3)
@@ -144,7 +149,8 @@ def match(looks: list[Look]) -> Matched:
         center + half * middle,
         spread=half * np.exp(mass @ np.log(WIDTHS)),
         doubt=half * doubt,
-        skewed=skewed[:, SKEWED].sum(axis=1) / skewed.sum(axis=1),
+        skewed=skewed / kind.sum(axis=1),
+        tail=kind[:, SKEWED] @ TAILS / np.maximum(skewed, _TINY),
     )
 
 

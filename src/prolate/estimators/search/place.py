@@ -49,8 +49,9 @@ _TINY = 1e-130
 _UNSURE, _HOPELESS = 0.9, 0.22
 _HOPELESS_OF_MANY = 0.25  # the same of many columns, each of which is likely where others are
 # Wanted noise, as a fraction of the rows, and largest share: of the first histogram, of each of the
-# others, and of these where they are cheap. And the most for all of these together.
-_FIRST, _EACH, _CHEAP, _MOST = (0.15, 0.25), (0.12, 0.15), (0.08, 0.05), 0.6
+# others, and of these where they are cheap, and of few columns. And the most for all of these.
+_FIRST, _EACH, _CHEAP, _PRECISE, _MOST = (0.15, 0.25), (0.12, 0.15), (0.08, 0.05), (0.03, 0.1), 0.6
+_FEW = 4  # columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,8 @@ class Place:
         Whether all values that were seen are as good as equal.
     skewed : float64 array of shape (d,)
         How likely there is a tail on one side.
+    tail : float64 array of shape (d,)
+        Part of the rows that make that tail, if there is one.
     """
 
     center: Floats
@@ -73,6 +76,7 @@ class Place:
     doubt: Floats
     narrow: NDArray[np.bool_]
     skewed: Floats
+    tail: Floats
 
 
 def place(
@@ -100,6 +104,7 @@ def place(
     d = view.dimension
     center, half = _window(view, rows, magnitude_share, window)
     spread, doubt, skewed = half / 2.0, half.copy(), np.zeros(d)
+    tail = np.ones(d)
     seen: list[Look] = []
     settled = np.zeros(d, dtype=np.bool_)
     for level in range(_ZOOMS):
@@ -112,7 +117,7 @@ def place(
         here = [look.of(open_) for look in seen]
         found = match(here)
         center[open_], spread[open_] = found.center, found.spread
-        doubt[open_], skewed[open_] = found.doubt, found.skewed
+        doubt[open_], skewed[open_], tail[open_] = found.doubt, found.skewed, found.tail
         inside = np.abs(center - seen[-1].center)[open_] < half[open_]  # or it was left behind
         resolved = inside & (spread[open_] > _SEEN * here[-1].cell)
         settled[open_] = resolved | (_apart(here, _SURELY_APART, d) > 0.0)
@@ -129,7 +134,7 @@ def place(
     settled |= apart > 0.0
     wide = np.hypot(np.maximum(spread, apart), doubt)
     wide = np.clip(np.where(settled, wide, _UNSEEN * wide), SMALLEST, LARGEST)
-    return Place(center, wide, np.minimum(doubt / wide, 1.0), ~settled, skewed)
+    return Place(center, wide, np.minimum(doubt / wide, 1.0), ~settled, skewed, tail)
 
 
 def locate_coarsely(
@@ -172,6 +177,7 @@ def locate_coarsely(
         absent=absent if absent.any() else None,
         doubt=found.doubt * found.spread,
         skewed=found.skewed,
+        tail=found.tail,
     )
     return _within_bounds(interval, curator.bounds) if not hopeless else interval
 
@@ -207,7 +213,8 @@ def _shares(curator: Searcher, rows: float) -> tuple[float, float, float]:
     """Return the shares of the first histogram, of each other, and of these together."""
     left = curator.remaining
     noise = one_row_noise(curator, rows) * math.sqrt(curator.dimension)
-    each = max(share_for(noise, *_EACH), share_for(noise, *_CHEAP))
+    cheap = _PRECISE if curator.dimension <= _FEW else _CHEAP
+    each = max(share_for(noise, *_EACH), share_for(noise, *cheap))
     return left * share_for(noise, *_FIRST), left * each, left * _MOST
 
 

@@ -58,8 +58,9 @@ class Shape:
         Which columns have as good as no values, if any have.
     lost : bool array of shape (d,), optional
         Of which columns it is not known how large their values are, if of any.
-    rough : bool
-        Whether the tails of a single column cannot be seen.
+    rough : float
+        Part of the values that make the tail of a single column, if it has one: where tails cannot
+        be seen; else 0.
     """
 
     rows: float
@@ -77,7 +78,7 @@ class Shape:
     part: Floats | None = None
     absent: NDArray[np.bool_] | None = None
     lost: NDArray[np.bool_] | None = None
-    rough: bool = False
+    rough: float = 0.0
 
     @property
     def present(self) -> Floats | float:

@@ -169,7 +169,8 @@ def _search_one(
             if tails:
                 spread, _ = with_farthest(sample, few, center, spread)
             shape = Shape(rows, sample, center, spread, roughness, warnings, center_noise=noise)
-            return replace(shape, rough=rough)
+            tail = 1.0 if interval.tail is None else float(interval.tail[0])
+            return replace(shape, rough=tail if rough else 0.0)
         interval = replace(interval, center=center, half=gap * spread, narrow=~interval.narrow)
     found = rare_column(curator, sample, interval, rows=rows)
     spread = interval.half / SCALES
