@@ -8,7 +8,7 @@ they are the same for every column, so they are worked out once, for many places
 from __future__ import annotations
 
 import math
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,16 +51,15 @@ WIDTHS = STEP ** np.arange(-float(_FINEST), 0.5)
 """Candidates for standard deviations, over half the window."""
 
 _UPPER = (0.5, 0.25, 0.75)  # parts of the rows that have the upper of two values
-_APART = (0.5, 0.25, 0.12)  # parts of the rows that are exponential, beside ones that are equal
 _BLUR = 0.7  # deviations over which either of these is spread evenly
 
-KINDS = np.exp([0.0] + [-1.0] * 2 + [-1.5] * 2 * (1 + len(_APART)) + [-2.5] * len(_UPPER))
+KINDS = np.exp([0.0] + [-1.0] * 2 + [-1.5] * 4 + [-2.5] * len(_UPPER))
 """How likely each kind is."""
 
-SKEWED = slice(1, 5 + 2 * len(_APART))
+SKEWED = slice(1, 7)
 """Ones with a tail on one side."""
 
-TAILS = np.repeat([1.0, 1.0, *_APART], 2)
+TAILS = np.repeat([1.0, 1.0, 0.5], 2)
 """Parts of the rows that make the tail of each of these."""
 
 
@@ -88,8 +87,7 @@ def _below(away: Floats) -> Floats:
     from scipy.special import ndtr
 
     below = [ndtr(away)]
-    mostly_equal = [partial(_mostly_equal, apart=part) for part in _APART]
-    for upwards in [_exponential, _log_normal, *mostly_equal]:
+    for upwards in _exponential, _log_normal, _half_equal:
         below += [upwards(away), 1.0 - upwards(-away)]
     for part in _UPPER:
         up, down = math.sqrt((1.0 - part) / part), -math.sqrt(part / (1.0 - part))
@@ -102,10 +100,10 @@ def _exponential(away: Floats) -> Floats:
     return np.asarray(-np.expm1(-np.maximum(away + 1.0, 0.0)))
 
 
-def _mostly_equal(away: Floats, *, apart: float) -> Floats:
-    """Part of them are exponential, the others 0."""
-    value = math.sqrt(apart * (2.0 - apart)) * away + apart
-    return np.where(value >= 0.0, 1.0 - apart * np.exp(-np.maximum(value, 0.0)), 0.0)
+def _half_equal(away: Floats) -> Floats:
+    """Half are 0, half exponential."""
+    value = math.sqrt(0.75) * away + 0.5
+    return np.where(value >= 0.0, 1.0 - 0.5 * np.exp(-np.maximum(value, 0.0)), 0.0)
 
 
 def _log_normal(away: Floats) -> Floats:

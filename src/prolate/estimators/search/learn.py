@@ -68,7 +68,7 @@ def learn_shape(
     before = sample.remaining
     searched_all = center is None and scale is None
     if coarsely and searched_all and _are_coarse(sample, few, shares):
-        interval = locate_coarsely(sample, few, window)
+        interval = locate_coarsely(sample, few, window, tails=True)
     else:
         interval = _interval(sample, few, shares, center, scale)
     if interval.doubt is not None:  # that was dear

@@ -138,7 +138,11 @@ def place(
 
 
 def locate_coarsely(
-    curator: Searcher, rows: float, window: tuple[Floats, Floats] | None = None
+    curator: Searcher,
+    rows: float,
+    window: tuple[Floats, Floats] | None = None,
+    *,
+    tails: bool = False,
 ) -> Interval:
     """Find each column's center and bulk, as `locate` does, by likely centers and spreads.
 
@@ -149,11 +153,13 @@ def locate_coarsely(
         Number of rows, or a private estimate of it.
     window : pair of float64 arrays of shape (d,), optional
         Where most values are known to be.
+    tails : bool
+        Whether how the tails go on matters as much as where most values are: that takes more.
     """
     d = curator.dimension
     part, absent = find_present(curator, rows, roughly=False)  # a cheap count would show nothing
     least = 1.0 if part is None else float(part.min())
-    magnitude_share, share, most = _shares(curator, least * rows)
+    magnitude_share, share, most = _shares(curator, least * rows, tails=tails)
     noise = math.sqrt(rows_changed(curator.neighbors) * d) / (curator.mu_of(share) * least * rows)
     hopeless = noise > (_HOPELESS_OF_MANY if d > FEW_COLUMNS else _HOPELESS)
     found = place(
@@ -209,11 +215,11 @@ def _within_bounds(interval: Interval, bounds: tuple[Floats, Floats] | None) -> 
     )
 
 
-def _shares(curator: Searcher, rows: float) -> tuple[float, float, float]:
+def _shares(curator: Searcher, rows: float, *, tails: bool) -> tuple[float, float, float]:
     """Return the shares of the first histogram, of each other, and of these together."""
     left = curator.remaining
     noise = one_row_noise(curator, rows) * math.sqrt(curator.dimension)
-    cheap = _PRECISE if curator.dimension <= _FEW else _CHEAP
+    cheap = _PRECISE if tails and curator.dimension <= _FEW else _CHEAP
     each = max(share_for(noise, *_EACH), share_for(noise, *cheap))
     return left * share_for(noise, *_FIRST), left * each, left * _MOST
 
