@@ -25,6 +25,7 @@ from prolate.estimators.asked import Asked
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.squares import NORMAL, mean_squares
+from prolate.estimators.clipping.stated import MAY, NOTHING, next_values
 from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.mean import mean
@@ -115,8 +116,12 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     error = np.hypot(noise_std, sampling_std)
     unsure = found.stretch > _HEAVY or np.any(found.clipping_std > UNSURE * error)
     warnings = (*shape.warnings, *shape.single_valued(curator.columns))
-    if unsure:
+    if unsure and not shape.hidden > 0.0:  # that a single value was seen says more
         warnings = (*warnings, _WARNING)
+    clipping_std = found.clipping_std
+    if shape.hidden > 0.0:
+        value = np.where(value < np.sqrt(NOTHING), 0.0, value)
+        clipping_std = np.hypot(clipping_std, MAY * shape.hidden * next_values(shape) ** 2)
     far = shape.spread > SQUARABLE[1]
     if far.any():
         noise_std = np.where(far, np.inf, noise_std)
@@ -126,7 +131,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         value=np.maximum(value, 0.0),
         noise_std=noise_std,
         sampling_std=sampling_std,
-        clipping_std=found.clipping_std,
+        clipping_std=clipping_std,
         rows=rows,
         warnings=warnings,
         details={

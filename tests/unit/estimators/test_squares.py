@@ -103,3 +103,15 @@ def test_columns_that_show_a_single_value_are_named(statistic) -> None:
     rows[:, 2] = rng.normal(size=2000)
     said = release(rows, budget=BUDGET, seed=0).warnings
     assert not any("single value" in each for each in said)
+
+
+def test_variances_allow_for_flags_that_noise_hides() -> None:
+    """As means do: of 1,000 rows, noise hides a flag of 2 %."""
+    rows = (np.random.default_rng(0).random((1000, 1)) < 0.02).astype(float)
+    for seed in range(3):
+        found = prolate.variance(rows, budget=Budget(epsilon=1, delta=1e-6), seed=seed)
+        assert found.estimate[0] == 0.0
+        assert found.interval()[0, 1] > rows.var()
+        assert [each.split(".")[0] for each in found.warnings] == [
+            "Each column showed a single value"
+        ]

@@ -10,7 +10,7 @@ from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.search.locate import SCALES
 from prolate.estimators.search.shape import Shape
 
-__all__ = ["stated"]
+__all__ = ["MAY", "NOTHING", "next_values", "stated"]
 
 Floats = NDArray[np.float64]
 
@@ -24,9 +24,12 @@ _FEW = (
     "larger budget or bounds would help, and quantiles are more reliable."
 )
 _UNSEEN = 0.1  # of the rows, beyond which noise may hide what makes a mean
-# What hidden values may take, as a standard deviation: at most all of it is within an interval.
-_MAY = 0.6
-_NOTHING = 1e-100  # values of columns that are all 0, but for rounding and noise
+MAY = 0.6
+"""Of what hidden values may add, as a standard deviation: all of it is just within an interval."""
+
+NOTHING = 1e-100
+"""Values of columns that are all 0, but for rounding and noise, are smaller."""
+
 _TWICE = 2.0  # times noise and sampling, from which on a guess decides how wide intervals are
 
 
@@ -46,8 +49,8 @@ def stated(shape: Shape, found: FoundMean) -> Estimate:
             unseen = (SKEWED,)
     value, clipping_std = found.value, found.clipping_std
     if shape.hidden > 0.0:
-        value = np.where(np.abs(value) < _NOTHING, 0.0, value)
-        away = _MAY * shape.hidden * _next(shape)
+        value = np.where(np.abs(value) < NOTHING, 0.0, value)
+        away = MAY * shape.hidden * next_values(shape)
         clipping_std = away if clipping_std is None else np.hypot(clipping_std, away)
     return Estimate(
         value=value,
@@ -61,7 +64,7 @@ def stated(shape: Shape, found: FoundMean) -> Estimate:
     )
 
 
-def _next(shape: Shape) -> Floats:
+def next_values(shape: Shape) -> Floats:
     """Return how far other values are at least, where columns showed one: flags of a few rows.
 
     1 from a whole number; others may be anything of their own size.

@@ -27,6 +27,7 @@ MOST_STRETCH = 10.0
 """Of a sampling error, over what the scales promise."""
 
 _SURE, _APART = 3.0, 4.5  # standard deviations that a count must exceed to be seen; far from others
+_NOISY = 0.01  # of the rows: of noisier counts little is sure, and intervals are wide
 _TOP = 0.6  # at most this part of the rows is the tail
 _POWERS = (1.6, 30.0)  # of the tail
 _UNSEEN_POWER = 2.0  # where hardly anything of it is seen
@@ -63,7 +64,8 @@ class Beyond:
         edges, above = norms.edges, norms.above
         falling = np.maximum.accumulate(above[::-1])[::-1]
         joined = np.interp(edges / _OCTAVE, edges, falling) > _OCTAVE * falling
-        limit = np.where(joined, _SURE, _APART) * norms.above_noise
+        alone = ~joined & (norms.above_noise < _NOISY * rows)
+        limit = np.where(alone, _APART, _SURE) * norms.above_noise
         sure = np.flatnonzero(falling > limit)
         tail = sure[falling[sure] < _TOP * rows]
         cell = int(tail[-1] if tail.size else sure[-1] if sure.size else 0)

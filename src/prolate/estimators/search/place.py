@@ -49,9 +49,8 @@ _TINY = 1e-130
 _UNSURE, _HOPELESS = 0.9, 0.22
 _HOPELESS_OF_MANY = 0.25  # the same of many columns, each of which is likely where others are
 # Wanted noise, as a fraction of the rows, and largest share: of the first histogram, of each of the
-# others, and of these where they are cheap, and of few columns. And the most for all of these.
+# others, of these where they are cheap, and of one column's tails. And the most for all of these.
 _FIRST, _EACH, _CHEAP, _PRECISE, _MOST = (0.15, 0.25), (0.12, 0.15), (0.08, 0.05), (0.03, 0.1), 0.6
-_FEW = 4  # columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +153,7 @@ def locate_coarsely(
     window : pair of float64 arrays of shape (d,), optional
         Where most values are known to be.
     tails : bool
-        Whether how the tails go on matters as much as where most values are: that takes more.
+        Whether how a single column's tails go on matters, too: that takes more.
     """
     d = curator.dimension
     part, absent = find_present(curator, rows, roughly=False)  # a cheap count would show nothing
@@ -219,7 +218,7 @@ def _shares(curator: Searcher, rows: float, *, tails: bool) -> tuple[float, floa
     """Return the shares of the first histogram, of each other, and of these together."""
     left = curator.remaining
     noise = one_row_noise(curator, rows) * math.sqrt(curator.dimension)
-    cheap = _PRECISE if tails and curator.dimension <= _FEW else _CHEAP
+    cheap = _PRECISE if tails and curator.dimension == 1 else _CHEAP
     each = max(share_for(noise, *_EACH), share_for(noise, *cheap))
     return left * share_for(noise, *_FIRST), left * each, left * _MOST
 

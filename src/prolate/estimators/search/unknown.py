@@ -50,9 +50,9 @@ _SKEWED = 0.5  # probability of a tail that is not seen, so that a cut beside it
 _FLOOR = 0.1  # least spread of a nearly constant column, over what others usually have
 _ALONE = (
     "Each column showed a single value. Noise would hide other values in up to about {:.3g} % of "
-    "the rows: intervals of means allow for such as are 1 away from a whole number, or as far from "
-    "another one as that is from 0, and other intervals do not. More rows, a larger budget or "
-    "bounds would help."
+    "the rows: intervals of means and variances allow for such as are 1 away from a whole number, "
+    "or as far from another one as that is from 0, and other intervals do not. More rows, a larger "
+    "budget or bounds would help."
 )
 
 
