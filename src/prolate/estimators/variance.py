@@ -25,7 +25,7 @@ from prolate.estimators.asked import Asked
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
 from prolate.estimators.clipping.squares import NORMAL, mean_squares
-from prolate.estimators.clipping.stated import MAY, NOTHING, next_values
+from prolate.estimators.clipping.stated import NOTHING, hidden_std
 from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.mean import mean
@@ -121,7 +121,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     clipping_std = found.clipping_std
     if shape.hidden > 0.0:
         value = np.where(value < np.sqrt(NOTHING), 0.0, value)
-        clipping_std = np.hypot(clipping_std, MAY * shape.hidden * next_values(shape) ** 2)
+        clipping_std = np.hypot(clipping_std, hidden_std(shape, squares=True))
     far = shape.spread > SQUARABLE[1]
     if far.any():
         noise_std = np.where(far, np.inf, noise_std)

@@ -10,7 +10,7 @@ from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.search.locate import SCALES
 from prolate.estimators.search.shape import Shape
 
-__all__ = ["MAY", "NOTHING", "next_values", "stated"]
+__all__ = ["NOTHING", "hidden_std", "stated"]
 
 Floats = NDArray[np.float64]
 
@@ -24,8 +24,8 @@ _FEW = (
     "larger budget or bounds would help, and quantiles are more reliable."
 )
 _UNSEEN = 0.1  # of the rows, beyond which noise may hide what makes a mean
-MAY = 0.6
-"""Of what hidden values may add, as a standard deviation: all of it is just within an interval."""
+# What hidden values may add, as a standard deviation: at most all of it is within an interval.
+_MAY = 0.6
 
 NOTHING = 1e-100
 """Values of columns that are all 0, but for rounding and noise, are smaller."""
@@ -50,8 +50,8 @@ def stated(shape: Shape, found: FoundMean) -> Estimate:
     value, clipping_std = found.value, found.clipping_std
     if shape.hidden > 0.0:
         value = np.where(np.abs(value) < NOTHING, 0.0, value)
-        away = MAY * shape.hidden * next_values(shape)
-        clipping_std = away if clipping_std is None else np.hypot(clipping_std, away)
+        may = hidden_std(shape)
+        clipping_std = may if clipping_std is None else np.hypot(clipping_std, may)
     return Estimate(
         value=value,
         noise_std=noise_std,
@@ -64,11 +64,13 @@ def stated(shape: Shape, found: FoundMean) -> Estimate:
     )
 
 
-def next_values(shape: Shape) -> Floats:
-    """Return how far other values are at least, where columns showed one: flags of a few rows.
+def hidden_std(shape: Shape, *, squares: bool = False) -> Floats:
+    """Return what values that noise hides may add to means, or to variances.
 
-    1 from a whole number; others may be anything of their own size.
+    Where columns showed one value, as flags of a few rows do: others are 1 away from a whole number
+    at least, and may be anything of their own size.
     """
     nearest = np.rint(shape.center)
     whole = np.abs(shape.center - nearest) <= SCALES * shape.spread
-    return np.where(whole, 1.0, np.abs(shape.center))
+    away = np.where(whole, 1.0, np.abs(shape.center))
+    return np.asarray(_MAY * shape.hidden * (away**2 if squares else away))
