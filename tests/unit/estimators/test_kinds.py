@@ -201,24 +201,6 @@ def test_moments_are_those_of_the_values() -> None:
     assert np.all(near < 0.8 * square)
 
 
-def test_counts_show_whether_rare_values_stand_out() -> None:
-    """In one cell, or in a few; not in one that noise may have made, nor at the bulk."""
-    rng, cells, noise = np.random.default_rng(0), 2 * len(column_sides.EDGES), 10.0
-    counts = noise * rng.uniform(-1.0, 1.0, (4, cells))
-    counts[:, 20] = 10_000.0
-    counts[0, 40] = 50.0
-    counts[1, 40:44] = 30.0
-    counts[2, 40] = 40.0
-    found = column_sides.ColumnSides(
-        None, np.arange(4), 1e4, counts, np.full(4, noise), ((None, None),) * 4
-    )
-    assert found.stand_out.tolist() == [True, True, False, False]
-    some = found.of(found.stand_out)
-    assert some.index.tolist() == [0, 1]
-    assert len(some.tails) == 2
-    assert np.array_equal(some.counts, counts[:2])
-
-
 def estimate(value: float, noise: float) -> Estimate:
     """Return a mean of one column."""
     return Estimate(np.array([value]), np.array([noise]), None, 1e4, clipping_std=np.zeros(1))

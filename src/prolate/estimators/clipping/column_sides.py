@@ -29,7 +29,6 @@ Integers = NDArray[np.int64]
 _LABEL = "sides of columns"
 _CLEARLY = 4.0  # standard deviations of the counts beyond
 _DIFFER, _ROUGH = 4.0, 0.1  # deviations of a sum of squares; part of a count by which it may be off
-_RUNS, _SURELY = (1, 2, 4), 4.5  # cells in which rare values stand out, and standard deviations
 _LEAST = 1e-3  # mean square, in squared spreads
 
 
@@ -70,25 +69,6 @@ class ColumnSides:
         beyond = np.count_nonzero(EDGES >= SEEN_WITHIN)
         counts = self.counts[:, :beyond].sum(axis=1) + self.counts[:, -beyond:].sum(axis=1)
         return np.asarray(counts > _CLEARLY * self.noise * np.sqrt(2.0 * beyond))
-
-    @property
-    def stand_out(self) -> Bools:
-        """Whether values surely are elsewhere than most: in a cell, or in a few side by side."""
-        found = np.zeros(self.index.size, dtype=np.bool_)
-        for i, counts in enumerate(self.counts):
-            others = counts.copy()
-            others[np.argmax(counts)] = 0.0
-            sums = np.append(0.0, np.cumsum(others))
-            for run in _RUNS:
-                most = float(np.max(sums[run:] - sums[:-run]))
-                found[i] |= most > _SURELY * self.noise[i] * np.sqrt(run)
-        return found
-
-    def of(self, which: Bools) -> ColumnSides:
-        """Return those of some of the columns."""
-        tails = tuple(self.tails[i] for i in np.flatnonzero(which).tolist())
-        index, counts, noise = self.index[which], self.counts[which], self.noise[which]
-        return replace(self, index=index, counts=counts, noise=noise, tails=tails)
 
     def again(self, which: Bools, *, share: float) -> ColumnSides:
         """Return it with some of the columns counted again, for a share of mu**2."""

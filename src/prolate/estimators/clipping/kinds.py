@@ -38,6 +38,7 @@ _SHARE, _LEAST_SHARE = (0.003, 0.08), 0.04  # of the counts: wanted noise, over 
 _NOISY = 0.0045  # of the rows: counts of so much noise tell too little
 _AGAIN, _MOST_AGAIN = 0.06, 0.15  # share of a second count, for each column; of all, at most
 _NEAR, _STEPS = 1.3, 0.7  # half of what public bounds are apart, in spreads, or in steps
+_UNSURE = 2.0  # times the noise of a first mean
 _SHOWN = 6.0  # times the noise of a count: rare values that are so many are counted as others are
 
 
@@ -63,8 +64,7 @@ def find_kinds(curator: Searcher, shape: Shape, error_norm: float) -> Division |
     noise = one_row_noise(sample, few, sample.remaining)
     rare = _rare(shape) & ~bounded
     _, if_all = _count_of(int(np.count_nonzero(~bounded)), noise)
-    if if_all < _NOISY:
-        rare &= ~(_rare_parts(shape) > _SHOWN * if_all)
+    rare &= ~(_rare_parts(shape) > _SHOWN * if_all)
     index = np.flatnonzero(~bounded & ~rare)
     if not index.size:
         return None
@@ -74,11 +74,6 @@ def find_kinds(curator: Searcher, shape: Shape, error_norm: float) -> Division |
     sides = measure_column_sides(shape, index, share=share * sample.remaining)
     if sides is None or sides.too_far.any():
         return None
-    hidden = _rare(shape)[index] & ~sides.stand_out
-    if hidden.all():
-        return None
-    rare[index[hidden]] = True
-    sides = sides.of(~hidden)
     per_row = radii_apart(curator.neighbors) / curator.mu_of(curator.remaining) / shape.rows
     columns = Columns(
         shape, bounded, rare, error_norm, per_row, known=curator.neighbors == "replace"
@@ -123,9 +118,10 @@ def _rare(shape: Shape) -> Bools:
 
 
 def _rare_parts(shape: Shape) -> Floats:
-    """Return what part of the values others are, about; 0 where all may be."""
+    """Return what part of the values others likely are at least; 0 where all may be."""
     first, parts = shape.first, np.zeros(shape.spread.size)
     if first is not None:
         rare = first.rare
-        parts[rare] = np.abs(first.value - first.bulk)[rare] / first.step[rare]
+        away = np.abs(first.value - first.bulk) - _UNSURE * first.noise
+        parts[rare] = away[rare] / first.step[rare]
     return parts
