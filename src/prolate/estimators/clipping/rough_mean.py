@@ -27,7 +27,7 @@ _SKEWED = 1.5  # times what exponential values lose, since they may be more skew
 # A column may lose this times what is expected: a skewed one's likely center is not its mean. And
 # by rows beyond the cut, which counts hide: so many of their deviations, and a part, at most.
 _ALLOWED = 3.0
-_HIDDEN, _MOST_HIDDEN = 9.0, 0.15
+_HIDDEN, _MOST_HIDDEN = 6.0, 0.15
 _OFF = 0.3  # spreads that a mean may be off from the likely center, at least
 
 
