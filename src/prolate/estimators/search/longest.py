@@ -28,6 +28,7 @@ ALONE = 0.5
 _ACCIDENT = 1e-3  # probability that noise alone makes any column stand out
 _NOISE = 0.3  # of a count in a column, over the rows that are long by it
 _OCTAVES = 40  # that its values may be in
+_USUAL = 4.0  # of these, from one to another that is e times less likely
 _FARTHEST = LARGEST / 2.0  # where they begin, at most
 _LOOKS, _SURE = 12, 0.8  # at these: at most, or until it is in three of them with this probability
 _VAGUE = 0.3  # of the part, that a count may differ by, as values are in several octaves
@@ -84,7 +85,7 @@ def _size(
         return 0.0
     gain = np.where(np.arange(center.size) == column, 1.0, 0.0)
     octaves = np.arange(min(_OCTAVES, int(np.log2(LARGEST / least))))
-    log = np.zeros(octaves.size)
+    log = -octaves / _USUAL
     for _ in range(_LOOKS):
         likely = np.exp(log - log.max())
         likely = likely / likely.sum()
