@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 _LAYER = 0.75  # its width, over the cut
 _MORE, _WRONG = 1.07, 0.3  # times as far as in the layer, features explain what is beyond; doubt
 _MOST = 1.0  # doubt
+_PARTS, _PRIOR = (0.0, 0.4, 1.0), (0.3, 0.3, 0.4)  # of what features may explain; how likely
 _SURE = 30.0  # logarithm of odds
 # Noise over what is told, at most; and most that a cut takes off any tails, in their deviations.
 _TOLD, _HEAVY = 0.15, 0.1
@@ -98,8 +99,6 @@ class CutOff:
         found, std = times * products / rows, times * noise / rows
         matrix = gram_per_row(self.rows, gram.values, rows)[:-1, :-1]
         likely = self._likely(matrix, slopes)
-        kept = likely @ np.linalg.pinv(likely + std**2 * np.eye(len(matrix)))
-        chance = _chance(matrix, likely, found, std, slopes.mean.size)
         values, axes = np.linalg.eigh(matrix)
         hidden = math.sqrt(values.size) * self.rows.noise(gram.std)[1] / rows
         inverse = (axes / np.maximum(values, max(hidden, 1e-150))) @ axes.T
@@ -107,14 +106,17 @@ class CutOff:
         if self.rows.constant > 0.0:
             units[0] = self.rows.constant
         turn = units[:, np.newaxis] * inverse / self.weight
-        whole = turn @ kept @ found
-        part = np.full(whole.size, chance)
-        part[: whole.size - slopes.mean.size] = 1.0  # the level's own
-        taken = part * whole
-        unsure = np.sqrt(np.outer(part, part)) * (std**2 * turn @ kept @ turn.T)
-        either = np.sqrt(part * (1.0 - part)) * whole
-        unsure += np.outer(either, either)
-        unsure += (_WRONG**2 + doubt**2) * np.outer(taken, taken)
+        part = np.zeros((len(_PARTS), values.size))
+        part[-1] = 1.0  # the level's own
+        chances = _chances(matrix, likely, found, std, slopes.mean.size)
+        part[:, values.size - slopes.mean.size :] = chances[:, np.newaxis]
+        believed = [_kept(some**2 * likely, std) for some in _PARTS]
+        whole = np.array([turn @ kept @ found for kept in believed])
+        taken = np.sum(part * whole, axis=0)
+        unsure = (_WRONG**2 + doubt**2) * np.outer(taken, taken)
+        for chance, kept, one in zip(np.sqrt(part), believed, whole - taken, strict=True):
+            both = std**2 * (turn @ kept @ turn.T) + np.outer(one, one)
+            unsure += np.outer(chance, chance) * both
         return _plus(slopes, taken, unsure)
 
     def _likely(self, matrix: Floats, slopes: Slopes) -> Floats:
@@ -141,8 +143,13 @@ class CutOff:
         return _MORE * whole / layer, min(math.sqrt(doubt) / max(whole, 1e-300), _MOST)
 
 
-def _chance(matrix: Floats, likely: Floats, found: Floats, std: float, k: int) -> float:
-    """Return how likely features explain the tails, which they do or do not.
+def _kept(likely: Floats, std: float) -> Floats:
+    """Return what is believed of products with so much noise, as a matrix."""
+    return np.asarray(likely @ np.linalg.pinv(likely + std**2 * np.eye(len(likely))))
+
+
+def _chances(matrix: Floats, likely: Floats, found: Floats, std: float, k: int) -> Floats:
+    """Return how likely features explain each of `_PARTS` of what they may of the tails.
 
     By the products of features around their means, as tails alone move the constant's.
     """
@@ -151,13 +158,15 @@ def _chance(matrix: Floats, likely: Floats, found: Floats, std: float, k: int) -
         around = matrix[-k:, 0] / max(float(matrix[0, 0]), 1e-300)
         own = own - around * found[0]
     noise = std**2 * (np.eye(k) + np.outer(around, around))
+    log = np.zeros(len(_PARTS))
     with np.errstate(all="ignore"):
-        both = noise + likely[-k:, -k:]
-        _, more = np.linalg.slogdet(both)
-        _, less = np.linalg.slogdet(noise)
-        gain = own @ np.linalg.pinv(noise) @ own - own @ np.linalg.pinv(both) @ own
-        odds = math.exp(min(max(0.5 * float(gain - more + less), -_SURE), _SURE))
-    return odds / (1.0 + odds) if math.isfinite(odds) else 0.5
+        for i, part in enumerate(_PARTS):
+            both = noise + part**2 * likely[-k:, -k:]
+            _, size = np.linalg.slogdet(both)
+            log[i] = -0.5 * float(own @ np.linalg.pinv(both) @ own + size)
+    log = np.where(np.isfinite(log), np.clip(log - np.max(log), -_SURE, 0.0), 0.0)
+    chance = np.asarray(_PRIOR) * np.exp(log)
+    return np.asarray(chance / np.sum(chance))
 
 
 def _plus(slopes: Slopes, more: Floats, noise: Floats) -> Slopes:
