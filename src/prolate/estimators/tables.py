@@ -204,10 +204,14 @@ def _unless_lost(shape: Shape, found: Estimate) -> Estimate:
     better = first.rare & (lost | unsure)
     if not better.any():
         return found
+    sampling_std = shape.spread / np.sqrt(shape.present)
+    if found.sampling_std is not None:
+        sampling_std = np.where(better, sampling_std, found.sampling_std)
     return replace(
         found,
         value=np.where(better, first.value, found.value),
         noise_std=np.where(better, first.noise, found.noise_std),
+        sampling_std=sampling_std,
         clipping_std=np.where(better, 0.0, found.clipping_std),
         warnings=shape.warnings if better.all() else found.warnings,
     )

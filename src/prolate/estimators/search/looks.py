@@ -150,7 +150,7 @@ def match(looks: list[Look]) -> Matched:
         spread=half * np.exp(mass @ np.log(WIDTHS)),
         doubt=half * doubt,
         skewed=skewed / kind.sum(axis=1),
-        tail=kind[:, SKEWED] @ TAILS / np.maximum(skewed, _TINY),
+        tail=(kind[:, SKEWED] @ TAILS + _TINY) / (skewed + _TINY),
     )
 
 
