@@ -10,6 +10,7 @@ import pytest
 import prolate
 from prolate.estimators.lengths.side_tail import fit_tail
 from prolate.estimators.lengths.sides import EDGES
+from prolate.estimators.regression import cut_off
 from prolate.estimators.regression.cut_off import CutOff
 from prolate.estimators.regression.skew import Skew
 from prolate.estimators.regression.slopes import Slopes
@@ -146,3 +147,21 @@ def test_through_the_origin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Skew, "taken", lambda *_: 0.0)
     off, _, _ = fits(through_the_origin, 8, fit_intercept=False)
     assert off.mean() < -0.1
+
+
+def test_features_may_explain_a_part_of_the_tails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products of a third of the rule are not so far from it that nothing is surer."""
+    k, std, line = 7, 0.02, np.full(7, 0.1)
+    likely = np.outer(line, line) + 0.05**2 * np.eye(k)
+    found = 0.3 * line
+
+    def chance_of_nothing() -> float:
+        whole = np.zeros((k + 1, k + 1))
+        whole[0, 0], whole[1:, 1:] = 1.0, likely
+        matrix = np.eye(k + 1)
+        return float(cut_off._chances(matrix, whole, np.append(0.0, found), std, k)[0])
+
+    assert chance_of_nothing() < 0.3
+    monkeypatch.setattr(cut_off, "_PARTS", (0.0, 1.0))  # a planted fault: all of it or nothing
+    monkeypatch.setattr(cut_off, "_PRIOR", (0.5, 0.5))
+    assert chance_of_nothing() > 0.6

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import prolate
+from prolate.estimators.search import place as place_module
 
 BUDGET = prolate.Budget(epsilon=1, delta=1e-6)
 
@@ -115,3 +116,21 @@ def test_what_is_lost_has_no_interval(statistic) -> None:
     assert low < -1e300 or (statistic is prolate.variance and low == 0.0)
     assert high > 1e300
     assert "inf" not in made.to_json()
+
+
+def test_looks_at_a_single_column_show_its_tail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Visits of 500 people, of whom 70 % have none."""
+
+    def error() -> float:
+        found = []
+        for seed in range(100):
+            rng = np.random.default_rng(seed)
+            rows = np.where(rng.random(500) < 0.7, 0.0, rng.geometric(0.3, 500))[:, np.newaxis]
+            budget = prolate.Budget(epsilon=1, delta=1e-6)
+            made = prolate.mean(rows, budget=budget, seed=seed)
+            found.append(abs(made.estimate[0] - rows.mean()) / rows.std())
+        return float(np.median(found))
+
+    assert error() < 0.115
+    monkeypatch.setattr(place_module, "_PRECISE", place_module._CHEAP)  # a planted fault
+    assert error() > 0.135
