@@ -24,7 +24,7 @@ def balance_of(values: np.ndarray, mu: float) -> Balance:
     rows = float(values.size)
     norms = measure_norms(curator, center=ZERO, scale=ONE, spread=ONE, share=0.1)
     expected = expect(curator, rows, ONE, ONE, norms, share=0.5)
-    return measure_balance(curator, ZERO, ONE, ONE, expected, share=0.1, rows=rows)
+    return measure_balance(curator, ZERO, expected, share=0.1, rows=rows)
 
 
 def far_off(runs: int = 40) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,16 +44,7 @@ def measured(rows: Rows, noise: float = 0.1) -> Loss:
     counts += np.random.default_rng(1).normal(0.0, noise, counts.size)
     norms = MeasuredNorms(edges, counts, noise, typical)
     expected = Expected(
-        norms,
-        edges.size - 1,
-        rows=float(N),
-        clipped=1.0,
-        noise=1e-3,
-        noise_square=1e-6,
-        spread_square=float(np.sum(spread**2)),
-        slope_square=1.0,
-        unit=1.0,
-        columns=float(np.sum(spread)) ** 2 / float(np.sum(spread**2)),
+        norms, spread, scale, edges.size - 1, rows=float(N), clipped=1.0, noise=1e-3, unit=1.0
     )
     between = norms.middle(float(N))
     tilt = Tilt(
@@ -66,7 +58,7 @@ def measured(rows: Rows, noise: float = 0.1) -> Loss:
         radius=1.25 * between[1],
     )
     row = np.mean(rows * tilt.measured(length)[:, np.newaxis], axis=0)
-    return Loss(expected, Tilt(**{**vars(tilt), "row": row}), spread, scale)
+    return Loss(expected, Tilt(**{**vars(tilt), "row": row}))
 
 
 def taken(rows: Rows, radius: float) -> Rows:
@@ -87,7 +79,7 @@ def test_most_of_what_clipping_takes_is_foreseen(kind: str, d: int, ruled: bool)
     for part in (1.2, 1.6, 2.1):
         radius = part * found.expected.norms.typical
         true = taken(rows, radius)
-        if np.linalg.norm(true) < 0.003 * np.sqrt(found.expected.spread_square):
+        if np.linalg.norm(true) < 0.003 * np.linalg.norm(found.expected.spread):
             continue  # hardly anything is clipped
         off = np.linalg.norm(found.lost(radius) - true)
         assert off < 0.62 * np.linalg.norm(true)
@@ -97,7 +89,7 @@ def test_most_of_what_clipping_takes_is_foreseen(kind: str, d: int, ruled: bool)
 def altered(found: Loss, **changes: object) -> Loss:
     """Return that of another tilt."""
     tilt = Tilt(**{**vars(found.tilt), **changes})  # type: ignore[arg-type]
-    return Loss(found.expected, tilt, found.spread, found.scale)
+    return Loss(found.expected, tilt)
 
 
 def test_noise_is_not_given_back() -> None:
@@ -152,7 +144,7 @@ def test_no_row_points_aside_by_more_than_its_length(monkeypatch: pytest.MonkeyP
     counts += [3, 5, -51, 21, -65, -102, -63, 66, 42, -102, 22, -149, -102]
     norms = MeasuredNorms(typical * np.array(ratios), np.array(counts, dtype=float), noise, typical)
     ones, cell = np.ones(512), ratios.index(1.04)
-    expected = Expected(norms, cell, rows, 33.0, 5e-4, 1.3e-4, 512.0, 1.0, unit=1.0, columns=512.0)
+    expected = Expected(norms, ones, ones, cell, rows, clipped=33.0, noise=5e-4, unit=1.0)
     row = np.full(512, 1.9 / np.sqrt(512))
     tilt = Tilt(
         norms.middle(rows),
@@ -164,9 +156,9 @@ def test_no_row_points_aside_by_more_than_its_length(monkeypatch: pytest.MonkeyP
         own=np.zeros(512),
         radius=1.04 * typical,
     )
-    assert Loss(expected, tilt, ones, ones).doubt_square(typical) < 0.1
+    assert Loss(expected, tilt).doubt_square(typical) < 0.1
     monkeypatch.setattr(Loss, "_tilted", 0.0)  # the same test fails for this fault
-    assert Loss(expected, tilt, ones, ones).doubt_square(typical) > 10.0
+    assert Loss(expected, tilt).doubt_square(typical) > 10.0
 
 
 @pytest.mark.parametrize("own", [0.1, 0.3])
@@ -183,7 +175,8 @@ def test_rows_far_out_may_be_of_a_column_that_shows_no_tilt(
     tilt = {**vars(found.tilt), "own": own * spread, "row_noise": own * np.linalg.norm(spread)}
     row = np.append(found.tilt.row[:10], 0.0)
     tilt |= {"row": row, "shown": row / np.linalg.norm(row)}
-    loss = Loss(found.expected, Tilt(**tilt), spread, np.sqrt(spread))
+    expected = replace(found.expected, spread=spread, scale=np.sqrt(spread))
+    loss = Loss(expected, Tilt(**tilt))
     radius = 1.6 * found.expected.norms.typical
 
     def allowed() -> Rows:

@@ -66,12 +66,12 @@ def allowance_of_mean(loss: Loss, *, bias: float, radius: float) -> Allowance:
         Length of the bias that is likely, in `Expected.unit`.
     radius : float
     """
-    expected, spread, unit = loss.expected, loss.spread, loss.expected.unit
-    along = expected.along(spread, loss.scale)
-    odd = _odd(loss, along, radius)
-    shown = _no_longer(loss.tilt.shown, along, loss.scale / unit)
+    expected, unit, along = loss.expected, loss.expected.unit, loss.expected.along
+    odd = _odd(loss, radius)
+    shown = _no_longer(loss.tilt.shown, along, expected.scale / unit)
     skewed = np.maximum(_ALLOWED * bias * unit * np.maximum(along, _KNOWN * shown), odd)
     chance = _ALLOWED * math.sqrt(expected.fluctuation_square(radius))
+    spread = expected.spread
     clipping_std = np.hypot(skewed, chance * spread / np.linalg.norm(spread / unit))
     guessed = np.maximum(bias * unit * along, odd)
     return Allowance(clipping_std, guessed, min(expected.stretch, MOST_STRETCH))
@@ -86,14 +86,15 @@ def _no_longer(direction: Floats, other: Floats, scale: Floats) -> Floats:
     return direction * (most / length) if length > most else direction
 
 
-def _odd(loss: Loss, along: Floats, radius: float) -> Floats:
+def _odd(loss: Loss, radius: float) -> Floats:
     """Return what to allow for rows far out, of which the tilt hardly says how skewed they are.
 
     Where columns show a tilt, it is these. Else it is all of them, if rows are surely beyond the
     radius. And each may hold these rows alone, whatever others show: a few rows hardly tilt, and
     their column seems no wider for them. What normal rows lose beyond it they lose on both sides.
     """
-    expected, tilt, scale, size = loss.expected, loss.tilt, loss.scale, loss.spread / loss.scale
+    expected, tilt, scale = loss.expected, loss.tilt, loss.expected.scale
+    size = expected.spread / scale
     beyond = Beyond.of(expected.norms, expected.rows)
     noise = expected.noise * radius / expected.mean_factor(radius)
     allowed = _FORESEEN if loss.foreseen else PART
@@ -102,23 +103,23 @@ def _odd(loss: Loss, along: Floats, radius: float) -> Floats:
     if np.any(tilt.shown):
         direction, times, part = tilt.shown, _OWN, 1.0
     else:
-        direction, times, part = along, _ODD, _ODD if beyond.start >= radius else 0.0
+        direction, times, part = expected.along, _ODD, _ODD if beyond.start >= radius else 0.0
     direction = expected.unit * direction
     worth = 1.0 / float(np.hypot.reduce(direction / scale))  # whose squares may vanish
     theirs, shown = worth * _far_tilt(loss, radius), math.sqrt(tilt.square)
     if part * theirs > times * shown:  # of tiny scales, both may vanish
         part = times * shown / theirs
-    return np.maximum(part * worth * odd * direction, _alone(loss, along, radius) * odd * scale)
+    return np.maximum(part * worth * odd * direction, _alone(loss, radius) * odd * scale)
 
 
-def _alone(loss: Loss, along: Floats, radius: float) -> Floats:
+def _alone(loss: Loss, radius: float) -> Floats:
     """Return which part of the rows beyond the radius may be far out in each column alone.
 
     As far as the column's own tilt allows them on one side, with what noise may hide of it: all of
     its tilt, or what is more or less than columns have that are alike, where these are foreseen.
     """
-    far, tilt = _far_tilt(loss, radius) * loss.scale, loss.tilt
-    alike = float(np.linalg.norm(tilt.row)) * along if loss.foreseen else 0.0
+    far, tilt = _far_tilt(loss, radius) * loss.expected.scale, loss.tilt
+    alike = float(np.linalg.norm(tilt.row)) * loss.expected.along if loss.foreseen else 0.0
     shown = np.abs(tilt.row)
     own = np.minimum(shown, np.abs(shown - alike)) + tilt.own
     most = _ALONE * loss.expected.unit * own

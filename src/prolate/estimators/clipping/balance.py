@@ -47,19 +47,16 @@ class Balance:
         How many were searched.
     expected : Expected
         Says how long they are.
-    spread, scale : float
     """
 
     sides: Measurement
     rows: float
     expected: Expected
-    spread: float
-    scale: float
 
     @property
     def _edges(self) -> Floats:
         """Scaled lengths between which rows are counted."""
-        return np.asarray(EDGES * (self.spread / self.scale))
+        return np.asarray(EDGES * (self.expected.spread / self.expected.scale))
 
     @property
     def _more(self) -> Floats:
@@ -134,20 +131,13 @@ class Balance:
         farther = lost @ (length[:, np.newaxis] >= edges)
         beyond = np.append(edges[1:], np.inf) > each
         most: Radii = np.max(np.where(beyond, farther**2 * self._squares, 0.0), axis=-1)
-        unit = self.scale / float(np.max(self.expected.unit))
+        unit = float(self.expected.scale[0]) / float(np.max(self.expected.unit))
         square: Radii = unit**2 * most / self.expected.mean_factor(radius) ** 2
         return square
 
 
 def measure_balance(
-    curator: Measurer,
-    center: Floats,
-    spread: Floats,
-    scale: Floats,
-    expected: Expected,
-    *,
-    share: float,
-    rows: float,
+    curator: Measurer, center: Floats, expected: Expected, *, share: float, rows: float
 ) -> Balance:
     """Count both sides of a column's center, for a share of mu**2.
 
@@ -155,13 +145,13 @@ def measure_balance(
     ----------
     curator : Measurer
         Of one column; of all rows, or of a sample.
-    center, spread, scale : float64 arrays of shape (1,)
+    center : float64 array of shape (1,)
     expected : Expected
         Says how long rows are.
     share : float
     rows : float
         How many the curator has.
     """
-    query = Histogram(sides_grid(center, spread))
+    query = Histogram(sides_grid(center, expected.spread))
     sides = curator.measure(query, share=share, label="sides")
-    return Balance(sides, rows, expected, float(spread[0]), float(scale[0]))
+    return Balance(sides, rows, expected)

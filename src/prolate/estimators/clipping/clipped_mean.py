@@ -95,12 +95,12 @@ def clipped_mean(
     # Rows of rare values may be so far out, and so few, that the noise of the lengths hides them.
     many, far = (0.0, 0.0) if shape.first is None else shape.first.far(shape.rows, scale)
     hidden = far if far > expected.safe and many > expected.clipped else 0.0
-    rows = _Rows(curator, shape, scale, expected, share=for_sums, others=others, hidden=hidden)
+    rows = _Rows(curator, shape, expected, share=for_sums, others=others, hidden=hidden)
 
     # Step 4.
     first = rows.first_mean()
     tilt, balance = rows.tilt(first, for_tilt)
-    loss = Loss(expected, tilt, shape.spread, scale)
+    loss = Loss(expected, tilt)
 
     # Step 5.
     left = rows.left_of_center(first)
@@ -114,7 +114,7 @@ def clipped_mean(
     radius = max(expected.best_radius(bias_square), hidden)
     if table is not None and scale.size > 1 and not hidden:
         last = rows.share_of_last
-        long = long_columns(table, shape, scale, expected, tilt, radius=radius, share=last)
+        long = long_columns(table, shape, expected, tilt, radius=radius, share=last)
         if long is not None:
 
             def mean_of(others: Searcher, theirs: Shape, scale: Floats) -> FoundMean:
@@ -122,7 +122,7 @@ def clipped_mean(
 
             around = replace(shape, center=first.value, center_noise=first.noise, first=None)
             last += for_variation
-            return means_apart(table, around, scale, expected, long, share=last, others=mean_of)
+            return means_apart(table, around, expected, long, share=last, others=mean_of)
     variation = measure_variation(
         sample,
         rows.few,
@@ -177,7 +177,6 @@ class _Rows:
     ----------
     curator : Measurer
     shape : Shape
-    scale : float64 array of shape (d,)
     expected : Expected
         By how long the scaled rows are.
     share, others : float
@@ -188,7 +187,6 @@ class _Rows:
 
     curator: Measurer
     shape: Shape
-    scale: Floats
     expected: Expected
     share: float
     others: float
@@ -217,8 +215,7 @@ class _Rows:
     @computed_once
     def _rough(self) -> float:
         """Squared length, along a row, of what the searched center is off by."""
-        shape = self.shape
-        return self.expected.off_square(shape.center_off, shape.spread, self.scale)
+        return self.expected.off_square(self.shape.center_off)
 
     def first_mean(self) -> Answer:
         """Return a mean that is not clipped as hard as symmetric rows would allow."""
@@ -228,7 +225,12 @@ class _Rows:
         radius = max(careful, self.hidden)
         share = min(self._part_of_first * self.share, self.sample.remaining)
         total, noise = clipped_sum(
-            self.sample, self.shape.center, self.scale, radius, share=share, label="first mean"
+            self.sample,
+            self.shape.center,
+            expected.scale,
+            radius,
+            share=share,
+            label="first mean",
         )
         kept = self.few * expected.mean_factor(radius)
         return Answer(self.shape.center + total / kept, noise / kept, radius)
@@ -246,18 +248,16 @@ class _Rows:
         By its noise, and by what clipping left of the searched center's.
         """
         expected = self.expected
-        off = expected.off_square(self.off(first), self.shape.spread, self.scale)
-        return off + self._rough * expected.cut(first.radius) ** 2
+        return expected.off_square(self.off(first)) + self._rough * expected.cut(first.radius) ** 2
 
     def tilt(self, first: Answer, least: float) -> tuple[Tilt, Balance | None]:
         """Return how far rows are from symmetric, for a share of mu**2, `least` or more."""
-        expected, spread, scale, off = self.expected, self.shape.spread, self.scale, self.off(first)
-        about = self.sample, first.value, spread, scale, expected
+        off, about = self.off(first), (self.sample, first.value, self.expected)
         share = self.share_of_tilt(first, least)
-        if scale.size > 1 or not reaches(expected, spread, scale):
+        if first.value.size > 1 or not reaches(self.expected):
             return measure_tilt(*about, share=share, rows=self.few, off=off), None
         balance = measure_balance(*about, share=max(SHARE * self.share, share), rows=self.few)
-        return counted_tilt(balance, spread, scale, expected, off=off), balance
+        return counted_tilt(balance, off=off), balance
 
     def share_of_tilt(self, first: Answer, least: float) -> float:
         """Return a share of mu**2 for the tilt, `least` or more.
@@ -267,7 +267,7 @@ class _Rows:
         is as likely, a larger share is lost: so the mean of both cases' errors is to be least, of
         their logarithms.
         """
-        expected, spread, scale = self.expected, self.shape.spread, self.scale
+        expected = self.expected
         left, off = self.left_of_center(first), self.off(first)
         tried = expected.norms.edges[: expected.cell + 1]
         tried = tried[expected.mean_factor(tried) > _HARDEST]
@@ -275,11 +275,9 @@ class _Rows:
         fixed = expected.fluctuation_square(tried) + left * expected.cut(tried) ** 2
 
         def error(share: float) -> float:
-            tilt = if_symmetric(
-                self.sample, spread, scale, expected, share=share, rows=self.few, off=off
-            )
+            tilt = if_symmetric(self.sample, expected, share=share, rows=self.few, off=off)
             kept = 1.0 - (share - least) / self.share_of_last
-            bias = Loss(expected, tilt, spread, scale).doubt_square(tried)
+            bias = Loss(expected, tilt).doubt_square(tried)
             return float(np.min(noise / kept + fixed + bias)) / kept
 
         shares = [least * times for times in _MORE_TILT if least * times <= _MOST_TILT * self.share]
@@ -293,7 +291,12 @@ class _Rows:
         What clipping likely takes is given back. Of the same rows, earlier answers count, too.
         """
         total, noise = clipped_sum(
-            self.curator, first.value, self.scale, radius, share=self.share_of_last, label="mean"
+            self.curator,
+            first.value,
+            self.expected.scale,
+            radius,
+            share=self.share_of_last,
+            label="mean",
         )
         kept = self.shape.rows * self.expected.mean_factor(radius)
         mean = Answer(first.value + total / kept + loss.lost(radius), noise / kept, radius)

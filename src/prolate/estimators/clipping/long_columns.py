@@ -62,14 +62,7 @@ class LongColumns:
 
 
 def long_columns(
-    table: Searcher,
-    shape: Shape,
-    scale: Floats,
-    expected: Expected,
-    tilt: Tilt,
-    *,
-    radius: float,
-    share: float,
+    table: Searcher, shape: Shape, expected: Expected, tilt: Tilt, *, radius: float, share: float
 ) -> LongColumns | None:
     """Return the only columns that are skewed, if they are better summed each by itself.
 
@@ -77,7 +70,6 @@ def long_columns(
     ----------
     table : Searcher
     shape : Shape
-    scale : float64 array of shape (d,)
     expected : Expected
         Says how long the scaled rows are.
     tilt : Tilt
@@ -86,6 +78,7 @@ def long_columns(
     share : float
         Of mu**2, for their sum.
     """
+    scale = expected.scale
     size = shape.spread / scale
     unit = float(np.max(size))  # squares of squares of sizes would not be floats
     size, radius = size / unit, radius / unit
@@ -139,7 +132,6 @@ def _needs(size: Floats, index: Integers) -> tuple[Floats, float]:
 def means_apart(
     table: Searcher,
     shape: Shape,
-    scale: Floats,
     expected: Expected,
     long: LongColumns,
     *,
@@ -153,7 +145,6 @@ def means_apart(
     table : Searcher
     shape : Shape
         Whose centers are a first mean.
-    scale : float64 array of shape (d,)
     expected : Expected
     long : LongColumns
     share : float
@@ -162,6 +153,7 @@ def means_apart(
         their budget.
     """
     share = min(share, table.remaining)
+    scale = expected.scale
     size = shape.spread / scale
     places: list[Integers] = []
     parts: list[tuple[Floats | float, ...]] = []

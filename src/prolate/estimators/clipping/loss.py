@@ -47,13 +47,10 @@ class Loss:
     ----------
     expected : Expected
     tilt : Tilt
-    spread, scale : float64 arrays of shape (d,)
     """
 
     expected: Expected
     tilt: Tilt
-    spread: Floats
-    scale: Floats
 
     @computed_once
     def row(self) -> Floats:
@@ -67,7 +64,8 @@ class Loss:
         if self.expected.clumps.any():
             return 1.0
         length, mass = self.expected.lengths
-        row, each = self.row / self.scale, self.spread / self.scale
+        scale = self.expected.scale
+        row, each = self.row / scale, self.expected.spread / scale
         tilted = float(np.hypot.reduce(row))  # whose squares may vanish
         if not tilted > 0.0:
             return math.inf
@@ -105,9 +103,9 @@ class Loss:
     def _tilted(self) -> float:
         """Scaled length that the mean tilted row likely has."""
         if self.foreseen:
-            return float(np.hypot.reduce(self.row / self.scale))
-        along = self.expected.unit * self.expected.along(self.spread, self.scale)
-        return math.sqrt(self.tilt.square) * float(np.hypot.reduce(along / self.scale))
+            return float(np.hypot.reduce(self.row / self.expected.scale))
+        along = self.expected.unit * self.expected.along
+        return math.sqrt(self.tilt.square) * float(np.hypot.reduce(along / self.expected.scale))
 
     @computed_once
     def _wrong(self) -> float:

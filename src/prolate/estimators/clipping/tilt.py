@@ -82,28 +82,21 @@ def tilt_share(effective: float) -> float:
 
 
 def if_symmetric(
-    curator: Measurer,
-    spread: Floats,
-    scale: Floats,
-    expected: Expected,
-    *,
-    share: float,
-    rows: float,
-    off: Floats,
+    curator: Measurer, expected: Expected, *, share: float, rows: float, off: Floats
 ) -> Tilt:
     """Return what a tilt measured for a share of mu**2 would say of symmetric rows."""
     between, radius = _where(expected)
     per_radius = radii_apart(curator.neighbors) / curator.mu_of(share)
-    noise = per_radius * radius * scale / (expected.unit * rows)
+    noise = per_radius * radius * expected.scale / (expected.unit * rows)
     sampled = _sampled(expected, between, radius) / rows
-    effective = effective_columns(spread, scale)
-    explained, doubt = _explained(expected, between, noise, sampled, effective, off)
-    row = np.full(spread.size, math.sqrt(explained / spread.size))
+    explained, doubt = _explained(expected, between, noise, sampled, off)
+    d = expected.spread.size
+    row = np.full(d, math.sqrt(explained / d))
     return Tilt(
         between=between,
         square=_DOUBT * doubt,
         clear=False,
-        shown=np.zeros(spread.size),
+        shown=np.zeros(d),
         row=row,
         row_noise=math.sqrt(explained),
         own=noise,
@@ -123,10 +116,10 @@ def _explained(
     between: tuple[float, float],
     noise: Floats,
     sampled: float,
-    effective: float,
     off: Floats,
 ) -> tuple[float, float]:
     """Return the square that symmetric rows make, and how far off that may be."""
+    effective = effective_columns(expected.spread, expected.scale)
     moved = float(np.sum((off / expected.unit * _moved(expected, between, effective)) ** 2))
     doubt = float(np.sqrt(2.0 * np.sum(noise**4))) + moved * float(np.sqrt(2.0 / effective))
     return float(np.sum(noise**2)) + sampled + moved, doubt
@@ -135,8 +128,6 @@ def _explained(
 def measure_tilt(
     curator: Measurer,
     center: Floats,
-    spread: Floats,
-    scale: Floats,
     expected: Expected,
     *,
     share: float,
@@ -149,7 +140,7 @@ def measure_tilt(
     ----------
     curator : Measurer
         Of all rows, or of a sample.
-    center, spread, scale : float64 arrays of shape (d,)
+    center : float64 array of shape (d,)
     expected : Expected
         Says how long rows are.
     share : float
@@ -160,49 +151,38 @@ def measure_tilt(
     """
     between, radius = _where(expected)
     total, noise = clipped_sum(
-        curator, center, scale, radius, share=share, label="tilt", tilt=between
+        curator, center, expected.scale, radius, share=share, label="tilt", tilt=between
     )
-    return _tilt_of(total, noise, spread, scale, expected, rows=rows, off=off)
+    return _tilt_of(total, noise, expected, rows=rows, off=off)
 
 
-def counted_tilt(
-    balance: Balance, spread: Floats, scale: Floats, expected: Expected, *, off: Floats
-) -> Tilt:
+def counted_tilt(balance: Balance, *, off: Floats) -> Tilt:
     """Return how direction goes with length in a single column, by counts of its sides.
 
-    Other parameters are those of `measure_tilt`.
+    `off` is as of `measure_tilt`.
     """
+    expected = balance.expected
     between, radius = _where(expected)
 
     def weight(length: Floats) -> Floats:
-        return scale * _weight(length, between) * np.minimum(length, radius)
+        return expected.scale * _weight(length, between) * np.minimum(length, radius)
 
     total, noise = balance.weighed(weight)
-    return _tilt_of(total, noise, spread, scale, expected, rows=balance.rows, off=off)
+    return _tilt_of(total, noise, expected, rows=balance.rows, off=off)
 
 
-def _tilt_of(
-    total: Floats,
-    noise: Floats,
-    spread: Floats,
-    scale: Floats,
-    expected: Expected,
-    *,
-    rows: float,
-    off: Floats,
-) -> Tilt:
+def _tilt_of(total: Floats, noise: Floats, expected: Expected, *, rows: float, off: Floats) -> Tilt:
     """Return what the sum of tilted rows tells, and its noise, in the data's unit."""
     between, radius = _where(expected)
     unit = expected.unit * rows
     total, noise = total / unit, noise / unit
     sampled = _sampled(expected, between, radius) / rows
-    effective = effective_columns(spread, scale)
-    explained, doubt = _explained(expected, between, noise, sampled, effective, off)
+    explained, doubt = _explained(expected, between, noise, sampled, off)
     surplus = float(np.sum(total**2)) - explained
     clear = max(_CAUTION * (surplus - doubt), 0.0)
     likely = max(surplus, 0.0) + _DOUBT * doubt
     # Symmetric rows vary too: by as much in each column as their tilt, over the spreads.
-    size = spread / expected.unit
+    size = expected.spread / expected.unit
     own = np.hypot(noise, size / np.linalg.norm(size) * np.sqrt(sampled))
     shown = np.where(np.abs(total) > _SHOWN * own, np.abs(total), 0.0)
     length = float(np.linalg.norm(shown))

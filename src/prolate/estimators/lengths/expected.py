@@ -45,43 +45,45 @@ class Expected:
     Attributes
     ----------
     norms : MeasuredNorms
+    spread, scale : float64 arrays of shape (d,)
+        Of the columns, and what these were divided by before rows were measured.
     cell : int
         The edge that is the safe radius, beyond which few rows are, surely.
     rows, clipped : float
         Number of rows, and how many of them are taken to be beyond the safe radius.
     noise : float
         Of a mean with radius 1, in units of a column's scale.
-    noise_square : float
-        Squared l2 norm of the noise of a mean with radius 1, in `unit`.
-    spread_square : float
-        Squared l2 norm of the columns' spreads, in `unit`.
-    slope_square : float
-        How much longer rows are, squared and in `unit`, per squared scaled length: where
-        few columns rule, a long row is long in these.
     unit : float or float64 array of shape (d,)
         In which columns' errors count.
-    columns : float
-        About how many columns make rows long.
     clumped : bool
         Whether rows that are together far out are told from a tail (`clumps.py`).
     """
 
     norms: MeasuredNorms
+    spread: Floats
+    scale: Floats
     cell: int
     rows: float
     clipped: float
     noise: float
-    noise_square: float
-    spread_square: float
-    slope_square: float
     unit: float | Floats
-    columns: float
     clumped: bool = False
 
     @property
     def safe(self) -> float:
         """The safe radius."""
         return float(self.norms.edges[self.cell])
+
+    @computed_once
+    def _parts(self) -> Floats:
+        """Columns' parts of the rows' squared lengths, over the largest."""
+        square = (self.spread / self.scale) ** 2
+        return np.asarray(square / np.max(square))
+
+    @property
+    def columns(self) -> float:
+        """About how many columns make rows long."""
+        return float(np.sum(self._parts)) ** 2 / float(np.sum(self._parts**2))
 
     @computed_once
     def clumps(self) -> NDArray[np.bool_]:
@@ -134,10 +136,20 @@ class Expected:
 
     @computed_once
     def squares(self) -> Floats:
-        """Squared l2 norm, in `unit`, of rows of each scaled length."""
+        """Squared l2 norm, in `unit`, of rows of each scaled length.
+
+        Where few columns rule, a long row is long in these.
+        """
         length, mass = self.lengths
         excess = length**2 - float(mass @ length**2)
-        return np.maximum(self.spread_square + self.slope_square * excess, 0.0)
+        usual = float(np.sum((self.spread / self.unit) ** 2))
+        slope = float(np.sum((self._parts * self.scale / self.unit) ** 2) / np.sum(self._parts**2))
+        return np.maximum(usual + slope * excess, 0.0)
+
+    @computed_once
+    def noise_square(self) -> float:
+        """Squared l2 norm of the noise of a mean with radius 1, in `unit`."""
+        return float(np.sum((self.noise * self.scale / self.unit) ** 2))
 
     def mean_factor(self, radius: Radii) -> Radii:
         """Return E min(1, radius / |y|)."""
@@ -157,17 +169,18 @@ class Expected:
         length, mass = self.lengths
         return max(1.0, float(np.sqrt(mass @ length**2)) / self.norms.typical)
 
-    def along(self, spread: Floats, scale: Floats) -> Floats:
-        """Return how a bias of length 1 is shared by columns that are equally skewed."""
-        part = spread / self.unit * (spread / scale / self.norms.typical) ** 2
+    @computed_once
+    def along(self) -> Floats:
+        """How a bias of length 1 is shared by columns that are equally skewed."""
+        part = self.spread / self.unit * (self.spread / self.scale / self.norms.typical) ** 2
         return np.asarray(part / np.linalg.norm(part))
 
-    def off_square(self, off: Floats, spread: Floats, scale: Floats) -> float:
+    def off_square(self, off: Floats) -> float:
         """Return the squared length, along a row, of a center that is `off` in each column.
 
         In `unit`; of a row's length, columns have the parts that their squares have.
         """
-        length = (spread / scale) ** 2
+        length = (self.spread / self.scale) ** 2
         return float(np.sum((off / self.unit * length / np.sum(length)) ** 2))
 
     def cut(self, radius: Radii) -> Radii:
@@ -224,19 +237,15 @@ def expect(
     one = float(np.max(np.abs(spread))) if unit is None else unit
     per_radius = radii_apart(curator.neighbors, one_sided=one_sided) / curator.mu_of(share)
     clipped = per_radius * np.sqrt(effective_columns(spread, scale))
-    square = (spread / scale) ** 2
-    square = square / np.max(square)
     expected = Expected(
         norms,
+        spread,
+        scale,
         safe_cell(norms, clipped),
         rows=rows,
         clipped=clipped,
         noise=per_radius / rows,
-        noise_square=float(np.sum((per_radius / rows * scale / one) ** 2)),
-        spread_square=float(np.sum((spread / one) ** 2)),
-        slope_square=float(np.sum((square * scale / one) ** 2) / np.sum(square**2)),
         unit=one,
-        columns=float(np.sum(square)) ** 2 / float(np.sum(square**2)),
         clumped=clumped,
     )
     farthest = int(np.max(np.flatnonzero(expected.clumps), initial=0))

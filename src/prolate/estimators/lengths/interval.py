@@ -272,6 +272,6 @@ def skewed_mean(
     return found, taken * spread, max(square - off**2, NO_MEAN * square)
 
 
-def reaches(expected: Expected, spread: Floats, scale: Floats) -> bool:
+def reaches(expected: Expected) -> bool:
     """Return whether a column's values lie where its sides would be counted."""
-    return expected.safe <= SEEN_WITHIN * float(spread[0] / scale[0])
+    return expected.safe <= SEEN_WITHIN * float(expected.spread[0] / expected.scale[0])
