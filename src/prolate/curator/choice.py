@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from prolate.curator.rows import Rows
 from prolate.errors import InputError
+from prolate.neighbors import rows_changed
 from prolate.noise import Cell, RandomBits, choose_cell, choose_cells, falling_weights
 from prolate.queries import Query, Ranks
 
@@ -24,7 +25,7 @@ __all__ = ["choose", "first_counts"]
 def first_counts(rows: Rows, ranks: Ranks) -> Query:
     """Return the query that every choice begins with, if one row enters each rank only once."""
     query = rows.fit(ranks.histogram(range(ranks.count), [(0, 0)] * ranks.count))
-    cells_changed = 2 if rows.neighbors == "replace" else 1
+    cells_changed = rows_changed(rows.neighbors)
     if query.sensitivity_squared(rows.neighbors) != cells_changed * ranks.count:
         raise InputError("The ranks must be of something that one row enters only once.")
     return query

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer
-from prolate.estimators.neighbors import rows_changed
+from prolate.neighbors import rows_changed
 from prolate.queries import ClippedSum
 
 __all__ = ["MOMENTS", "SQUARABLE", "Variation", "measure_variation"]

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.present import ABSENT, MISSING
 from prolate.estimators.ranks.cells import Cells
 from prolate.estimators.ranks.search import Found, RankSearch
 from prolate.estimators.ranks.start import cells_around, mostly_lost
 from prolate.estimators.search.place import locate_coarsely
 from prolate.estimators.shares import sample_rows
+from prolate.neighbors import rows_changed
 from prolate.queries import EdgesGrid, Histogram, Selected
 
 __all__ = ["quantile"]

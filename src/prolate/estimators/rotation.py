@@ -19,9 +19,9 @@ from prolate.curator import Measurement, Searcher
 from prolate.estimators.clipping.stated import stated
 from prolate.estimators.columns import View
 from prolate.estimators.estimate import Estimate, FoundMean
-from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.spread import SMALLEST
+from prolate.neighbors import rows_changed
 from prolate.queries import ClippedSum, Products, Query, Turned
 from prolate.queries.base import Centered
 from prolate.theory import optimal_scale

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Measurer, Searcher
-from prolate.estimators.neighbors import rows_changed
+from prolate.neighbors import rows_changed
 
 __all__ = [
     "ACCIDENT",

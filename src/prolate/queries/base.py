@@ -18,17 +18,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
+from prolate.neighbors import rows_changed
 from prolate.sources.sparse_rows import SparseRows
 
-__all__ = ["Centered", "Ends", "Query", "Wrapped", "check_shift", "check_vectors", "tiles"]
+__all__ = ["Centered", "CountedOnce", "Query", "Wrapped", "check_shift", "check_vectors", "tiles"]
 
 Ends = tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]
 """What values are cut to before a query reads them, or twice None."""
@@ -187,6 +189,27 @@ class Centered(Query):
     def any_layout(self) -> bool:
         """True."""
         return True
+
+
+@dataclass(frozen=True, eq=False)
+class CountedOnce(Centered):
+    """A histogram in which each row counts once: it adds 1 to one cell at most.
+
+    Sensitivity. Replacing a row changes two cells by at most 1 each: 2. Adding or removing it
+    changes one: 1.
+    """
+
+    _ends: Ends = field(default=(None, None), init=False, repr=False)
+
+    def sensitivity_squared(self, neighbors: Neighbors) -> int:
+        """2 for replace, 1 for add-remove."""
+        return rows_changed(neighbors)
+
+    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Self:
+        """Return the histogram of values cut to these bounds."""
+        found = copy(self)
+        object.__setattr__(found, "_ends", (lower, upper))
+        return found
 
 
 @dataclass(frozen=True, eq=False)

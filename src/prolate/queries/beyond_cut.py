@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
+from prolate.neighbors import rows_changed
 from prolate.queries.base import Query
 from prolate.queries.gram import GRAM_RADIUS
 from prolate.queries.residual_gram import ResidualGram
@@ -72,7 +73,7 @@ class BeyondCut(Query):
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return (2 w p)**2 for replace, (w p)**2 for add-remove."""
         square = self._steps**2 * self.rows.longest_square
-        return (4 if neighbors == "replace" else 1) * square
+        return rows_changed(neighbors) ** 2 * square
 
     def add(self, rows: Floats, total: NDArray[np.int64]) -> None:
         """Add the products of a tile."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
+from prolate.neighbors import rows_changed
 from prolate.queries import kernels, sparse
 from prolate.queries.base import Centered, check_vectors
 from prolate.sources.sparse_rows import SparseRows
@@ -113,7 +114,7 @@ class ClippedSum(Centered):
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """(2 RADIUS)**2 for replace, RADIUS**2 for add-remove."""
-        return (4 if neighbors == "replace" else 1) * RADIUS * RADIUS
+        return (rows_changed(neighbors) * RADIUS) ** 2
 
     def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> ClippedSum:
         """Return the sum of values cut to these bounds first, and then to its own."""

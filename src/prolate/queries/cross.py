@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
+from prolate.neighbors import rows_changed
 from prolate.queries.base import Query, check_vectors
 from prolate.queries.gram import DIAGONAL, GRAM_RADIUS, Gram, take_off, weighted_triangle
 
@@ -101,7 +102,7 @@ class Cross(Query):
         fourth = GRAM_RADIUS**4
         if self.gram:
             return 225 * fourth // 2 if neighbors == "replace" else 50 * fourth
-        return (4 if neighbors == "replace" else 1) * fourth
+        return rows_changed(neighbors) ** 2 * fourth
 
     def add(self, rows: Floats, total: Integers) -> None:
         """Add the products of a tile."""

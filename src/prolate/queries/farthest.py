@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.budget import Neighbors
 from prolate.queries import kernels, sparse
-from prolate.queries.base import Centered, Ends, check_vectors
+from prolate.queries.base import CountedOnce, check_vectors
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["FarthestHistogram"]
 
 
 @dataclass(frozen=True, eq=False)
-class FarthestHistogram(Centered):
+class FarthestHistogram(CountedOnce):
     """Histogram over rows of their farthest column, and of how many octaves out it is.
 
     A row's farthest column j has the largest y = |(x_j - center_j) gain_j|, the first of
@@ -25,13 +23,11 @@ class FarthestHistogram(Centered):
     cell of column j if y is larger, and nowhere if y < 1. A value that is not finite counts as
     no deviation from the center.
 
-    Sensitivity. A row adds 1 to one cell at most: replacing it changes two cells by at most
-    1 each, 2; adding or removing it changes one, 1.
+    Sensitivity. That of `CountedOnce`: each row adds 1 to one cell at most.
     """
 
     gain: NDArray[np.float64]
     octaves: int
-    _ends: Ends = field(default=(None, None), init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the vectors' shapes."""
@@ -41,16 +37,6 @@ class FarthestHistogram(Centered):
     def size(self) -> int:
         """Number of cells."""
         return self.columns * self.octaves
-
-    def sensitivity_squared(self, neighbors: Neighbors) -> int:
-        """2 for replace, 1 for add-remove."""
-        return 2 if neighbors == "replace" else 1
-
-    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> FarthestHistogram:
-        """Return the histogram of values cut to these bounds."""
-        found = copy(self)
-        object.__setattr__(found, "_ends", (lower, upper))
-        return found
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""

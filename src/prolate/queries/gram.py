@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
+from prolate.neighbors import rows_changed
 from prolate.queries import kernels
 from prolate.queries.base import Query, check_vectors
 
@@ -139,7 +140,7 @@ class Gram(Query):
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """Return 2 (5 R**2)**2 for replace, (5 R**2)**2 for add-remove."""
-        return (2 if neighbors == "replace" else 1) * (DIAGONAL * GRAM_RADIUS**2) ** 2
+        return rows_changed(neighbors) * (DIAGONAL * GRAM_RADIUS**2) ** 2
 
     def add(self, rows: Floats, total: NDArray[np.int64]) -> None:
         """Add the Gram matrix of a tile."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
+from prolate.neighbors import rows_changed
 from prolate.queries import sparse
 from prolate.queries.base import Query
 from prolate.queries.grids import EdgesGrid, Grid
@@ -55,7 +56,7 @@ class Histogram(Query):
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """2 d for replace, d for add-remove."""
-        return (2 if neighbors == "replace" else 1) * self.columns
+        return rows_changed(neighbors) * self.columns
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""

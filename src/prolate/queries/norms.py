@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.budget import Neighbors
 from prolate.queries import kernels, sparse
-from prolate.queries.base import Centered, Ends, check_vectors
+from prolate.queries.base import CountedOnce, check_vectors
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["NormHistogram"]
 
 
 @dataclass(frozen=True, eq=False)
-class NormHistogram(Centered):
+class NormHistogram(CountedOnce):
     """Histogram of |(v - center) * gain|_2 over rows; cell k is [edges_k, edges_(k+1)).
 
     v_j is x_j, or (x_j - about_j)**2 if `about` is given, as in `ClippedSum`. `edges` are
@@ -25,15 +23,13 @@ class NormHistogram(Centered):
     norm; below the first and above the last there is one more cell each. A value
     that is not finite counts as no deviation from the center.
 
-    Sensitivity. A row adds 1 to exactly one cell: replacing it changes two cells by at
-    most 1 each, 2; adding or removing it changes one, 1.
+    Sensitivity. That of `CountedOnce`: each row adds 1 to exactly one cell.
     """
 
     gain: NDArray[np.float64]
     edges: NDArray[np.float64]
     about: NDArray[np.float64] | None = None
     farthest: bool = False
-    _ends: Ends = field(default=(None, None), init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the vectors' shapes."""
@@ -43,16 +39,6 @@ class NormHistogram(Centered):
     def size(self) -> int:
         """Number of cells."""
         return self.edges.size + 1
-
-    def sensitivity_squared(self, neighbors: Neighbors) -> int:
-        """2 for replace, 1 for add-remove."""
-        return 2 if neighbors == "replace" else 1
-
-    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NormHistogram:
-        """Return the histogram of values cut to these bounds."""
-        found = copy(self)
-        object.__setattr__(found, "_ends", (lower, upper))
-        return found
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile."""

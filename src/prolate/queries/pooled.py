@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
+from prolate.neighbors import rows_changed
 from prolate.queries import kernels, sparse
 from prolate.queries.base import Query
 from prolate.queries.grids import MagnitudeGrid
@@ -50,7 +51,7 @@ class PooledHistogram(Query):
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """2 d**2 for replace, d**2 for add-remove."""
-        return (2 if neighbors == "replace" else 1) * self.columns**2
+        return rows_changed(neighbors) * self.columns**2
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the values of a tile."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.errors import InputError
+from prolate.neighbors import rows_changed
 from prolate.noise import FAN, LEVELS, Cell
 from prolate.queries import twins
 from prolate.queries.base import Query
@@ -62,7 +63,7 @@ class NodeHistogram(Query):
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """2 H for replace, H for add-remove."""
-        return (2 if neighbors == "replace" else 1) * len(self.nodes)
+        return rows_changed(neighbors) * len(self.nodes)
 
     def add(self, rows: Floats, total: Integers) -> None:
         """Count the rows of a tile."""

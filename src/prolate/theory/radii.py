@@ -23,8 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prolate.budget import Neighbors
-from prolate.errors import InputError, shown
+from prolate.budget import Neighbors, check_neighbors
+from prolate.errors import InputError
+from prolate.neighbors import radii_apart
 from prolate.theory.checks import offset_like, positive, probability, scaled_like
 from prolate.theory.chi2_mixture import ChiSquareMixture
 
@@ -131,9 +132,7 @@ def sensitivity(radius: float, neighbors: Neighbors) -> float:
 
     It is 2 C under ``"replace"`` and C under ``"add-remove"``.
     """
-    if neighbors not in ("replace", "add-remove"):
-        raise InputError(f"neighbors must be 'replace' or 'add-remove'; got {shown(neighbors)}.")
-    return radius * (2.0 if neighbors == "replace" else 1.0)
+    return radius * radii_apart(check_neighbors(neighbors))
 
 
 def expected_noise(

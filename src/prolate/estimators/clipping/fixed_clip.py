@@ -10,9 +10,9 @@ from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.norms import fraction_radius, measure_norms
 from prolate.estimators.moments import MOMENTS, measure_variation
-from prolate.estimators.neighbors import radii_apart
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import radius_share
+from prolate.neighbors import radii_apart
 from prolate.theory import effective_columns
 
 __all__ = ["CLIPPED", "fixed_clip_mean"]

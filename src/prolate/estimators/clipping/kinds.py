@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from prolate.curator import Searcher
 from prolate.estimators.clipping.column_sides import measure_column_sides
 from prolate.estimators.clipping.division import Columns, Division
-from prolate.estimators.neighbors import radii_apart
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import one_row_noise, share_for
+from prolate.neighbors import radii_apart
 
 __all__ = ["find_kinds"]
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from prolate.curator import Measurer
 from prolate.estimators.estimate import FoundMean
-from prolate.estimators.neighbors import radii_apart, rows_changed
 from prolate.estimators.search.shape import Shape
+from prolate.neighbors import radii_apart, rows_changed
 from prolate.queries import ClippedSum
 
 __all__ = ["RoughMean", "rough_column_mean", "rough_mean"]

@@ -22,9 +22,9 @@ from prolate.estimators.lengths.beyond import Beyond, lost_part, stretch_beyond
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.lengths.tail import find_tail
 from prolate.estimators.moments import SQUARABLE
-from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.search.longest import ALONE, longest_columns
 from prolate.estimators.shares import one_row_noise, radius_share
+from prolate.neighbors import rows_changed
 from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
 

@@ -17,7 +17,7 @@ from prolate.curator import Measurer
 from prolate.estimators.clipping.balance import Balance
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.expected import Expected, kept_parts
-from prolate.estimators.neighbors import radii_apart
+from prolate.neighbors import radii_apart
 from prolate.theory import effective_columns
 
 __all__ = ["Tilt", "counted_tilt", "if_symmetric", "measure_tilt", "tilt_share"]

@@ -21,8 +21,8 @@ from prolate.curator import Curator
 from prolate.estimators.covariance.layer import LongRows, Taken, with_taken
 from prolate.estimators.covariance.lengths import Clip, Lengths, learn_lengths
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
-from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.rotation import TurnedCurator
+from prolate.neighbors import rows_changed
 from prolate.queries import Gram
 
 __all__ = [

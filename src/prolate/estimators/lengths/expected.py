@@ -21,7 +21,7 @@ from prolate.curator import Measurer
 from prolate.estimators.lengths.clumps import find_clumps
 from prolate.estimators.lengths.curves import likely_curves, survival
 from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius, safe_cell
-from prolate.estimators.neighbors import radii_apart
+from prolate.neighbors import radii_apart
 from prolate.parallel import computed_once
 from prolate.theory import effective_columns
 

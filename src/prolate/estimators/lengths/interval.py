@@ -22,7 +22,7 @@ from prolate.estimators.lengths.one_column import OneColumn
 from prolate.estimators.lengths.sides import SEEN_WITHIN, Sides, measure_sides, sides_share
 from prolate.estimators.lengths.unseen import Unseen
 from prolate.estimators.moments import Variation
-from prolate.estimators.neighbors import radii_apart
+from prolate.neighbors import radii_apart
 from prolate.queries import ClippedSum
 
 __all__ = [

@@ -16,8 +16,8 @@ import numpy as np
 
 from prolate.curator import Searcher
 from prolate.estimators.moments import SQUARABLE
-from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.shares import share_for
+from prolate.neighbors import rows_changed
 from prolate.queries import Gram
 
 __all__ = ["BoundedTarget", "target_within_bounds"]

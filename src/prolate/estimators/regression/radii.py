@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from prolate.curator import Curator
 from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius
-from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.regression.correction import (
     FAR_CUT,
     attenuation,
@@ -20,6 +19,7 @@ from prolate.estimators.regression.correction import (
     possible_radii,
 )
 from prolate.estimators.regression.standard import Standard, longest_square
+from prolate.neighbors import rows_changed
 
 __all__ = ["Radius", "choose_radii", "enough_rows"]
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
-from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.regression.bounded import around_middles
 from prolate.estimators.regression.bounded_target import BoundedTarget, target_within_bounds
 from prolate.estimators.regression.radii import enough_rows
@@ -27,6 +26,7 @@ from prolate.estimators.search.far import FAR, too_far
 from prolate.estimators.search.place import place
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import one_row_noise, share_for
+from prolate.neighbors import rows_changed
 
 __all__ = ["Found", "search"]
 

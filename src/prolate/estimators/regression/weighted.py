@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurement
 from prolate.estimators.lengths.norms import MeasuredNorms
-from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.regression.correction import FAR_CUT, attenuation, possible_radii, weights
 from prolate.estimators.regression.line import read_moments, read_with_constant
 from prolate.estimators.regression.skew import Skew
 from prolate.estimators.regression.slopes import Slopes, weighted_slopes
 from prolate.estimators.regression.standard import WEIGHT, Standard, longest_square
+from prolate.neighbors import rows_changed
 from prolate.queries import ResidualGram
 
 __all__ = ["Weighted", "weighted_share"]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Searcher
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.neighbors import radii_apart
 from prolate.estimators.shares import one_row_noise, share_for
+from prolate.neighbors import radii_apart
 from prolate.queries import Histogram, LinearGrid
 
 __all__ = ["are_apart", "part_of_flags", "seen_flags", "too_few_to_search"]

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
-from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.present import find_present, present_view
 from prolate.estimators.search.likely_zoom import NOISIEST, NOISY, zoom_likely
 from prolate.estimators.search.magnitudes import find_magnitudes
 from prolate.estimators.search.windows import Start, Windows
 from prolate.estimators.search.zoom import Zoom, zoom_clearly
 from prolate.estimators.shares import ACCIDENT, present_location
+from prolate.neighbors import rows_changed
 
 __all__ = ["SCALES", "WITHIN", "Interval", "locate", "lost_columns"]
 

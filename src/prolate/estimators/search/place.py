@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.neighbors import rows_changed
 from prolate.estimators.present import find_present, present_view
 from prolate.estimators.search.locate import SCALES, Interval
 from prolate.estimators.search.looks import MISFIT, Look, match, narrower, wider
 from prolate.estimators.search.pooling import pooled_posterior
 from prolate.estimators.search.spread import LARGEST, SMALLEST
 from prolate.estimators.shares import FEW_COLUMNS, one_row_noise, share_for
+from prolate.neighbors import rows_changed
 from prolate.queries import Histogram, MagnitudeGrid
 
 __all__ = ["Place", "locate_coarsely", "place"]

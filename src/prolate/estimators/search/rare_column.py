@@ -29,10 +29,10 @@ from prolate.estimators.lengths.likely_shapes import STEPS, few_values
 from prolate.estimators.lengths.one_column import OneColumn
 from prolate.estimators.lengths.side_tail import SideTail, fit_tail
 from prolate.estimators.lengths.sides import Sides, counted_again, few_share
-from prolate.estimators.neighbors import radii_apart, rows_changed
 from prolate.estimators.search.deviations import Seen, bulk_reach, deviations_of_one
 from prolate.estimators.search.locate import Interval
 from prolate.estimators.shares import length_share, significance
+from prolate.neighbors import radii_apart, rows_changed
 from prolate.queries import ClippedSum, EdgesGrid, Histogram, NormHistogram
 
 __all__ = [
