@@ -33,8 +33,6 @@ class Estimate:
         An allowance for what clipping may have taken, as a standard deviation.
     error_covariance : float64 array of shape (d, d), or None
         Of a regression: of the errors, sampling and privacy noise together.
-    columns_apart : int
-        How many columns were a table of their own, with an answer of their own.
     """
 
     value: NDArray[np.float64]
@@ -45,7 +43,11 @@ class Estimate:
     details: dict[str, Any] = field(default_factory=dict)
     clipping_std: NDArray[np.float64] | None = None
     error_covariance: NDArray[np.float64] | None = None
-    columns_apart: int = 0
+
+    @property
+    def columns_apart(self) -> int:
+        """How many columns were a table of their own, with an answer of their own."""
+        return int(self.details.get("columns_apart", 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +70,6 @@ class FoundMean:
         Whether noise hides how far some values are from the others.
     unseen_rows : float
         How many rows may be anywhere, as far as noise lets see.
-    columns_apart : int
-        As of `Estimate`.
-    shrunk_columns : int
-        How many means were shrunk.
     """
 
     value: NDArray[np.float64]
@@ -82,5 +80,3 @@ class FoundMean:
     guessed: NDArray[np.float64] | None = None
     hidden: bool = False
     unseen_rows: float = 0.0
-    columns_apart: int = 0
-    shrunk_columns: int = 0

@@ -53,5 +53,4 @@ def join(parts: Sequence[tuple[Integers, Estimate]]) -> Estimate:
         rows=first.rows,
         warnings=tuple(said.values()),
         details={**first.details, "columns_apart": apart},
-        columns_apart=apart,
     )

@@ -185,5 +185,4 @@ def mean_between_ends(curator: Measurer, shape: Shape, ends: Ends, error_norm: f
         variation=np.sqrt(np.maximum(ends.square - off**2, NO_MEAN * ends.square)),
         clipping_std=np.hypot(doubt, ends.guessed * spread),
         guessed=ends.guessed * spread,
-        columns_apart=reach.size,
     )

@@ -189,5 +189,4 @@ def means_apart(
         clipping_std=clipping,
         guessed=guessed,
         details={**found.details, "columns_apart": long.index.size},
-        columns_apart=long.index.size,
     )

@@ -41,6 +41,7 @@ __all__ = ["mostly_rare_mean", "unsure", "with_rare_shrunk"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 _UNSURE = (
     "Most columns are nearly constant: what clipping removes from each is a guess{}, so the "
@@ -98,7 +99,7 @@ def mostly_rare_mean(
 
 def unsure(found: FoundMean) -> str:
     """Return the warning that goes with every such mean."""
-    return _UNSURE.format(_SHRUNK if found.shrunk_columns else "")
+    return _UNSURE.format(_SHRUNK if "shrunk_columns" in found.details else "")
 
 
 def with_rare_shrunk(first: FirstMean, found: FoundMean, error_norm: float) -> FoundMean:
@@ -108,14 +109,12 @@ def with_rare_shrunk(first: FirstMean, found: FoundMean, error_norm: float) -> F
     moved = shrink(before, found.noise_std[rare], median=median)
     value = found.value.copy()
     value[rare] = first.bulk[rare] + moved
-    count = int(np.count_nonzero(moved != before))
-    details = {**found.details, **_told(count)}
-    return replace(found, value=value, details=details, shrunk_columns=count)
+    return replace(found, value=value, details={**found.details, **_told(moved != before)})
 
 
-def _told(count: int) -> dict[str, int]:
-    """Return what the details say of so many columns that were shrunk."""
-    return {"shrunk_columns": count} if count else {}
+def _told(shrunk: Bools) -> dict[str, int]:
+    """Return what the details say of the columns that were shrunk, if any were."""
+    return {"shrunk_columns": int(np.count_nonzero(shrunk))} if shrunk.any() else {}
 
 
 def _rare_mean(
@@ -189,7 +188,7 @@ def _rare_mean(
     value = (1.0 - weight) * earlier + weight * (bulk + moved / gain)
     noise = np.hypot((1.0 - weight) * first.noise, weight * noise)
     moved = shrink(value - bulk, noise, median=error_norm < 2.0)
-    shrunk, count = bulk + moved, int(np.count_nonzero(moved != value - bulk))
+    shrunk = bulk + moved
     # Gains are in doubt, and shrinking may be wrong by what it moved.
     clipping_std = np.hypot(_ALLOWED * biased, shrunk - value)
     details = {
@@ -197,10 +196,10 @@ def _rare_mean(
         "safe_radius": expected.safe,
         "mean_factor": even,
         "clipped_fraction": norms.fraction_above(radius, shape.rows),
-        **_told(count),
+        **_told(moved != value - bulk),
         "one_sided": side is not None,
     }
-    return FoundMean(shrunk, noise, details, clipping_std=clipping_std, shrunk_columns=count)
+    return FoundMean(shrunk, noise, details, clipping_std=clipping_std)
 
 
 def _weight(noise: Floats, bias: Floats | float) -> Floats:

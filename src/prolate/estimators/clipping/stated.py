@@ -60,7 +60,6 @@ def stated(shape: Shape, found: FoundMean) -> Estimate:
         rows=shape.rows,
         warnings=(*shape.warnings, *hidden, *unseen),
         details=found.details,
-        columns_apart=found.columns_apart,
     )
 
 
