@@ -87,7 +87,7 @@ def clipped_mean(
         curator,
         shape,
         scale,
-        for_radius=radius_share(sample, shape.rows * sample.fraction, effective) * share,
+        for_radius=radius_share(sample, shape.searched, effective) * share,
         share=share - for_tilt - for_variation,
         known=norms,
         unit=np.max(shape.spread) * error_unit(scale, error_norm),
@@ -125,7 +125,7 @@ def clipped_mean(
             return means_apart(table, around, expected, long, share=last, others=mean_of)
     variation = measure_variation(
         sample,
-        rows.few,
+        shape.searched,
         first.value,
         shape.spread,
         scale,
@@ -198,11 +198,6 @@ class _Rows:
         return self.shape.sample
 
     @property
-    def few(self) -> float:
-        """Number of rows that are searched."""
-        return self.shape.rows * self.sample.fraction
-
-    @property
     def _part_of_first(self) -> float:
         return _FIRST if self.sample is self.curator else _FIRST_OF_SAMPLE
 
@@ -232,7 +227,7 @@ class _Rows:
             share=share,
             label="first mean",
         )
-        kept = self.few * expected.mean_factor(radius)
+        kept = self.shape.searched * expected.mean_factor(radius)
         return Answer(self.shape.center + total / kept, noise / kept, radius)
 
     def off(self, first: Answer) -> Floats:
@@ -240,7 +235,7 @@ class _Rows:
         noise = np.minimum(first.noise, self.shape.spread)
         if self.sample is self.curator:
             return noise
-        return np.asarray(np.hypot(noise, self.shape.spread / np.sqrt(self.few)))
+        return np.asarray(np.hypot(noise, self.shape.spread / np.sqrt(self.shape.searched)))
 
     def left_of_center(self, first: Answer) -> float:
         """Return the squared length, along a row, of what the first mean is off by.
@@ -255,8 +250,10 @@ class _Rows:
         off, about = self.off(first), (self.sample, first.value, self.expected)
         share = self.share_of_tilt(first, least)
         if first.value.size > 1 or not reaches(self.expected):
-            return measure_tilt(*about, share=share, rows=self.few, off=off), None
-        balance = measure_balance(*about, share=max(SHARE * self.share, share), rows=self.few)
+            return measure_tilt(*about, share=share, rows=self.shape.searched, off=off), None
+        balance = measure_balance(
+            *about, share=max(SHARE * self.share, share), rows=self.shape.searched
+        )
         return counted_tilt(balance, off=off), balance
 
     def share_of_tilt(self, first: Answer, least: float) -> float:
@@ -275,7 +272,9 @@ class _Rows:
         fixed = expected.fluctuation_square(tried) + left * expected.cut(tried) ** 2
 
         def error(share: float) -> float:
-            tilt = if_symmetric(self.sample, expected, share=share, rows=self.few, off=off)
+            tilt = if_symmetric(
+                self.sample, expected, share=share, rows=self.shape.searched, off=off
+            )
             kept = 1.0 - (share - least) / self.share_of_last
             bias = Loss(expected, tilt).doubt_square(tried)
             return float(np.min(noise / kept + fixed + bias)) / kept

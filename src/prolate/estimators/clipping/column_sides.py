@@ -120,7 +120,7 @@ def measure_column_sides(shape: Shape, index: Integers, *, share: float) -> Colu
     share : float
     """
     counts, noise = _counted(shape, index, share)
-    rows = shape.rows * shape.sample.fraction
+    rows = shape.searched
     if index.size == shape.spread.size and _are_alike(counts, noise):
         return None
     tails = tuple(

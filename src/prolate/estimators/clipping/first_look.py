@@ -65,8 +65,7 @@ def with_first_look(
         of different units, are not given a floor in common.
     """
     sample, scale = shape.sample, weigh(shape)
-    rows = shape.rows * sample.fraction
-    part = radius_share(sample, rows, effective_columns(shape.spread, scale))
+    part = radius_share(sample, shape.searched, effective_columns(shape.spread, scale))
     norms = measure_norms(
         sample, center=shape.center, scale=scale, spread=shape.spread, share=part * share, more=0
     )
@@ -84,7 +83,7 @@ def _with_longest(shape: Shape, norms: MeasuredNorms, scale: Floats) -> Shape:
     apart, norm = norms.beyond_gap
     if not apart or scale.size < _FEWEST:
         return shape
-    rows = shape.rows * shape.sample.fraction
+    rows = shape.searched
     size, part = longest_columns(
         shape.sample, rows, shape.center, beyond=ALONE * norm * scale, part=apart / rows
     )
@@ -92,32 +91,29 @@ def _with_longest(shape: Shape, norms: MeasuredNorms, scale: Floats) -> Shape:
     raised = likely > shape.spread
     if not raised.any():
         return shape
-    first, noise, constant = shape.first, shape.center_noise, shape.constant
+    first, noise = shape.first, shape.center_noise
     if first is not None:
         first = replace(first, step=np.where(raised & first.rare, size, first.step))
     return replace(
         shape,
         spread=np.where(raised, likely, shape.spread),
         center_noise=None if noise is None else np.where(raised, np.inf, noise),  # the bulk's
-        constant=None if constant is None else constant & ~raised,
+        constant=~(shape.varies | raised),
         first=first,
     )
 
 
 def _with_floor(shape: Shape, norms: MeasuredNorms, scale: Floats, *, relative: bool) -> Shape:
     """Return the shape with larger spreads where some rows are far longer than the others."""
-    sample = shape.sample
     if not norms.apart:
         return shape
-    hidden = np.ones(scale.size, dtype=np.bool_) if shape.constant is None else ~shape.constant
-    if shape.first is not None:
-        hidden &= ~shape.first.rare
+    hidden = shape.varies & ~shape.of_rare
     if np.count_nonzero(hidden) < _FEWEST:
         return shape
     floored = hidden & (not relative or are_alike(shape.spread[hidden]))
-    rows = shape.rows * sample.fraction
+    rows = shape.searched
     spread = with_common_floor(
-        sample, rows, shape.center, shape.spread, wide=floored, part=norms.apart / rows
+        shape.sample, rows, shape.center, shape.spread, wide=floored, part=norms.apart / rows
     )
     if not norms.hidden:  # no column reaches farther than rows do
         spread = np.minimum(spread, np.maximum(shape.spread, norms.farthest * scale))
@@ -136,20 +132,19 @@ def _with_values_of_constants(shape: Shape, norms: MeasuredNorms, scale: Floats)
     Where rows are together far out, likely one of these does, whose other values noise hid: by
     its tiny scale, a few rows of a flag are a hundred times as long as they need be.
     """
-    if shape.constant is None or not shape.constant.any():
+    if shape.varies.all():
         return shape
     length = np.append(norms.middles, norms.edges[-1])
     far = find_clumps(norms, norms.noise, sure=MAYBE) & (length > _FAR * norms.typical)
     if not far.any():
         return shape
-    rows = shape.rows * shape.sample.fraction
-    square = float(np.maximum(norms.counts[far], 0.0) @ length[far] ** 2) / rows
+    square = float(np.maximum(norms.counts[far], 0.0) @ length[far] ** 2) / shape.searched
     likely = np.maximum(shape.spread, np.sqrt(square) * scale)
-    raised = shape.constant & (likely > shape.spread)
+    raised = ~shape.varies & (likely > shape.spread)
     return replace(
         shape,
         spread=np.where(raised, likely, shape.spread),
-        constant=shape.constant & ~raised,
+        constant=~(shape.varies | raised),
         warnings=(*shape.warnings, _HIDDEN),
     )
 

@@ -50,7 +50,7 @@ def fixed_clip_mean(
     noise = radii_apart(curator.neighbors) / curator.mu_of(rest) / shape.rows * radius * scale
     variation = measure_variation(
         sample,
-        part * shape.rows,
+        shape.searched,
         shape.center,
         shape.spread,
         scale,

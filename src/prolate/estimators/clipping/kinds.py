@@ -62,7 +62,7 @@ def find_kinds(curator: Searcher, shape: Shape, error_norm: float) -> Division |
     bounded = _bounded(shape)
     few = float(np.min(shape.present)) * sample.fraction
     noise = one_row_noise(sample, few, sample.remaining)
-    rare = _rare(shape) & ~bounded
+    rare = shape.of_rare & ~bounded
     _, if_all = _count_of(int(np.count_nonzero(~bounded)), noise)
     rare &= ~(_rare_parts(shape) > _SHOWN * if_all)
     index = np.flatnonzero(~bounded & ~rare)
@@ -110,11 +110,6 @@ def _bounded(shape: Shape) -> Bools:
         step = np.where(shape.first.rare, shape.first.step, 0.0)
         near |= half < _STEPS * step
     return np.asarray(near)
-
-
-def _rare(shape: Shape) -> Bools:
-    """Return which columns' values are nearly all the same."""
-    return np.zeros(shape.spread.size, dtype=np.bool_) if shape.first is None else shape.first.rare
 
 
 def _rare_parts(shape: Shape) -> Floats:

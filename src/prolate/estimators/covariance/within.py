@@ -140,8 +140,7 @@ class Within:
         else:
             likely = np.where(clear, spread, np.minimum(shape.spread, spread))
             relative = np.minimum(noise * (at.scale / likely) ** 2, 1.0)
-            if shape.constant is not None:  # of which a search says nothing, either
-                relative = relative[~shape.constant]
+            relative = relative[shape.varies]  # of others a search says nothing, either
         return bool(most > 0.0) and float(np.mean(relative) if relative.size else 0.0) < most
 
     def matrix(self) -> Matrix:

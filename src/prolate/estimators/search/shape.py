@@ -17,6 +17,7 @@ __all__ = ["Shape"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 _SINGLE = (
     "Nothing but a single value was seen of {}. Noise would hide other values of a few rows, and "
@@ -71,14 +72,19 @@ class Shape:
     warnings: tuple[str, ...] = ()
     first: FirstMean | None = None
     center_noise: Floats | None = None
-    constant: NDArray[np.bool_] | None = None
+    constant: Bools | None = None
     hidden: float = 0.0
     rare: RareColumn | None = None
-    heavy: NDArray[np.bool_] | None = None
+    heavy: Bools | None = None
     part: Floats | None = None
-    absent: NDArray[np.bool_] | None = None
-    lost: NDArray[np.bool_] | None = None
+    absent: Bools | None = None
+    lost: Bools | None = None
     rough: float = 0.0
+
+    @property
+    def searched(self) -> float:
+        """How many rows were searched."""
+        return self.rows * self.sample.fraction
 
     @property
     def present(self) -> Floats | float:
@@ -86,7 +92,7 @@ class Shape:
         return self.rows if self.part is None else self.rows * self.part
 
     @property
-    def unknown(self) -> NDArray[np.bool_]:
+    def unknown(self) -> Bools:
         """Columns of which nothing is known: what is said of them is infinitely unsure."""
         unknown = np.zeros(self.center.size, dtype=np.bool_)
         for columns in (self.absent, self.lost):
@@ -94,10 +100,19 @@ class Shape:
         return unknown
 
     @property
+    def varies(self) -> Bools:
+        """Columns that showed more than a single value."""
+        return np.ones(self.center.size, np.bool_) if self.constant is None else ~self.constant
+
+    @property
+    def of_rare(self) -> Bools:
+        """Columns of rare values, of which a first mean was taken."""
+        return np.zeros(self.center.size, np.bool_) if self.first is None else self.first.rare
+
+    @property
     def has_rare(self) -> bool:
         """Whether nearly all values of some columns are the same, so that the others count."""
-        constant = self.constant is not None and bool(self.constant.any())
-        return constant or (self.first is not None and bool(self.first.rare.any()))
+        return bool(np.any(~self.varies | self.of_rare))
 
     @property
     def center_off(self) -> Floats:
@@ -111,10 +126,8 @@ class Shape:
 
     def single_valued(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return what to say of those columns that showed a single value, beside others."""
-        if self.constant is None or self.constant.all() or not self.constant.any():
-            return ()
-        single = self.constant if self.absent is None else self.constant & ~self.absent
-        if not single.any():
+        single = ~self.varies if self.absent is None else ~(self.varies | self.absent)
+        if not (single.any() and self.varies.any()):
             return ()
         which = listed([names[j] for j in np.flatnonzero(single).tolist()], 3)
         return (_SINGLE.format(which),)

@@ -30,17 +30,13 @@ def with_variances(shape: Shape) -> Shape:
     shape : Shape
         Of several columns; its sample is asked.
     """
-    vary = np.ones(shape.spread.size, dtype=np.bool_)
-    if shape.constant is not None:
-        vary &= ~shape.constant
-    if shape.first is not None:
-        vary &= ~shape.first.rare
+    vary = shape.varies & ~shape.of_rare
     if np.count_nonzero(vary) < 2:
         return shape
     sample, spread = shape.sample, shape.spread
     variation = measure_variation(
         sample,
-        shape.rows * sample.fraction,
+        shape.searched,
         shape.center,
         spread,
         spread,

@@ -97,17 +97,16 @@ def fill_bounds(curator: Searcher, shape: Shape) -> bool:
     """
     if curator.bounds is None:
         return False
-    if shape.constant is not None and bool(shape.constant.all()):
+    if not shape.varies.any():
         return True
     width = curator.bounds[1] - curator.bounds[0]
     if shape.spread.size == 1:
         return shape.rare is None and bool(width[0] < _REACHES * shape.spread[0])
     if shape.spread.size > FEW_COLUMNS or not shape.has_rare:
         return False
-    alone = np.zeros(width.size, np.bool_) if shape.constant is None else shape.constant
     noise = 0.5 * width * one_row_noise(curator, shape.rows) * np.sqrt(width.size)
     little = (width < _RARE_REACHES * shape.spread) | (noise < _LITTLE * shape.spread)
-    return bool(np.all(alone | little))
+    return bool(np.all(~shape.varies | little))
 
 
 def _shortest_run(parts: Floats, noise: float, most: int) -> tuple[Floats, Floats]:
