@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prolate.curator import Curator, Measurement
-from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.curator import Measurement
 from prolate.estimators.regression.line import (
     Line,
     Moments,
@@ -18,8 +17,8 @@ from prolate.estimators.regression.line import (
 )
 from prolate.estimators.regression.linear_fit import ClippedLine
 from prolate.estimators.regression.radii import Radius
+from prolate.estimators.regression.rows import StandardRows
 from prolate.estimators.regression.slopes import Slopes, true_slopes
-from prolate.estimators.regression.standard import Standard
 from prolate.queries import Gram, Query
 
 __all__ = ["Answer", "best_answer", "measure_radii", "slopes_of", "used"]
@@ -61,12 +60,9 @@ def slopes_of(answers: list[Answer]) -> list[Slopes]:
 
 
 def measure_radii(
-    curator: Curator,
-    rows: float,
+    rows: StandardRows,
     asked: list[Radius],
     *,
-    standard: Standard,
-    norms: MeasuredNorms,
     alpha: float | None,
     aside: float | None = None,
     beside: Sequence[tuple[Query, float, str]] = (),
@@ -75,6 +71,7 @@ def measure_radii(
 
     Where a share is left `aside`, all the others are spent on what the usual radius' line leaves.
     """
+    curator, standard = rows.curator, rows.standard
     queries = [standard.query(one.radius, one.cut, one.target_cut) for one in asked]
     wanted = [(query, one.share, one.label) for query, one in zip(queries, asked, strict=True)]
     measured = curator.measure_together([*wanted, *beside])
@@ -82,19 +79,18 @@ def measure_radii(
     for one, query, answer in zip(asked, queries, measured[: len(asked)], strict=True):
         weight = standard.weight(one.radius, one.target_cut)
         moments = read_moments(
-            query, answer.values, answer.std, rows, weight, standard.off, standard.mean
+            query, answer.values, answer.std, rows.count, weight, standard.off, standard.mean
         )
         line, target_cut = fit_line(moments, ridge=alpha), one.target_cut
         if aside is not None and one is asked[0]:
-            moments, line, target_cut = _again(
-                curator, rows, standard, query, moments, line, share=curator.remaining - aside
-            )
+            share = curator.remaining - aside
+            moments, line, target_cut = _again(rows, query, moments, line, share=share)
         slopes = true_slopes(
             moments,
-            rows=rows,
+            rows=rows.count,
             radius=one.radius,
             cut=target_cut if standard.ends is None else math.inf,
-            norms=norms,
+            norms=rows.norms,
             ridge=alpha or 0.0,
             middles=standard.middles,
         )
@@ -105,14 +101,7 @@ def measure_radii(
 
 
 def _again(
-    curator: Curator,
-    rows: float,
-    standard: Standard,
-    query: Gram,
-    first: Moments,
-    line: Line,
-    *,
-    share: float,
+    rows: StandardRows, query: Gram, first: Moments, line: Line, *, share: float
 ) -> tuple[Moments, Line, float]:
     """Measure what the first line leaves of the target: less noise, as it can be cut nearer.
 
@@ -121,17 +110,18 @@ def _again(
     moments, line, target_cut
         Of both rounds, and where the target of the second was cut.
     """
-    value = first.target_mean - float(first.mean @ line.slopes)
+    standard, value = rows.standard, first.target_mean - float(first.mean @ line.slopes)
     explained = line.gain / max(first.target, first.noise_target)
     part = 1.0 - min(max(explained, 0.0), _MOST_EXPLAINED)
     cut = _RESIDUAL_CUT * math.sqrt(part * min(max(first.target, 0.1), 2.0))
     if standard.ends is not None:
         cut = standard.reach_beside(query.radius, line.slopes, value)
     residuals = standard.residuals(query, line, value, cut)
-    answer = curator.measure(residuals, share=share, label="residuals")
+    answer = rows.curator.measure(residuals, share=share, label="residuals")
     off = max(first.noise_target_mean, 0.01)
     weight = standard.weight(query.radius, cut)
-    second = read_moments(residuals, answer.values, answer.std, rows, weight, off, standard.mean)
+    read = residuals, answer.values, answer.std, rows.count
+    second = read_moments(*read, weight, off, standard.mean)
     both = add_round(first, line, second, value)
     after = fit_line(both)
     doubt = math.hypot(line.doubt, after.doubt)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurement
+from prolate.curator import Measurement
 from prolate.estimators.regression.line import gram_per_row
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.tails import ACROSS, ALONG, Tails
@@ -59,25 +59,17 @@ class CutOff:
     weight: float
 
     @classmethod
-    def of(
-        cls,
-        curator: Curator,
-        rows: float,
-        weighted: Weighted,
-        tails: Tails,
-        known: Slopes,
-        *,
-        share: float,
-    ) -> CutOff | None:
+    def of(cls, weighted: Weighted, tails: Tails, known: Slopes, *, share: float) -> CutOff | None:
         """Return what to ask of rows whose target is cut, or None if it is not worth a share."""
-        gram, cut = weighted.query, weighted.target_cut
-        k, weight = known.mean.size, weighted.standard.weight(gram.radius, cut)
+        rows, gram, cut = weighted.rows, weighted.query, weighted.target_cut
+        k, weight = known.mean.size, rows.standard.weight(gram.radius, cut)
         found = cls(gram, BeyondCut(gram, _LAYER * weight * cut), tails, cut, weight)
         noise = max(float(np.sum(known.noise[:k, :k] * known.features)), 0.0)
         more = tails.more(cut)[0]
         worth = more**2 > _WORTH**2 * noise and tails.stand_out
-        square = found.query.sensitivity_squared(curator.neighbors)
-        std = found.query.noise(math.sqrt(square) / curator.mu_of(share)) / rows / weight
+        square = found.query.sensitivity_squared(rows.curator.neighbors)
+        std = found.query.noise(math.sqrt(square) / rows.curator.mu_of(share))
+        std = std / rows.count / weight
         told = found._farther()[0] * std < _TOLD * ALONG * min(more, _HEAVY * tails.width)
         return found if worth and told else None
 

@@ -36,7 +36,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Curator
-from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.present import whole_rows
 from prolate.estimators.regression.answers import best_answer
 from prolate.estimators.regression.level import SKEWED, with_level
@@ -46,7 +45,8 @@ from prolate.estimators.regression.mean_only import mean_only
 from prolate.estimators.regression.origin import line_from_origin, through_origin
 from prolate.estimators.regression.radii import choose_radii, enough_rows
 from prolate.estimators.regression.remarks import BEYOND_CUT, remarks
-from prolate.estimators.regression.search import Found, search
+from prolate.estimators.regression.rows import StandardRows
+from prolate.estimators.regression.search import search
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.together import Plan, slopes_together
 from prolate.estimators.regression.weighted import weighted_share
@@ -87,7 +87,8 @@ def regression(
     if few or found.norms is None:
         line = mean_only(curator, rows, found.standard, fit_intercept=fit_intercept)
     else:
-        line = _fit(curator, rows, found, found.norms, alpha, fit_intercept, counted=rows != every)
+        there = StandardRows(curator, rows, found.standard, found.norms)
+        line = _fit(there, found.sample, alpha, fit_intercept, counted=rows != every)
     if found.hidden and line.covariance is not None:
         nothing = np.full(curator.dimension, np.inf)
         unknown = np.zeros_like(line.coef)
@@ -101,41 +102,29 @@ def regression(
 
 
 def _fit(
-    curator: Curator,
-    rows: float,
-    place: Found,
-    norms: MeasuredNorms,
+    rows: StandardRows,
+    sample: Curator,
     alpha: float | None,
     fit_intercept: bool,
     *,
     counted: bool,
 ) -> LinearFit:
     """Return the line from one radius or more, with all that is left."""
-    standard = place.standard
-    k = standard.scale.size - 1
+    curator, standard = rows.curator, rows.standard
+    k, enough = standard.scale.size - 1, enough_rows(curator, rows.count)
     # Within bounds that it fills, nothing of the target is cut.
-    seen = standard.ends is None and enough_rows(curator, rows) > _SIDES
+    seen = standard.ends is None and enough > _SIDES
     level = _LEVEL * curator.remaining if seen and standard.fit_intercept else 0.0
-    again = alpha is None and place.sample is curator and enough_rows(curator, rows) > _AGAIN
-    part = weighted_share(enough_rows(curator, rows), standard) if alpha is None else 0.0
+    again = alpha is None and sample is curator and enough > _AGAIN
+    part = weighted_share(enough, standard) if alpha is None else 0.0
     share = part * (curator.remaining - level)
-    radii = choose_radii(
-        curator, rows, norms, standard, share=curator.remaining - level - share, again=again
-    )
+    radii = choose_radii(rows, share=curator.remaining - level - share, again=again)
     plan = Plan(radii, alpha, again=again, share=share, aside=level, seen=seen)
-    answers, found, cut, beyond = slopes_together(curator, rows, place, norms, plan)
+    answers, found, cut, beyond = slopes_together(rows, sample, plan)
     answer = best_answer(answers)
     best, skewed = answer.clipped, False
     if level > 0.0:
-        found, skewed = with_level(
-            curator,
-            rows,
-            place,
-            found,
-            cut=cut,
-            counted=counted,
-            told=beyond.told,
-        )
+        found, skewed = with_level(rows, sample, found, cut=cut, counted=counted, told=beyond.told)
         unit = float(standard.scale[-1])
         best = _through_mean(best, answer.moments, found, unit, standard.mean)
     if standard.fit_intercept and not fit_intercept:
@@ -154,12 +143,12 @@ def _fit(
     return LinearFit(
         coef=value[:k],
         intercept=float(value[k] + standard.center[-1]),
-        rows=rows,
+        rows=rows.count,
         covariance=noise + sampling,
         noise_std=np.sqrt(np.maximum(np.diag(noise), 0.0)),
         clipped=best,
         warnings=(
-            *remarks(curator, standard, answers[0].moments, rows),
+            *remarks(rows, answers[0].moments),
             *((SKEWED,) if skewed and not beyond.told else ()),
             *((BEYOND_CUT,) if beyond.hidden else ()),
         ),

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from prolate.curator import Curator
 from prolate.estimators.lengths.interval import clipped_to_interval
 from prolate.estimators.lengths.one_column import OneColumn
-from prolate.estimators.regression.search import Found
+from prolate.estimators.regression.rows import StandardRows
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.tails import Tails, left_by, less_sure
 
@@ -42,14 +42,13 @@ _CLEARLY = 0.02  # spreads that the cut takes from the mean
 
 
 def with_level(
-    curator: Curator,
-    rows: float,
-    place: Found,
+    rows: StandardRows,
+    sample: Curator,
     slopes: Slopes,
     *,
     cut: float,
     counted: bool,
-    told: bool = False,
+    told: bool,
 ) -> tuple[Slopes, bool]:
     """Return slopes with an intercept that skewed errors do not move, with all that is left.
 
@@ -58,24 +57,22 @@ def with_level(
 
     Parameters
     ----------
-    curator : Curator
-    rows : float
+    rows : StandardRows
         All of them.
-    place : Found
-        Of whose sample the tails are counted.
+    sample : Curator
+        Of the rows whose tails are counted.
     slopes : Slopes
         In standard units.
     cut : float
         Where the Gram matrix cut what its mean is of, in standard units.
     counted : bool
-        Whether `rows` was measured.
+        Whether their number was measured.
     told : bool
         Whether the slopes have what cuts took, and its doubt (`cut_off.py`).
     """
-    standard, sample = place.standard, place.sample
-    searched, width = left_by(sample, standard, slopes)
-    few, share = rows * sample.fraction, _SIDES * curator.remaining
-    tails = Tails.measure(sample, few, standard, slopes, share=share)
+    curator = rows.curator
+    left, width = left_by(rows, slopes)
+    tails = Tails.measure(rows.sampled(sample), slopes, share=_SIDES * curator.remaining)
     lost, doubt = tails.moved(cut)
     surely = max(lost - doubt, 0.0)
     errors = (slopes if told else less_sure(slopes, tails.surely_more(cut))).noise.copy()
@@ -84,14 +81,14 @@ def with_level(
         errors[-1, -1] += lost + doubt
         return replace(slopes, noise=errors), False
     found = clipped_to_interval(
-        OneColumn(replace(searched, curator=curator), rows, np.zeros(1), searched.spread),
+        OneColumn(left, rows.count, np.zeros(1), left.spread),
         (tails.low, tails.high),
         missing=np.zeros(1),
         share=curator.remaining,
         counted=counted,
     )
 
-    unit = float(standard.scale[-1])
+    unit = float(rows.standard.scale[-1])
     own, there = _own(slopes.noise), float(found.value[0]) / unit
     here = float(np.hypot(found.noise_std[0], found.doubt[0])) / unit
     weight = (own + surely) / (own + surely + here**2)

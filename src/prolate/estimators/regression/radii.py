@@ -11,14 +11,15 @@ import math
 from dataclasses import dataclass
 
 from prolate.curator import Curator
-from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius
+from prolate.estimators.lengths.norms import fraction_radius
 from prolate.estimators.regression.correction import (
     FAR_CUT,
     attenuation,
     mean_square,
     possible_radii,
 )
-from prolate.estimators.regression.standard import Standard, longest_square
+from prolate.estimators.regression.rows import StandardRows
+from prolate.estimators.regression.standard import longest_square
 from prolate.neighbors import rows_changed
 
 __all__ = ["Radius", "choose_radii", "enough_rows"]
@@ -48,30 +49,23 @@ class Radius:
     label: str
 
 
-def choose_radii(
-    curator: Curator,
-    rows: float,
-    norms: MeasuredNorms,
-    standard: Standard,
-    *,
-    share: float,
-    again: bool,
-) -> list[Radius]:
+def choose_radii(rows: StandardRows, *, share: float, again: bool) -> list[Radius]:
     """Return the usual radius, and a large and a small one where rows pay for them.
 
     Of the share of the usual one a part is left for what is asked `again`.
     """
+    standard, norms = rows.standard, rows.norms
     # Norms are of rows that are not cut: where scales are too small they say too much.
     most, steady = _LONGEST * math.sqrt(float(standard.square.sum())), standard.steady
     within = max(_CUT, standard.farthest)
     cut, far_cut = standard.reach, standard.reach
     if standard.ends is None:
-        cut = _near(curator, rows, _TARGET_CUT if standard.middles is None else _FAR_TARGET_CUT)
+        cut = _near(rows, _TARGET_CUT if standard.middles is None else _FAR_TARGET_CUT)
         far_cut = _FAR_TARGET_CUT
     part = _FRACTION if standard.middles is None else _FRACTION_AROUND_MIDDLES
-    usual, small = (min(fraction_radius(norms, one, rows), most) for one in (part, _SMALL))
-    large = _large_radius(curator, norms, standard, rows, _LARGE_SHARE * share)
-    enough, others = enough_rows(curator, rows), []
+    usual, small = (min(fraction_radius(norms, one, rows.count), most) for one in (part, _SMALL))
+    large = _large_radius(rows, _LARGE_SHARE * share)
+    enough, others = enough_rows(rows.curator, rows.count), []
     larger = large**2 - steady > _TWO**2 * max(usual**2 - steady, 0.0)
     if enough > _LARGE_PAYS and larger:
         others.append(Radius(large, FAR_CUT, far_cut, _LARGE_SHARE * share, "far rows"))
@@ -82,13 +76,13 @@ def choose_radii(
     return [Radius(usual, within, cut, left, "regression"), *others]
 
 
-def _near(curator: Curator, rows: float, farthest: float) -> float:
+def _near(rows: StandardRows, farthest: float) -> float:
     """Return the deviations at which the target is cut: the noisier, the nearer.
 
     So many at most: the rows of a rare flag may be as far out in the target as in the flag, and
     where they are not shortened for that, more is left of them.
     """
-    enough = enough_rows(curator, rows)
+    enough = enough_rows(rows.curator, rows.count)
     near = _LEAST_CUT * math.sqrt(math.sqrt(enough / _MOST_ROWS))
     return min(max(near, _LEAST_CUT), farthest)
 
@@ -99,16 +93,15 @@ def enough_rows(curator: Curator, rows: float) -> float:
     return float(rows * curator.mu_of(curator.remaining) / changed)
 
 
-def _large_radius(
-    curator: Curator, norms: MeasuredNorms, standard: Standard, rows: float, share: float
-) -> float:
+def _large_radius(rows: StandardRows, share: float) -> float:
     """Return the radius that is best for the slopes: noise against what clipping does."""
+    curator, standard, norms = rows.curator, rows.standard, rows.norms
     changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
     best, k = (math.inf, float(norms.edges[0])), standard.scale.size - 1
     for radius in possible_radii(norms):
         size = standard.varies * mean_square(norms, radius) / k
         longest = longest_square(radius)
-        noise = changed * longest / (curator.mu_of(share) * rows) * math.sqrt(k) / size
+        noise = changed * longest / (curator.mu_of(share) * rows.count) * math.sqrt(k) / size
         bias = _BIAS * (attenuation(norms, radius, steady=standard.steady) - 1.0)
         best = min(best, (noise**2 + bias**2, radius))
     return best[1]

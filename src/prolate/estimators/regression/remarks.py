@@ -10,7 +10,7 @@ from prolate.curator import Curator
 from prolate.errors import listed
 from prolate.estimators.present import ABSENT
 from prolate.estimators.regression.line import Moments
-from prolate.estimators.regression.standard import Standard
+from prolate.estimators.regression.rows import StandardRows
 
 __all__ = ["ALIKE", "BEYOND_CUT", "HIDDEN", "hidden_target", "remarks"]
 
@@ -68,8 +68,9 @@ def _missing(curator: Curator, rows: float) -> np.ndarray:
     return np.asarray(last.values < ABSENT * last.fraction * rows)
 
 
-def remarks(curator: Curator, standard: Standard, moments: Moments, rows: float) -> tuple[str, ...]:
+def remarks(rows: StandardRows, moments: Moments) -> tuple[str, ...]:
     """Return warnings, by the moments of features clipped to the usual radius."""
+    curator, standard = rows.curator, rows.standard
     unseen = standard.unknown(moments)
     doubt = _SURELY_RARE * math.sqrt(2.0) * moments.noise
     rare = (np.diag(moments.features) + doubt < _RARE * standard.variance) & ~unseen
@@ -78,7 +79,7 @@ def remarks(curator: Curator, standard: Standard, moments: Moments, rows: float)
         return listed([curator.columns[j] for j in np.flatnonzero(which).tolist()])
 
     found = []
-    missing = unseen & _missing(curator, rows)[:-1]
+    missing = unseen & _missing(curator, rows.count)[:-1]
     single = unseen & ~missing
     if missing.any():
         found.append(

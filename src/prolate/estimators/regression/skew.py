@@ -24,10 +24,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from prolate.curator import Curator
 from prolate.estimators.regression.average import Lost
+from prolate.estimators.regression.rows import StandardRows
 from prolate.estimators.regression.slopes import Slopes
-from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.tails import left_by
 from prolate.queries import EdgesGrid, Histogram
 
@@ -65,23 +64,21 @@ class Skew:
     width: float
 
     @classmethod
-    def measure(
-        cls, sample: Curator, rows: float, standard: Standard, slopes: Slopes, *, share: float
-    ) -> Skew:
-        """Return what counts tell of so many rows, for a share of mu**2."""
-        left, width = left_by(sample, standard, slopes)
+    def measure(cls, rows: StandardRows, slopes: Slopes, *, share: float) -> Skew:
+        """Return what counts tell of some rows, for a share of mu**2."""
+        left, width = left_by(rows, slopes)
         edges = left.spread * np.array([[-_AT, _AT]])
         length, counts, noises = max(_length(slopes), 1e-150), [], []
         for times, part in _LINES:
             turned = 1.0 + times * min(width / length, _MOST_TURNED)
             one = replace(slopes, value=np.append(turned * slopes.value[:-1], slopes.value[-1]))
-            view, _ = left_by(sample, standard, one)
+            view, _ = left_by(rows, one)
             counted = view.measure(Histogram(EdgesGrid(edges)), share=part * share, label=_LABEL)
-            counts.append(counted.values / rows)
+            counts.append(counted.values / rows.count)
             noises.append(counted.std)
         skewed, flatter, steeper = counts
         more = float(steeper[0] + steeper[2] - flatter[0] - flatter[2])
-        noise = [math.sqrt(2.0) * std / rows for std in noises]
+        noise = [math.sqrt(2.0) * std / rows.count for std in noises]
         return cls(abs(float(skewed[2] - skewed[0])), noise[0], more, math.hypot(*noise[1:]), width)
 
     def taken(self, slopes: Slopes, cut: float) -> float:

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator
 from prolate.estimators.lengths.one_column import OneColumn
 from prolate.estimators.lengths.side_tail import SideTail
 from prolate.estimators.lengths.sides import measure_sides
+from prolate.estimators.regression.rows import StandardRows
 from prolate.estimators.regression.slopes import Slopes
-from prolate.estimators.regression.standard import Standard
 from prolate.estimators.rotation import TurnedCurator
 
 __all__ = ["ACROSS", "ALONG", "Tails", "left_by", "less_sure"]
@@ -31,11 +30,12 @@ _FAR = 30.0  # deviations that no normal value is away
 _SEEN = 0.25  # of what may be there at most, beyond what likely is: half a deviation of its noise
 
 
-def left_by(curator: Curator, standard: Standard, slopes: Slopes) -> tuple[TurnedCurator, float]:
+def left_by(rows: StandardRows, slopes: Slopes) -> tuple[TurnedCurator, float]:
     """Return what slopes leave of the target as a single column, in the target's units.
 
     And its deviation in standard units.
     """
+    standard = rows.standard
     unit = float(standard.scale[-1])
     center = standard.center.copy()
     center[-1] += unit * slopes.value[-1]
@@ -43,7 +43,7 @@ def left_by(curator: Curator, standard: Standard, slopes: Slopes) -> tuple[Turne
     matrix = np.append(-coef, 1.0)[:, np.newaxis]
     noise = slopes.noise[:-1, :-1]
     width = math.sqrt(slopes.rest + max(float(np.sum(noise * slopes.features)), 0.0))
-    return TurnedCurator(curator, center, matrix, np.array([unit * width])), width
+    return TurnedCurator(rows.curator, center, matrix, np.array([unit * width])), width
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +63,10 @@ class Tails:
     width: float
 
     @classmethod
-    def measure(
-        cls, sample: Curator, rows: float, standard: Standard, slopes: Slopes, *, share: float
-    ) -> Tails:
-        """Return what counts tell of so many rows, for a share of mu**2."""
-        left, width = left_by(sample, standard, slopes)
-        column = OneColumn(left, rows, np.zeros(1), left.spread)
+    def measure(cls, rows: StandardRows, slopes: Slopes, *, share: float) -> Tails:
+        """Return what counts tell of some rows, for a share of mu**2."""
+        left, width = left_by(rows, slopes)
+        column = OneColumn(left, rows.count, np.zeros(1), left.spread)
         return cls(*measure_sides(column, share=share), width)
 
     def moved(self, cut: float) -> tuple[float, float]:

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from prolate.curator import Curator
-from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.regression.answers import Answer, measure_radii, slopes_of, used
 from prolate.estimators.regression.average import average
 from prolate.estimators.regression.cut_off import CutOff
 from prolate.estimators.regression.radii import Radius, choose_radii
-from prolate.estimators.regression.search import Found
+from prolate.estimators.regression.rows import StandardRows
 from prolate.estimators.regression.skew import Skew
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
@@ -75,44 +74,51 @@ class BeyondTheCut:
 
 
 def slopes_together(
-    curator: Curator, rows: float, place: Found, norms: MeasuredNorms, plan: Plan
+    rows: StandardRows, sample: Curator, plan: Plan
 ) -> tuple[list[Answer], Slopes, float, BeyondTheCut]:
     """Return what each radius says, the slopes, and where their target was cut nearest.
 
     And what is known of what is beyond the cut.
+
+    Parameters
+    ----------
+    rows : StandardRows
+        All of them.
+    sample : Curator
+        Of the rows that are searched.
+    plan : Plan
     """
-    standard, sample, asked, share = place.standard, place.sample, plan.radii, plan.share
-    off = 0.0 if standard.middles is None else _OFF
-    measure = partial(measure_radii, standard=standard, norms=norms, alpha=plan.alpha)
+    curator, asked, share = rows.curator, plan.radii, plan.share
+    off = 0.0 if rows.standard.middles is None else _OFF
+    measure = partial(measure_radii, alpha=plan.alpha)
     if share == 0.0:
-        answers, _ = measure(curator, rows, asked, aside=plan.aside if plan.again else None)
+        answers, _ = measure(rows, asked, aside=plan.aside if plan.again else None)
         cut = min(answer.target_cut for answer in answers)
         return answers, average(slopes_of(answers), off=off), cut, BeyondTheCut()
-    at_once = sample is not curator  # so that all rows are read once
+    few, at_once = rows.sampled(sample), sample is not curator  # so that all rows are read once
     if at_once:
-        few = rows * sample.fraction
-        first = choose_radii(sample, few, norms, standard, share=_START * share, again=False)
-        answers, _ = measure(sample, few, first)
+        first = choose_radii(few, share=_START * share, again=False)
+        answers, _ = measure(few, first)
         share *= 1.0 - _START
     else:
         aside = plan.aside + share
-        answers, _ = measure(curator, rows, asked, aside=aside if plan.again else None)
+        answers, _ = measure(rows, asked, aside=aside if plan.again else None)
         share = curator.remaining - plan.aside
-    known, few = average(slopes_of(answers), off=off), rows * sample.fraction
-    skew, tails, share = _counted(sample, few, standard, known, share=share, seen=plan.seen)
-    weighted = Weighted.of(curator, rows, standard, norms, known, share=share)
+    known = average(slopes_of(answers), off=off)
+    skew, tails, share = _counted(few, known, share=share, seen=plan.seen)
+    weighted = Weighted.of(rows, known, share=share)
     cut_off, layer = None, _LAYER * share
     if tails is not None:
-        cut_off = CutOff.of(curator, rows, weighted, tails, known, share=layer)
+        cut_off = CutOff.of(weighted, tails, known, share=layer)
     if cut_off is not None:
         rest, skew = math.nextafter(share - layer, 0.0), None
         beside: list[tuple[Query, float, str]] = [weighted.asked(rest)]
         beside.append((cut_off.query, layer, "beyond the cut"))
     else:  # so it is cut where that takes less
-        weighted = Weighted.of(curator, rows, standard, norms, known, share=share, skew=skew)
+        weighted = Weighted.of(rows, known, share=share, skew=skew)
         beside = [weighted.asked(share)]
     if at_once:
-        answers, told = measure(curator, rows, asked, beside=beside)
+        answers, told = measure(rows, asked, beside=beside)
     else:
         told = curator.measure_together(beside)
     several, cuts = slopes_of(answers), [answer.target_cut for answer in answers]
@@ -124,7 +130,7 @@ def slopes_together(
     lost = None if skew is None else skew.lost(known, [*nearer, weighted.target_cut])
     found = average(several, off=off, lost=lost)
     if cut_off is not None:
-        found = cut_off.added(found, told[0], told[1], rows=rows)
+        found = cut_off.added(found, told[0], told[1], rows=rows.count)
     elif tails is not None and plan.aside == 0.0:  # else the level's own tails tell
         found = less_sure(found, tails.surely_more(weighted.target_cut))
     beyond = BeyondTheCut(told=cut_off is not None, hidden=hidden)
@@ -132,21 +138,21 @@ def slopes_together(
 
 
 def _counted(
-    sample: Curator, rows: float, standard: Standard, known: Slopes, *, share: float, seen: bool
+    rows: StandardRows, known: Slopes, *, share: float, seen: bool
 ) -> tuple[Skew | None, Tails | None, float]:
     """Return what counts tell of what slopes leave of a target that is cut, and what is left.
 
     Of tails only if these are `seen`.
     """
     skew, tails = None, None
-    if standard.ends is None:
-        part = share_for(one_row_noise(sample, rows, share), *_SKEW)
-        skew = Skew.measure(sample, rows, standard, known, share=part * share)
+    if rows.standard.ends is None:
+        part = share_for(one_row_noise(rows.curator, rows.count, share), *_SKEW)
+        skew = Skew.measure(rows, known, share=part * share)
         share = math.nextafter((1.0 - part) * share, 0.0)  # no more than is left, once rounded
     if seen:
         wanted, most = _TAILS
         # Not finer: where counts are precise, tails start beyond the cut.
-        part = min((one_row_noise(sample, rows, share) / wanted) ** 2, most)
-        tails = Tails.measure(sample, rows, standard, known, share=part * share)
+        part = min((one_row_noise(rows.curator, rows.count, share) / wanted) ** 2, most)
+        tails = Tails.measure(rows, known, share=part * share)
         share = math.nextafter((1.0 - part) * share, 0.0)
     return skew, tails, share

@@ -18,10 +18,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.curator import Curator, Measurement
-from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.curator import Measurement
 from prolate.estimators.regression.correction import FAR_CUT, attenuation, possible_radii, weights
 from prolate.estimators.regression.line import read_moments, read_with_constant
+from prolate.estimators.regression.rows import StandardRows
 from prolate.estimators.regression.skew import Skew
 from prolate.estimators.regression.slopes import Slopes, weighted_slopes
 from prolate.estimators.regression.standard import WEIGHT, Standard, longest_square
@@ -61,9 +61,7 @@ class Weighted:
     Attributes
     ----------
     query : ResidualGram
-    standard : Standard
-    rows : float
-    norms : MeasuredNorms
+    rows : StandardRows
     known : Slopes
         That other moments told.
     radius, target_cut : float
@@ -77,9 +75,7 @@ class Weighted:
     """
 
     query: ResidualGram
-    standard: Standard
-    rows: float
-    norms: MeasuredNorms
+    rows: StandardRows
     known: Slopes
     radius: float
     target_cut: float
@@ -89,30 +85,23 @@ class Weighted:
 
     @classmethod
     def of(
-        cls,
-        curator: Curator,
-        rows: float,
-        standard: Standard,
-        norms: MeasuredNorms,
-        known: Slopes,
-        *,
-        share: float,
-        skew: Skew | None = None,
+        cls, rows: StandardRows, known: Slopes, *, share: float, skew: Skew | None = None
     ) -> Weighted:
         """Return what to ask for a share of mu**2, where other slopes are known.
 
         The target is cut farther out where it is skewed.
         """
+        curator, standard = rows.curator, rows.standard
         if standard.middles is not None:
             known = _drawn(known, standard.variance)
         start, value, left, off = _line(known, drawn=standard.middles is not None)
         whole = standard.ends is not None  # what a line leaves is no farther than these are apart
         target_cut = _LEFT_CUT * math.sqrt(left)
         if whole:
-            target_cut = standard.reach_beside(norms.typical, start, value)
+            target_cut = standard.reach_beside(rows.norms.typical, start, value)
         changed = math.sqrt(rows_changed(curator.neighbors) / 2.0)  # noise beside the diagonal
-        noise = changed * target_cut / (curator.mu_of(share) * rows)
-        radius, times, error = _best_radius(norms, standard, rows, noise=noise, left=left)
+        noise = changed * target_cut / (curator.mu_of(share) * rows.count)
+        radius, times, error = _best_radius(rows, noise=noise, left=left)
         if whole:
             target_cut = standard.reach_beside(radius, start, value)
         else:
@@ -121,7 +110,7 @@ class Weighted:
                 farther = max(farther, (_CUT * skew.taken(known, target_cut) / error) ** _POWER)
             target_cut *= min(farther, _FARTHEST)
         query = standard.shortened(radius, FAR_CUT, target_cut, start, value)
-        return cls(query, standard, rows, norms, known, radius, target_cut, start, value, off)
+        return cls(query, rows, known, radius, target_cut, start, value, off)
 
     def asked(self, share: float) -> tuple[ResidualGram, float, str]:
         """Return what to measure."""
@@ -129,21 +118,22 @@ class Weighted:
 
     def slopes(self, answer: Measurement) -> Slopes:
         """Return the slopes that its measurement tells."""
-        whole, _, _ = weights(self.norms, self.radius)
-        weight = self.standard.weight(self.radius, self.target_cut)
+        rows, standard = self.rows, self.rows.standard
+        whole, _, _ = weights(rows.norms, self.radius)
+        weight = standard.weight(self.radius, self.target_cut)
         slopes = partial(
             weighted_slopes,
-            rows=self.rows,
+            rows=rows.count,
             radius=self.radius,
-            cut=self.target_cut if self.standard.ends is None else math.inf,
-            norms=self.norms,
+            cut=self.target_cut if standard.ends is None else math.inf,
+            norms=rows.norms,
             like=self.known,
         )
-        read = self.query, answer.values, answer.std, self.rows * whole, weight
-        if self.standard.middles is not None:
+        read = self.query, answer.values, answer.std, rows.count * whole, weight
+        if standard.middles is not None:
             constant, left = self.query.constant, read_with_constant(*read)
             start = np.append(self.value / constant, self.start)
-            variance = np.append(constant**2, self.standard.variance)
+            variance = np.append(constant**2, standard.variance)
             return slopes(replace(left, start=start), variance=variance, constant=constant)
         left = read_moments(*read, self.off)
         mean = self.value + left.target_mean + float(left.mean @ self.start)
@@ -156,8 +146,8 @@ class Weighted:
         beyond it: then slopes seem nearer to those of the start, and more so, the farther they had
         to move from it.
         """
-        middles, k = self.standard.middles, self.start.size
-        if middles is None or self.standard.ends is not None:
+        middles, k = self.rows.standard.middles, self.start.size
+        if middles is None or self.rows.standard.ends is not None:
             return [*others, found], False
         square = (found.value[:k] - self.start) ** 2
         square -= np.diag(found.noise)[:k] + np.diag(self.known.noise)[:k]
@@ -205,29 +195,26 @@ def _line(known: Slopes, *, drawn: bool) -> tuple[Floats, float, float, float]:
     return part * slopes, value, known.rest + part * doubt, off
 
 
-def _best_radius(
-    norms: MeasuredNorms, standard: Standard, rows: float, *, noise: float, left: float
-) -> tuple[float, float, float]:
+def _best_radius(rows: StandardRows, *, noise: float, left: float) -> tuple[float, float, float]:
     """Return the radius of least error: noise, sampling, and a little for what is no line.
 
     And how many times as large as the noise the sampling error is, and the noise of slopes.
 
     Parameters
     ----------
-    norms : MeasuredNorms
-    standard : Standard
-    rows : float
+    rows : StandardRows
     noise : float
         Of an average of the cut target times a feature, for rows no longer than 1.
     left : float
         Variance of what is left of the target.
     """
+    norms, standard = rows.norms, rows.standard
     k, varies = standard.scale.size - 1, standard.varies
     best = (math.inf, float(norms.edges[0]), 1.0, 1.0)
     for radius in possible_radii(norms):
         _, square, fourth = weights(norms, radius)
         by_noise = noise * longest_square(radius) / (WEIGHT * radius)
-        sampling = math.sqrt(left * fourth * varies / k / rows)
+        sampling = math.sqrt(left * fourth * varies / k / rows.count)
         bias = _BIAS * (attenuation(norms, radius) - 1.0)
         size = varies * square / k
         error = (by_noise**2 + sampling**2) / size**2 + bias**2
