@@ -62,7 +62,6 @@ def test_count_below() -> None:
 
 def test_linear_histogram() -> None:
     grid = LinearGrid(np.array([10.0]), np.array([0.5]), 4)
-    assert grid.edges(0).tolist() == [10.0, 10.5, 11.0, 11.5, 12.0]
     rows = column(9.99, 10.0, 10.49, 10.5, 11.99, 12.0, 50.0, -BIG, BIG, NAN, INF, -INF, -TINY)
     assert Histogram(grid)(rows).tolist() == [3, 2, 1, 0, 1, 3]
     assert Histogram(grid).shape == (1, 6)
@@ -70,7 +69,6 @@ def test_linear_histogram() -> None:
 
 def test_histogram_between_any_edges() -> None:
     grid = EdgesGrid(np.array([[-1.0, 0.0, 0.0, 7.5], [-INF, 2.0, BIG, INF]]))
-    assert grid.edges(0).tolist() == [-1.0, 0.0, 0.0, 7.5]
     first = [-BIG, -1.0, -TINY, -0.0, 0.0, 7.4, 7.5, BIG, NAN, INF, -INF]
     second = [-BIG, -1.0, 1.9, 2.0, 2.0, 2.1, 1e300, BIG, INF, NAN, -INF]
     found = Histogram(grid)(np.column_stack([first, second])).reshape(2, 5)

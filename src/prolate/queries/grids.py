@@ -56,10 +56,6 @@ class LinearGrid:
         place = np.where(np.isnan(place), 0.0, np.clip(place, -1.0, float(self.cells)))
         return np.asarray(place.astype(np.int64) + 1)
 
-    def edges(self, column: int) -> NDArray[np.float64]:
-        """Return the cells + 1 edges of the inner cells of a column."""
-        return np.asarray(self.low[column] + self.width[column] * np.arange(self.cells + 1))
-
     def describe(self) -> str:
         """Return one line for the receipt."""
         return f"{self.cells} equal cells and two outer ones, per column"
@@ -165,10 +161,6 @@ class EdgesGrid:
             reached = self.edge[columns, np.maximum(farther - 1, 0)] <= values
             found = np.where(reached & (found + step <= most), farther, found)
         return found
-
-    def edges(self, column: int) -> NDArray[np.float64]:
-        """Return the edges of a column."""
-        return np.asarray(self.edge[column])
 
     def describe(self) -> str:
         """Return one line for the receipt."""
