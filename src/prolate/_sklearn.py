@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError
+from prolate.ledger.address import address
 from prolate.release.words import printable
 
 __all__ = [
     "Plain",
     "Regressor",
+    "Shared",
     "Transformer",
     "check_count",
     "check_names",
@@ -58,6 +60,35 @@ def _warnings(estimator: Any) -> str:
     return "".join(f"\nwarning: {printable(warning)}" for warning in warnings)
 
 
+class Shared:
+    """What estimators of private rows share, whether or not scikit-learn is installed."""
+
+    seed: int | None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Parameters are shown and pickled; a URL may hold a password, an Address shows none.
+        super().__setattr__(name, address(value) if name == "ledger" else value)
+
+    def __repr__(self, *limit: int) -> str:
+        return super(Shared, _with_budget(self)).__repr__(*limit) + _warnings(self)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn needs to know."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = self.seed is None
+        return tags
+
+    def _set_features(self, count: int, names: NDArray[np.object_] | None) -> None:
+        """Set the attributes that say which features were fitted."""
+        self.n_features_in_ = count
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+
 class Plain:
     """Access to parameters by name, like scikit-learn's estimators, but without scikit-learn."""
 
@@ -82,10 +113,10 @@ class Plain:
         usual = inspect.signature(type(self).__init__).parameters
         given = [
             f"{name}={value!r}"
-            for name, value in _with_budget(self).get_params().items()
+            for name, value in self.get_params().items()
             if repr(value) != repr(usual[name].default)
         ]
-        return f"{type(self).__name__}({', '.join(given)}){_warnings(self)}"
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags; only scikit-learn asks for them."""
@@ -118,14 +149,8 @@ else:
         class Regressor(RegressorMixin, BaseEstimator):
             """The base class of regressions: scikit-learn's own."""
 
-            def __repr__(self, *limit: int) -> str:
-                return BaseEstimator.__repr__(_with_budget(self), *limit) + _warnings(self)
-
         class Transformer(TransformerMixin, BaseEstimator):
             """The base class of transformers: scikit-learn's own."""
-
-            def __repr__(self, *limit: int) -> str:
-                return BaseEstimator.__repr__(_with_budget(self), *limit) + _warnings(self)
 
 
 def stated_budget(estimator: Any) -> Budget:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from prolate._sklearn import (
     Regressor,
+    Shared,
     check_count,
     check_names,
     check_weight,
@@ -30,7 +31,6 @@ from prolate.curator import Progress
 from prolate.errors import InputError
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
 from prolate.ledger import Ledger
-from prolate.ledger.address import address
 from prolate.release import Release
 from prolate.sources import Source, open_source
 from prolate.sources.paired import (
@@ -54,7 +54,7 @@ Without a seed every fit has new noise, so checks that expect two equal fits fai
 """
 
 
-class LinearRegression(Regressor):
+class LinearRegression(Shared, Regressor):
     """Linear regression under differential privacy: no bounds, no centering, no scaling needed.
 
     It is a scikit-learn estimator if scikit-learn is installed, and also works without it. Only
@@ -167,10 +167,6 @@ class LinearRegression(Regressor):
         self.ledger = ledger
         self.seed = seed
 
-    def __setattr__(self, name: str, value: object) -> None:
-        # Parameters are shown and pickled; a URL may hold a password, an Address shows none.
-        super().__setattr__(name, address(value) if name == "ledger" else value)
-
     @explained("prolate.LinearRegression(epsilon=1, delta=1e-6).fit(X, y)")
     def fit(
         self,
@@ -241,12 +237,8 @@ class LinearRegression(Regressor):
             contribution=contribution,
             max_rows=max_rows,
         )
-        self.n_features_in_ = len(columns)
+        self._set_features(len(columns), names)
         self._by_name = isinstance(y, str) or unit is not None
-        if names is not None:
-            self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         release = self.release_ = cast("Release", found)
         self.coef_ = release.estimate[:-1].copy()
         self.intercept_ = float(release.estimate[-1])
@@ -343,9 +335,6 @@ class LinearRegression(Regressor):
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn needs to know."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.non_deterministic = self.seed is None
         tags.regressor_tags.poor_score = True  # of a few rows, noise is most of it
         return tags
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from prolate import api
 from prolate._sklearn import (
+    Shared,
     Transformer,
     check_count,
     check_names,
@@ -36,7 +37,6 @@ from prolate.arguments import Bounds
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.ledger import Ledger
-from prolate.ledger.address import address
 from prolate.regression import LinearRegression
 from prolate.release import Release
 from prolate.sources import Source
@@ -46,7 +46,7 @@ from prolate.sources.paths import as_paths
 __all__ = ["LinearRegression", "PrivateMean", "PrivateScaler"]
 
 
-class _Affine(Transformer):
+class _Affine(Shared, Transformer):
     """Subtracts a private center from every feature and divides it by a private scale."""
 
     def __init__(
@@ -69,10 +69,6 @@ class _Affine(Transformer):
         self.neighbors = neighbors
         self.ledger = ledger
         self.seed = seed
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # Parameters are shown and pickled; a URL may hold a password, an Address shows none.
-        super().__setattr__(name, address(value) if name == "ledger" else value)
 
     mean_: NDArray[np.float64]
     scale_: NDArray[np.float64] | float = 1.0
@@ -115,11 +111,7 @@ class _Affine(Transformer):
             seed=self.seed,
             ledger=self.ledger,
         )
-        self.n_features_in_ = len(source.columns)
-        if names is not None:
-            self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._set_features(len(source.columns), names)
         return self
 
     def transform(self, X: object) -> NDArray[np.float64]:
@@ -188,14 +180,6 @@ class _Affine(Transformer):
                 f"({self.n_features_in_}), got {names.size}"
             )
         return names
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn needs to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.non_deterministic = self.seed is None
-        return tags
 
 
 class PrivateMean(_Affine):
