@@ -19,7 +19,7 @@ from prolate.report.rows import group_tables, make_table
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["notebook", "page"]
+__all__ = ["notebook", "page", "templates"]
 
 _NAMED_BARS = 40  # bars of the profile with names under them
 _CELLS = 12  # columns of a matrix that is shown as a table of numbers
@@ -128,7 +128,7 @@ def _common(release: Release | GroupedRelease, level: float) -> dict[str, Any]:
 
 
 def _render(template: str, **values: Any) -> str:
-    return _templates().get_template(template).render(values)
+    return templates("prolate.report", "templates").get_template(template).render(values)
 
 
 @dataclass(frozen=True)
@@ -189,11 +189,12 @@ def _matrix(release: Release) -> Matrix | None:
 
 
 @cache
-def _templates() -> Environment:
+def templates(package: str, folder: str) -> Environment:
+    """Return the templates in a folder of a package; what they show is escaped."""
     import jinja2
 
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("prolate.report", "templates"),
+        loader=jinja2.PackageLoader(package, folder),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
