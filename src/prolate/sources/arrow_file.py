@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from prolate.sources.arrow import (
-    flag_columns,
-    label_types,
-    nested_columns,
-    unusable_columns,
-    whole_columns,
-)
 from prolate.sources.files import DataFile
 from prolate.sources.paths import name_for_arrow, readable
-from prolate.sources.spellings import kinds_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,11 +31,7 @@ class ArrowFile(DataFile):
             self._mapped = self._random_access and file.size() > _LARGE_BATCH * max(
                 1, reader.num_record_batches
             )
-            schema = reader.schema
-            super().__init__(path, schema.names, unusable_columns(schema), self._count(path))
-            self.nested, self.flags = nested_columns(schema), flag_columns(schema)
-            self.whole, self.label_types = whole_columns(schema), label_types(schema)
-            self.kinds = kinds_of(schema)
+            super().__init__(path, reader.schema.names, self._count(path), reader.schema)
 
     def _bytes(self) -> pa.NativeFile:
         """Open the file; mapped only where a batch could take much memory.

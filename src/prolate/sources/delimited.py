@@ -115,7 +115,7 @@ class DelimitedFile(DataFile):
                 f"Most lines of {path} do not have as many fields as its first line, "
                 "which must hold the names of the columns. Take away lines above the names."
             )
-        super().__init__(path, names, {}, None)
+        super().__init__(path, names, None)
         self._thousands: frozenset[str] = frozenset()
         if len(set(names)) == len(names):
             cells, _ = self._parsed(first, names)

@@ -56,13 +56,15 @@ class DataFile(ABC):
     path : str
     names : sequence of str
         All its columns; those of its folders come after its own.
-    unusable : mapping from str to str
-        Those that are not numeric, each with its type.
     n_rows : int or None
         The number of rows, where the file says it.
+    schema : pyarrow.Schema, optional
+        Their types, where the file says them.
 
     Attributes
     ----------
+    unusable : dict
+        The columns that are not numeric, each with its type.
     nested : dict
         The columns that cannot be labels, each with its type.
     label_types : dict
@@ -100,17 +102,21 @@ class DataFile(ABC):
     whole: frozenset[str] = frozenset()
 
     def __init__(
-        self, path: str, names: Sequence[str], unusable: Mapping[str, str], n_rows: int | None
+        self, path: str, names: Sequence[str], n_rows: int | None, schema: pa.Schema | None = None
     ) -> None:
         self.path = path
         self.names = tuple(names)
-        self.unusable = dict(unusable)
+        self.n_rows = n_rows
+        self.unusable: dict[str, str] = {}
         self.nested: dict[str, str] = {}
         self.label_types: dict[str, LabelType] = {}
         self.kinds: dict[str, str] = dict.fromkeys(names, "other")
-        self.n_rows = n_rows
+        if schema is not None:
+            self.unusable, self.nested = unusable_columns(schema), nested_columns(schema)
+            self.flags, self.whole = flag_columns(schema), whole_columns(schema)
+            self.label_types, self.kinds = label_types(schema), kinds_of(schema)
         self.keys: dict[str, pa.Scalar] = {}
-        self.spare = next((name for name in names if name not in unusable), *names[:1])
+        self.spare = next((name for name in names if name not in self.unusable), *names[:1])
 
     def add_keys(self, keys: Mapping[str, pa.Scalar]) -> None:
         """Add the columns that folders hold, but for those that the file has itself."""
@@ -162,10 +168,7 @@ class ParquetDataFile(DataFile):
 
         with readable(path, self.kind), ParquetFile(name_for_arrow(path)) as file:
             schema, about = file.schema_arrow, file.metadata
-            super().__init__(path, schema.names, unusable_columns(schema), about.num_rows)
-            self.nested, self.flags = nested_columns(schema), flag_columns(schema)
-            self.whole, self.label_types = whole_columns(schema), label_types(schema)
-            self.kinds = kinds_of(schema)
+            super().__init__(path, schema.names, about.num_rows, schema)
             groups = range(about.num_row_groups)
             self.group_rows = tuple(about.row_group(group).num_rows for group in groups)
 
