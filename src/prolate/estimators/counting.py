@@ -7,7 +7,7 @@ import numpy as np
 from prolate.curator import Curator
 from prolate.queries import Count
 
-__all__ = ["ROWS_SHARE", "count_rows"]
+__all__ = ["ROWS_SHARE", "count_rows", "counted_rows"]
 
 ROWS_SHARE = 0.01  # for a private number of rows
 _UNCOUNTED, _ROWS_AGAIN = 0.15, 0.06  # noise of these, over them, and a share to count them again
@@ -28,3 +28,9 @@ def count_rows(curator: Curator, *, again: bool = False) -> float:
         weights = np.array([first.std, second.std]) ** -2.0
         rows = float(np.average([rows, float(second.values[0])], weights=weights))
     return max(1.0, rows)
+
+
+def counted_rows(curator: Curator) -> tuple[float, float]:
+    """Return the same, and its noise: 0 where the number is public."""
+    rows = count_rows(curator)
+    return rows, curator.receipt[-1].std if curator.neighbors == "add-remove" else 0.0

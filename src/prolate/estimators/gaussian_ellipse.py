@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from prolate.budget import Neighbors
 from prolate.curator import Curator
-from prolate.estimators.counting import count_rows
+from prolate.estimators.counting import count_rows, counted_rows
 from prolate.estimators.estimate import Estimate
 from prolate.queries import ClippedSum, Count
 from prolate.theory import optimal_scale
@@ -64,8 +64,7 @@ def elliptical_mean(
     clip : float, "auto" or "optimal"
         The probability of clipping a normal row; ``"auto"`` is one in n, as in the papers.
     """
-    rows = count_rows(curator)
-    unsure = curator.receipt[-1].std if curator.neighbors == "add-remove" else 0.0
+    rows, unsure = counted_rows(curator)
     b = scaling(scale, error_norm)
     mu = curator.mu_of(curator.remaining)
     radius, part = clipping_radius(scale, b, rows, mu, curator.neighbors, clip)
