@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from prolate.curator import Curator, Measurement, Searcher
 from prolate.estimators.columns import View
-from prolate.estimators.counting import count_rows
+from prolate.estimators.counting import counted_rows
 from prolate.estimators.portion import Portion
 from prolate.estimators.shares import fewest_values, present_share, whole_share
+from prolate.estimators.shrink import kept_part
 from prolate.queries import (
     ClippedSum,
     Count,
@@ -241,7 +242,7 @@ def find_present(
     # As far as they differ by no more than noise, columns have alike parts.
     others = found[~absent] if not absent.all() else found
     middle, apart = float(np.mean(others)), float(np.var(others))
-    likely = middle + max(0.0, 1.0 - noise**2 / max(apart, 1e-300)) * (found - middle)
+    likely = middle + kept_part(apart, noise**2) * (found - middle)
     part = np.where(clearly & ~absent, np.clip(likely, least, 1.0), 1.0)
     if absent.any() and not absent.all():
         part[absent] = part[~absent].max()
@@ -289,8 +290,7 @@ def whole_rows(curator: Curator) -> tuple[Curator, float, float, float]:
     together. Where rows are not clearly missing, it is the curator itself. Columns of which nearly
     all values are missing do not count, where they leave few rows.
     """
-    whole, every = curator.whole(), count_rows(curator)
-    unsure = curator.receipt[-1].std if curator.neighbors == "add-remove" else 0.0
+    whole, (every, unsure) = curator.whole(), counted_rows(curator)
 
     def counted(*, roughly: bool = False) -> tuple[float, float]:
         share = whole_share(curator, every, roughly=roughly)

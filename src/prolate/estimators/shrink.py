@@ -10,6 +10,9 @@ is arithmetic on noisy measurements, and a column that stands out is left as it 
 
 Columns of nearly the same noise and distance have nearly the same answer. So it is worked
 out at the corners of a table, those with columns around them, and read off between them.
+
+Where all that is known of a few numbers is how long they are together, and how much of that is
+noise, they are shrunk in proportion (`kept_part`).
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["shrink"]
+__all__ = ["kept_part", "shrink"]
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +34,17 @@ _FEWEST = 16  # columns that show a distribution
 _STEP = 0.25  # of the table, in standard deviations
 _OCTAVES = 0.5  # the same in octaves of noise
 _LARGEST = float(np.finfo(np.float32).max)
+
+
+def kept_part(square: float, noise: float) -> float:
+    """Return James and Stein's factor for a vector of a squared length, so much of it noise.
+
+    Examples
+    --------
+    >>> kept_part(4.0, 1.0), kept_part(4.0, 5.0), kept_part(0.0, 1.0)
+    (0.75, 0.0, 0.0)
+    """
+    return max(0.0, 1.0 - noise / max(square, 1e-300))
 
 
 def shrink(moved: Floats, noise: Floats, *, median: bool) -> Floats:

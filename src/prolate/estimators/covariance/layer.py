@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from prolate.curator import Measurer
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.lengths.side_tail import fit_tail
+from prolate.estimators.shrink import kept_part
 from prolate.queries import Gram, Layer
 
 __all__ = ["Added", "LongRows", "Plan", "Taken", "noise_of_correlations", "with_taken"]
@@ -204,7 +205,7 @@ def with_taken(value: Floats, taken: Taken, back: Floats) -> Added:
     both = 1.0 / np.sqrt(np.outer(after, after))
     moved, noise = (whole - same) * both, taken.noise * (back.T @ back) * both
     square = float(np.sum(noise_of_correlations(same * both, noise)))
-    kept = max(0.0, 1.0 - square / max(float(np.sum(moved**2)), 1e-300))
+    kept = kept_part(float(np.sum(moved**2)), square)
     hidden = (1.0 - kept) * moved
     hidden = np.hypot(hidden, _BESIDE * np.sqrt(np.mean(hidden**2)))
     turn = np.linalg.inv(back)
@@ -233,8 +234,7 @@ def _likely(found: Floats, noise: float) -> tuple[Floats, float]:
     d = len(found)
     even = max(float(np.trace(found)), 0.0) / d * np.eye(d)
     apart = found - even
-    square = float(np.sum(apart**2))
-    kept = max(0.0, 1.0 - noise**2 * (d - 1.0) * (d + 2.0) / max(square, 1e-300))
+    kept = kept_part(float(np.sum(apart**2)), noise**2 * (d - 1.0) * (d + 2.0))
     values, vectors = np.linalg.eigh(even + kept * apart)
     values = np.maximum(values, 0.0)
     return np.asarray((vectors * values) @ vectors.T), kept * noise

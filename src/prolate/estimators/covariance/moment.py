@@ -22,6 +22,7 @@ from prolate.estimators.covariance.layer import LongRows, Taken, with_taken
 from prolate.estimators.covariance.lengths import Clip, Lengths, learn_lengths
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.rotation import TurnedCurator
+from prolate.estimators.shrink import kept_part
 from prolate.neighbors import rows_changed
 from prolate.queries import Gram
 
@@ -236,7 +237,7 @@ def measure_moment(
     whole = gram.matrix(measured.values) / rows
     off = gram.noise(measured.std)[1] / rows
     moved, noise = whole[0, 1:] / (constant * clip.kept), off / (constant * clip.kept)
-    moved = moved * np.sqrt(max(0.0, 1.0 - d * noise**2 / max(float(moved @ moved), 1e-300)))
+    moved = moved * np.sqrt(kept_part(float(moved @ moved), d * noise**2))
     root = np.sqrt(clip.factors)
     found = Moment(
         axes=axes * root,

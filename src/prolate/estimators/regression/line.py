@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.estimators.search.spread import LARGEST
+from prolate.estimators.shrink import kept_part
 from prolate.queries import Gram
 
 __all__ = [
@@ -126,7 +127,7 @@ def read_moments(
         more += float(np.mean(np.square(place))) / query.constant**2
         mean, noise_mean = matrix[0, 1:] / query.constant, noise / query.constant
         matrix = matrix[1:, 1:]
-        mean[:-1] *= _kept(float(mean[:-1] @ mean[:-1]), (mean.size - 1) * noise_mean**2)
+        mean[:-1] *= kept_part(float(mean[:-1] @ mean[:-1]), (mean.size - 1) * noise_mean**2)
         mean[-1] *= off**2 / (off**2 + (noise_mean / weight) ** 2)
     else:
         mean, noise_mean = np.zeros(matrix.shape[0]), 0.0
@@ -181,11 +182,6 @@ def gram_per_row(query: Gram, values: Floats, rows: float) -> Floats:
     matrix[nothing], matrix[:, nothing] = 0.0, 0.0
     matrix[nothing, nothing] = 1.0
     return matrix
-
-
-def _kept(square: float, noise: float) -> float:
-    """Return James and Stein's factor for a vector of this squared length, so much of it noise."""
-    return max(0.0, 1.0 - noise / square) if square > 0.0 else 0.0
 
 
 def spread_of_noise(moments: Moments) -> float:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from prolate.curator import Measurer
 from prolate.estimators.lengths.norms import fraction_radius, measure_norms
+from prolate.estimators.shrink import kept_part
 from prolate.queries import ClippedSum
 
 __all__ = ["refine_center", "roughness_of"]
@@ -50,7 +51,7 @@ def refine_center(
     moved, noise = query.unit * measured.values / rows, query.unit * measured.noise / rows
     if crowded:
         explained = float(np.sum((noise / spread) ** 2))
-        moved *= max(0.0, 1.0 - explained / float(np.sum((moved / spread) ** 2)))
+        moved *= kept_part(float(np.sum((moved / spread) ** 2)), explained)
     return center + np.clip(moved, -reach, reach), noise
 
 
