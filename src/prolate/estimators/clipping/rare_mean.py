@@ -139,7 +139,7 @@ def _rare_mean(
         weight=(size / scale) ** 2,
         one_sided=np.maximum(1.0 - 2.0 * elsewhere, 0.0),
     )
-    norms, expected, share = measure_lengths(
+    expected, share = measure_lengths(
         curator,
         shape.rows,
         center,
@@ -170,7 +170,7 @@ def _rare_mean(
         weight = some_known + _weight(noise, bias(some_gains.at(even, most), even, some))
         return float(stands @ (1.0 / (np.sqrt(weight) * expected.unit)) ** p)
 
-    radius = float(min(norms.edges[: expected.cell + 1], key=error))
+    radius = float(min(expected.norms.edges[: expected.cell + 1], key=error))
     total, noise = clipped_sum(curator, center, scale, radius, share=share, label="mean", side=side)
     even, most = expected.mean_factor(radius), expected.long_factor(radius)
     usual = gains.at(even, most)
@@ -195,7 +195,7 @@ def _rare_mean(
         "radius": radius,
         "safe_radius": expected.safe,
         "mean_factor": even,
-        "clipped_fraction": norms.fraction_above(radius, shape.rows),
+        "clipped_fraction": expected.norms.fraction_above(radius, shape.rows),
         **_told(moved != value - bulk),
         "one_sided": side is not None,
     }

@@ -15,7 +15,7 @@ from prolate.curator import Measurer, Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.expected import Expected, expect
-from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms, safe_cell
+from prolate.estimators.lengths.norms import measure_norms, safe_cell
 from prolate.estimators.search.rare import RareValues
 from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
@@ -120,11 +120,11 @@ def first_mean(
     """
     index = np.arange(bulk.size) if side is None else np.flatnonzero(~np.isnan(bulk))
     view, middle, scale = view_of(curator, index), center[index], spread[index]
-    norms, expected, share = measure_lengths(
+    expected, share = measure_lengths(
         view, rows, middle, scale, scale, share=share, one_sided=side is not None
     )
     few = _FEWER * expected.clipped
-    expected = replace(expected, cell=safe_cell(norms, few), clipped=few)
+    expected = replace(expected, cell=safe_cell(expected.norms, few), clipped=few)
     radius = expected.safe
     total, std = clipped_sum(
         view,
@@ -158,12 +158,11 @@ def measure_lengths(
     *,
     share: float,
     one_sided: bool,
-) -> tuple[MeasuredNorms, Expected, float]:
-    """Measure how long the scaled rows are, what to expect, and the share that is left."""
+) -> tuple[Expected, float]:
+    """Return what to expect by how long the scaled rows are, and the share that is left."""
     effective = effective_columns(spread, scale)
     part = radius_share(curator, rows, effective)
     for_norms = max(part, min(_PRECISE * part, _MOST)) * share
     norms = measure_norms(curator, center=center, scale=scale, spread=spread, share=for_norms)
     share = min(share - for_norms, curator.remaining)
-    expected = expect(curator, rows, spread, scale, norms, share=share, one_sided=one_sided)
-    return norms, expected, share
+    return expect(curator, rows, spread, scale, norms, share=share, one_sided=one_sided), share
