@@ -21,7 +21,9 @@ def found(
 ) -> Deviations:
     nothing = np.zeros(rows.shape[1])
     everywhere = np.ones(rows.shape[1], dtype=np.bool_)
-    around = Interval(nothing, np.full_like(nothing, half), everywhere, True, nothing, nothing)
+    around = Interval(
+        nothing, np.full_like(nothing, half), everywhere, True, nothing, nothing, ~everywhere
+    )
     curator = Curator(open_source(rows), Budget(mu=MU), seed=seed)
     return (
         coarse_deviations(curator, around, share=0.5)

@@ -85,7 +85,7 @@ def learn_shape(
         shape = search_columns(table, rows, searched, shares, interval, relative=relative)
     else:
         shape = _with_given(rows, searched, shares, interval, center, scale)
-    if interval.absent is not None:
+    if interval.absent.any():
         # What is not there shows no single value.
         said = () if interval.absent.all() else shape.warnings
         shape = replace(shape, absent=interval.absent, warnings=(*said, MISSING))
@@ -106,12 +106,10 @@ def _interval(
     nowhere, none = np.zeros(center.size, dtype=np.bool_), np.zeros(center.size)
     if scale is None:
         size = find_magnitudes(sample, rows, share=shares.magnitude, center=center)
-        absent = size.absent if size.absent.any() else None
         reach = size.largest, nowhere, size.found, size.farthest
-        return Interval(center, *reach, none, size.part, absent)
+        return Interval(center, *reach, none, size.absent, size.part)
     part, absent = find_present(sample, rows)
-    found = absent if absent.any() else None
-    return Interval(center, SCALES * scale, nowhere, True, none, none, part, found)
+    return Interval(center, SCALES * scale, nowhere, True, none, none, absent, part)
 
 
 def _with_given(

@@ -58,10 +58,10 @@ class Interval:
         How far from 0 values were seen.
     least_spread : float64 array of shape (d,)
         How spread they are at least, by the rows that are surely outside.
+    absent : bool array of shape (d,)
+        Which columns have as good as no values: these are taken to be 0.
     part : float64 array of shape (d,), optional
         Of each column's values that are there, where some are missing.
-    absent : bool array of shape (d,), optional
-        Which columns have as good as no values, if any have: these are taken to be 0.
     doubt : float64 array of shape (d,), optional
         Standard deviations of the centers, where counts are so coarse that these and the intervals
         are the best that is known of centers and spreads.
@@ -77,8 +77,8 @@ class Interval:
     found: bool | Bools
     farthest: Floats
     least_spread: Floats
+    absent: Bools
     part: Floats | None = None
-    absent: NDArray[np.bool_] | None = None
     doubt: Floats | None = None
     skewed: Floats | None = None
     tail: Floats | None = None
@@ -87,7 +87,8 @@ class Interval:
         """Return the intervals of some columns, around other centers."""
         half, narrow, farthest = self.half[index], self.narrow[index], self.farthest[index]
         found = np.broadcast_to(self.found, self.half.shape)[index]
-        return Interval(center[index], half, narrow, found, farthest, self.least_spread[index])
+        least, absent = self.least_spread[index], self.absent[index]
+        return Interval(center[index], half, narrow, found, farthest, least, absent)
 
 
 def lost_columns(interval: Interval) -> Bools | None:
@@ -149,7 +150,6 @@ def locate(
     nowhere = np.clip(0.0, *bounds)
     lower, upper = np.where(absent, nowhere, lower), np.where(absent, nowhere, upper)
     present = present_view(curator, rows, part)
-    missing = part, absent if absent.any() else None
     start = Start(lower, upper, bounds, widest)
     least = 1.0 if part is None else float(part.min())
     share = present_location(curator, share, least)
@@ -166,8 +166,8 @@ def locate(
         if missed.size and most >= 1.0 and most_levels is None:
             near = start.nearer(sure).of(missed)
             zoom.take(missed, look(missed, near, most_levels=most))
-    seen = windows.least_spread
-    return Interval(windows.center, windows.half, windows.narrow, found, farthest, seen, *missing)
+    where = windows.center, windows.half, windows.narrow
+    return Interval(*where, found, farthest, windows.least_spread, absent, part)
 
 
 def _missed(zoom: Zoom, sure: Floats) -> Bools:

@@ -178,8 +178,8 @@ def locate_coarsely(
         found=(not hopeless) & (found.doubt < _UNSURE),
         farthest=np.abs(center) + SCALES * found.spread,
         least_spread=np.zeros(d),
+        absent=absent,
         part=part,
-        absent=absent if absent.any() else None,
         doubt=found.doubt * found.spread,
         skewed=found.skewed,
         tail=found.tail,
@@ -198,9 +198,7 @@ def _within_bounds(interval: Interval, bounds: tuple[Floats, Floats] | None) -> 
     known = np.isfinite(bounds).all(axis=0)
     lower, upper = (np.where(known, bound, 0.0) for bound in bounds)
     middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
-    lost = ~np.asarray(interval.found) & (half > 0.0)
-    if interval.absent is not None:
-        lost &= ~interval.absent
+    lost = ~(interval.found | interval.absent) & (half > 0.0)
     center, doubt = np.where(lost, middle, interval.center), interval.doubt
     wide = np.where(lost, SCALES * half, interval.half)
     return replace(
