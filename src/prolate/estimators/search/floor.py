@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.curator import Searcher
+from prolate.estimators.search.apart import heavy_columns
 from prolate.estimators.search.farthest import with_farthest
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shares import length_share, long_share
@@ -44,10 +45,10 @@ _LOOKS = 16  # ... at most so often
 
 def with_far_values(
     view: Searcher, rows: float, center: Floats, spread: Floats, *, wide: Bools, least: float = 1.0
-) -> tuple[Floats, Bools, Floats]:
+) -> tuple[Floats, Bools, Bools]:
     """Return spreads with what rows show of values far out, and which columns have had a floor.
 
-    And how far from their centers values are seen, 0 where none are far out.
+    And which are a few that reach much farther than the others (`apart.py`).
 
     Parameters
     ----------
@@ -61,8 +62,9 @@ def with_far_values(
     least : float
         Part of a column's values that is there at least, where the view says as if all were.
     """
-    spread, reach = with_farthest(view, rows, center, spread, least=least)
-    return *with_floor(view, rows, center, spread, wide=wide), reach
+    seen, reach = with_farthest(view, rows, center, spread, least=least)
+    raised, floored = with_floor(view, rows, center, seen, wide=wide)
+    return raised, floored, heavy_columns(raised / spread, reach / raised, wide=wide & ~floored)
 
 
 def with_floor(

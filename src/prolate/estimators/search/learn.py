@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from prolate.curator import Searcher, Table
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.present import MISSING, find_present, most_present, present_rows
-from prolate.estimators.search.apart import heavy_columns
 from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.floor import with_far_values
 from prolate.estimators.search.locate import SCALES, Interval, locate, lost_columns
@@ -136,11 +135,7 @@ def _with_given(
     heavy, wide = np.zeros(spread.size, dtype=np.bool_), ~interval.narrow
     if not shares.crowded:
         least = 1.0 if interval.part is None else float(interval.part.min())
-        raised, floored, reach = with_far_values(
-            sample, few, center, spread, wide=wide, least=least
-        )
-        heavy = heavy_columns(raised / spread, reach / raised, wide=wide & ~floored)
-        spread = raised
+        spread, _, heavy = with_far_values(sample, few, center, spread, wide=wide, least=least)
     return Shape(rows, sample, center, spread, _GIVEN, warnings, heavy=heavy)
 
 

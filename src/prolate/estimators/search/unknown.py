@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.search.apart import heavy_columns
 from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.farthest import with_farthest
 from prolate.estimators.search.first_mean import are_mostly, first_mean
@@ -113,15 +112,12 @@ def search_columns(
     if looked.size and not shares.crowded:
         least = 1.0 if interval.part is None else float(interval.part.min())
         view = sample if looked.size == narrow.size else SomeColumns(sample, looked)
-        raised, floored, reach = with_far_values(
+        raised, floored, heavy[looked] = with_far_values(
             view, rows, center[looked], spread[looked], wide=~narrow[looked], least=least
         )
         if center_noise is not None:
             center_noise[looked[floored]] = np.inf  # it was the bulk's
         seen[looked] = np.where(raised > spread[looked], raised, 0.0)
-        heavy[looked] = heavy_columns(
-            raised / spread[looked], reach / raised, wide=~narrow[looked] & ~floored
-        )
         spread[looked] = raised
         step[looked] = np.where(
             step[looked] > 0.0, np.maximum(step[looked], raised / _LARGEST), 0.0
