@@ -50,9 +50,7 @@ def test_a_layer_tells_what_a_clip_takes_and_in_which_direction() -> None:
     """Long rows along one axis: half of what they add is beyond the outer radius."""
     rows = np.tile([[1.0, 0.0], [0.0, 1.0]], (5000, 1))
     rows[:400] = [[5.0, 0.0]] * 400
-    far = LongRows(
-        np.array([1.0, 3.0, 4.0, 6.0]), np.array([1.0, 0.64, 0.36, 0.0]), np.zeros(4), 2.0
-    )
+    far = LongRows(np.array([1.0, 3.0, 4.0, 6.0]), np.array([1.0, 0.64, 0.36, 0.0]), np.zeros(4))
     plan = far.plan(1e-4, 3.0, 0.1, 2)
     assert plan is not None
     curator = Curator(open_source(rows), Budget(mu=50.0), seed=0)

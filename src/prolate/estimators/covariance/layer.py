@@ -103,14 +103,11 @@ class LongRows:
     ----------
     reach, lost, doubt : float64 arrays of shape (m,)
         Radii, the mean of |z|**2 - radius**2 of rows beyond, and its standard deviation.
-    total : float
-        The mean of |z|**2.
     """
 
     reach: Floats
     lost: Floats
     doubt: Floats
-    total: float
 
     @classmethod
     def of(cls, norms: MeasuredNorms, rows: float) -> LongRows:
@@ -130,7 +127,6 @@ class LongRows:
             np.append(near, tail.reach),
             np.append(inner, tail.lost_square),
             np.append(np.hypot(doubt[0], count), doubt),
-            tail.square,
         )
 
     def beyond(self, radius: float) -> tuple[float, float]:
