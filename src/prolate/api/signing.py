@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prolate.api.remarks import weak_guarantee
 from prolate.api.terms import Terms
 from prolate.api.values import counted_values
+from prolate.arrays import Bools, Floats
 from prolate.curator import Curator
 from prolate.errors import listed
 from prolate.estimators import Estimate
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["sign"]
 
-Floats = NDArray[np.float64]
 Bounds = tuple[Floats, Floats]
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -148,7 +147,7 @@ def _drowned(
     return (said,)
 
 
-def _hidden_mean(noise_std: Floats, size: Floats | None) -> NDArray[np.bool_]:
+def _hidden_mean(noise_std: Floats, size: Floats | None) -> Bools:
     if size is None:
         return np.zeros(noise_std.size, dtype=np.bool_)
     noise = noise_std / np.maximum(size, 1e-300)
@@ -156,15 +155,13 @@ def _hidden_mean(noise_std: Floats, size: Floats | None) -> NDArray[np.bool_]:
     return np.asarray((noise > _MUCH) & (size < most / _APART))
 
 
-def _hidden_variance(noise_std: Floats, size: Floats) -> NDArray[np.bool_]:
+def _hidden_variance(noise_std: Floats, size: Floats) -> Bools:
     noise = noise_std / np.maximum(size, 1e-300)
     seen = noise[np.isfinite(noise) & (size > 0.0)]
     return np.asarray((noise > _HIDDEN) & (np.min(seen, initial=np.inf) < 1.0 / _MUCH))
 
 
-def _hidden_sum(
-    found: Estimate, noise_std: Floats, lower: Floats, upper: Floats
-) -> NDArray[np.bool_]:
+def _hidden_sum(found: Estimate, noise_std: Floats, lower: Floats, upper: Floats) -> Bools:
     """Return which sums noise hides that has more of their ranges than it has of others'.
 
     A sum may be near 0 by itself, so that noise in proportion to the range would hide it, too.
@@ -199,12 +196,10 @@ def _given(curator: Curator) -> dict[str, Any]:
 
 
 @overload
-def _finite(values: NDArray[np.float64], unknown: float = 0.0) -> NDArray[np.float64]: ...
+def _finite(values: Floats, unknown: float = 0.0) -> Floats: ...
 @overload
-def _finite(
-    values: NDArray[np.float64] | None, unknown: float = 0.0
-) -> NDArray[np.float64] | None: ...
-def _finite(values: NDArray[np.float64] | None, unknown: float = 0.0) -> NDArray[np.float64] | None:
+def _finite(values: Floats | None, unknown: float = 0.0) -> Floats | None: ...
+def _finite(values: Floats | None, unknown: float = 0.0) -> Floats | None:
     """Return `values` cut to what a float can hold: noise may lead past the largest one.
 
     Where that leaves nothing to say, an estimate is 0, with `unknown`, the largest, as its noise.

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prolate.arrays import Floats
 from prolate.theory import RELATIVE
 
 __all__ = ["PLAIN", "Asked", "Clip"]
 
-Floats = NDArray[np.float64]
 Clip = float | Literal["auto"]
 
 

@@ -25,8 +25,8 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.budget import Neighbors
 from prolate.curator import Curator
 from prolate.estimators.counting import count_rows, counted_rows
@@ -36,7 +36,6 @@ from prolate.theory import optimal_scale
 
 __all__ = ["Clipping", "clipping_radius", "elliptical_mean", "elliptical_sum", "scaling"]
 
-Floats = NDArray[np.float64]
 Clipping = float | Literal["auto", "optimal"]
 
 

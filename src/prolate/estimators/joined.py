@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.estimators.estimate import Estimate
 
 __all__ = ["join", "scattered"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def scattered(places: Sequence[Integers], parts: Sequence[Floats | float]) -> Floats:

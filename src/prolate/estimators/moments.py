@@ -14,15 +14,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer
 from prolate.neighbors import rows_changed
 from prolate.queries import ClippedSum
 
 __all__ = ["MOMENTS", "SQUARABLE", "Variation", "measure_variation"]
-
-Floats = NDArray[np.float64]
 
 MOMENTS = 0.002
 """Share of mu**2: a thousandth of the accuracy."""

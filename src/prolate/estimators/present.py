@@ -19,8 +19,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Curator, Measurement, Searcher
 from prolate.estimators.columns import View
 from prolate.estimators.counting import counted_rows
@@ -53,8 +53,6 @@ __all__ = [
     "present_view",
     "whole_rows",
 ]
-
-Floats = NDArray[np.float64]
 
 _CLEARLY = 4.0  # standard deviations of a count
 _SURELY = 3.0  # the same, of a single one
@@ -194,7 +192,7 @@ def find_present(
     *,
     least: float | None = None,
     roughly: bool = True,
-) -> tuple[Floats | None, NDArray[np.bool_]]:
+) -> tuple[Floats | None, Bools]:
     """Return the part of each column that is there, and which columns are missing as good as all.
 
     The part is None if none are clearly missing; for columns that have no values, it is the others'

@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Curator
 from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
@@ -29,9 +29,6 @@ from prolate.neighbors import rows_changed
 from prolate.queries import EdgesGrid, Histogram, Selected
 
 __all__ = ["quantile"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _STEPS = 9
 # Rows are few if a count's noise is more than this part of them, or than this part of those
@@ -237,7 +234,7 @@ def _rank_noise(found: list[Found]) -> float:
 
 def _present(
     curator: Curator, found: list[Found], rows: float, *, few: bool
-) -> tuple[NDArray[np.bool_], dict[str, dict[str, float]]]:
+) -> tuple[Bools, dict[str, dict[str, float]]]:
     """Return which columns have hardly any values, and counts of those with missing ones.
 
     All counts of a column add up to the number of its values, with about the noise of a rank. Of
@@ -259,7 +256,7 @@ def _warnings(
     found: list[Found],
     probability: Floats,
     rows: float,
-    absent: NDArray[np.bool_],
+    absent: Bools,
     *,
     few: bool,
     lost: bool,

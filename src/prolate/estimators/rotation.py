@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurement, Searcher
 from prolate.estimators.clipping.stated import stated
 from prolate.estimators.columns import View
@@ -27,8 +27,6 @@ from prolate.queries.base import Centered
 from prolate.theory import optimal_scale
 
 __all__ = ["AxesCurator", "TurnedCurator", "find_rotation", "turned_mean"]
-
-Floats = NDArray[np.float64]
 
 _ERROR = 0.05  # wanted noise of the correlation matrix, as a spectral norm
 _MOST = 0.02  # largest share

@@ -18,11 +18,10 @@ noise, they are shrunk in proportion (`kept_part`).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Floats, Integers
 
 __all__ = ["kept_part", "shrink"]
-
-Floats = NDArray[np.float64]
 
 _STANDS_OUT = 16.0  # standard deviations
 _SMALLEST = 0.1  # first step of the grid, over the least noise
@@ -99,7 +98,7 @@ def shrink(moved: Floats, noise: Floats, *, median: bool) -> Floats:
     return result
 
 
-def _table(y: Floats, std: Floats) -> tuple[NDArray[np.int64], Floats, Floats, Floats, Floats]:
+def _table(y: Floats, std: Floats) -> tuple[Integers, Floats, Floats, Floats, Floats]:
     """Return four corners around each column and their parts, (4, m), and what they are.
 
     That is the distance and the noise at each corner, and how many columns it stands for.

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator, Measurer, Searcher
 from prolate.errors import InputError
 from prolate.estimators.estimate import Estimate
@@ -22,8 +22,6 @@ from prolate.queries import ClippedSum, Count
 from prolate.theory import optimal_scale
 
 __all__ = ["bounded_sum", "bounds_of", "centered_sum", "rounding_of", "shape_of"]
-
-Floats = NDArray[np.float64]
 
 _SEEN = 0.1  # standard deviations of noise that do not change an interval
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Integers
 from prolate.curator import Curator, Searcher, Table
 from prolate.estimators.asked import Asked
 from prolate.estimators.clipping.ends import mean_between_ends
@@ -34,7 +34,6 @@ from prolate.estimators.within_bounds import mean_within
 
 __all__ = ["Case", "mean_beside_flags", "mean_by_ways"]
 
-Integers = NDArray[np.int64]
 Search = Callable[[Table, float, Asked], Estimate]
 
 _LOST = 4.0  # standard deviations between a mean and a first one, that has seen more

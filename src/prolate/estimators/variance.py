@@ -18,8 +18,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator, Searcher
 from prolate.estimators.asked import Asked
 from prolate.estimators.clipping.clipped_mean import clipped_mean
@@ -41,8 +41,6 @@ from prolate.estimators.within_bounds import variance_within
 from prolate.theory import RELATIVE
 
 __all__ = ["UNSURE", "variance"]
-
-Floats = NDArray[np.float64]
 
 _MEAN_SHARE = 0.06  # of what the searches leave: its error counts in squares only
 _RARE_MEAN_SHARE = 0.2  # the same, of a single column whose values are nearly all the same

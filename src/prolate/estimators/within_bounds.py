@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Curator, Searcher
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.present import MISSING, find_present, present_view
@@ -18,8 +18,6 @@ from prolate.estimators.sum import bounds_of, centered_sum, rounding_of, shape_o
 from prolate.queries import Count
 
 __all__ = ["bounded_mean", "mean_within", "variance_within"]
-
-Floats = NDArray[np.float64]
 
 _FIRST, _SQUARES = 0.1, 0.1  # of the budget, where the mean is all that is asked
 _FIRST_SQUARES = 0.15  # and where the variance is
@@ -160,7 +158,7 @@ class _Sums:
     unsure: float
     error_norm: float
     part: Floats | None
-    absent: NDArray[np.bool_]
+    absent: Bools
 
     @classmethod
     def of(cls, curator: Searcher, rows: float, error_norm: float) -> _Sums:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from prolate.arguments import Bounds, as_number, check_budget
+from prolate.arrays import Floats
 from prolate.budget import Budget, Neighbors
 from prolate.calls import explained
 from prolate.errors import InputError, shown
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["METHODS", "Forecast", "expected_error"]
-
-Floats = NDArray[np.float64]
 
 _FIRST_MU = 1.0  # where the search for a budget starts, if none is given
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.errors import InputError
 from prolate.forecast.moments import (
     LONG,
@@ -55,9 +55,6 @@ from prolate.sources import Source, Thinning
 from prolate.sources.source import Block, position_names
 
 __all__ = ["ImaginedRows"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _CHUNK = 1 << 22  # cells of a histogram worked out at a time
 _FAR, _STEPS = 6, 8  # octaves beyond which no normal value is taken to be, and steps in each

@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Floats
 
 if TYPE_CHECKING:
     from prolate.theory import ChiSquareMixture
@@ -22,8 +23,6 @@ __all__ = [
     "normal_cdf",
     "tilted",
 ]
-
-Floats = NDArray[np.float64]
 
 SHORT, LONG = 1e-10, 1e4
 """Squared lengths, over their mean, beyond which there are no rows."""

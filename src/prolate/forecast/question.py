@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prolate import estimators
+from prolate.arrays import Floats
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator
 from prolate.errors import InputError
@@ -20,8 +20,6 @@ from prolate.forecast.rehearsal import Expectation, length, power, rehearse
 from prolate.rivals import plan
 
 __all__ = ["MOST_ROWS", "Question"]
-
-Floats = NDArray[np.float64]
 
 MOST_ROWS = 1 << 38
 """Sums of more rows may not fit 62 bits."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from prolate.arguments import (
     Bounds,
@@ -14,6 +14,7 @@ from prolate.arguments import (
     read_bounds,
     read_vector,
 )
+from prolate.arrays import Floats
 from prolate.budget import Neighbors, check_neighbors
 from prolate.errors import InputError, shown
 from prolate.estimators.gaussian_ellipse import Clipping
@@ -21,8 +22,6 @@ from prolate.forecast.question import MOST_ROWS, Question
 from prolate.sources.source import position_names
 
 __all__ = ["METHODS", "read_question", "read_rows"]
-
-Floats = NDArray[np.float64]
 
 METHODS = ("auto", "plan", "plan-noscale", "gaussian", "gaussian-ellipse")
 _USUAL_CENTER = 10.0  # scales from zero

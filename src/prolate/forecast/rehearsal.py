@@ -19,8 +19,8 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Measurement
 from prolate.estimators import Estimate
@@ -32,8 +32,6 @@ from prolate.theory import RELATIVE
 
 __all__ = ["Expectation", "length", "moment", "power", "rehearse"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Estimator = Callable[[Curator], Estimate]
 Bounds = tuple[Floats, Floats]
 

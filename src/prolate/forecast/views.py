@@ -7,8 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.release.views import aligned, middle_out
 from prolate.release.words import UNEVEN, are_uneven, error_in_words
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from prolate.forecast.forecast import Forecast
 
 __all__ = ["cells", "column_cells", "headline", "html", "notes", "plain", "plot", "text"]
-
-Floats = NDArray[np.float64]
 
 _WIDTH = 96
 _SHOWN_COLUMNS = 20

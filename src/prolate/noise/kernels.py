@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Integers
 from prolate.compiled import WORK, forgiving
 from prolate.noise.exact import FINE, floors
 
 __all__ = ["CHOICE", "VARIATE", "compiled", "propose", "propose_numpy", "rounded", "rounded_numpy"]
 
 Words = NDArray[np.uint64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _HERE = Path(__file__).parent
 

@@ -31,6 +31,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Integers
 from prolate.noise.exact import exact_context
 from prolate.noise.randomness import RandomBits
 
@@ -39,7 +40,6 @@ __all__ = ["FAN", "LEVELS", "Cell", "choose_cell", "choose_cells", "falling_weig
 FAN = 1 << 10
 LEVELS = 4
 
-Integers = NDArray[np.int64]
 Cell = tuple[int, int]  # level (0: the root), place among the nodes of that level
 
 _HEAD = 1 << 96
@@ -168,7 +168,7 @@ def choose_cell(
 
 def choose_cells(
     searches: Sequence[Generator[Cell, Integers, int]],
-    ask: Callable[[Sequence[int], Sequence[Cell]], NDArray[np.int64]],
+    ask: Callable[[Sequence[int], Sequence[Cell]], Integers],
 ) -> list[int]:
     """Run several `choose_cell` side by side, and return their leaves.
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.errors import InputError
 
 __all__ = ["FOLDS", "DataSet", "folds", "read_set", "set_path", "sets_of"]
 
-Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 FOLDS = 10

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prolate.budget import Budget
 from prolate.curator import Curator
@@ -24,8 +23,6 @@ from prolate.rivals.ssp import ssp
 from prolate.sources import open_source
 
 __all__ = ["DELTA", "SOLVERS", "Solver"]
-
-Floats = NDArray[np.float64]
 
 DELTA = 1e-6
 _RIDGE = 1.0

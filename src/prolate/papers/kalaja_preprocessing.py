@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.errors import InputError
 from prolate.papers.kalaja_steps import (
     Clip,
@@ -35,7 +36,6 @@ __all__ = [
     "RowNormsWithTarget", "Rows", "Standardize", "Step", "TargetMaximum", "When",
 ]  # fmt: skip
 
-Floats = NDArray[np.float64]
 Predict = Callable[[Floats], Floats]
 Found = tuple[Floats, float] | tuple[Floats, float, Predict]
 When = Literal["before", "after"]

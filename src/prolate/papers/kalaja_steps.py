@@ -19,14 +19,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.errors import InputError
 
 __all__ = [
     "Clip", "Intercept", "MaximumNorm", "RowNorms", "RowNormsWithTarget", "Rows", "Standardize",
     "Step", "TargetMaximum",
 ]  # fmt: skip
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

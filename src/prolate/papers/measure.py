@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.errors import InputError
 from prolate.papers.methods import METHODS
 from prolate.papers.published import Published
@@ -22,7 +22,6 @@ from prolate.papers.table import Cell, Table
 
 __all__ = ["COLUMNS", "Options", "Panel", "Progress", "measure", "parallel"]
 
-Floats = NDArray[np.float64]
 Progress = Callable[[str, float, float], None]
 
 COLUMNS = (

@@ -11,18 +11,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 import prolate
 from prolate import rivals
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.papers.settings import Sample, Setting
 from prolate.sources import open_source
 
 __all__ = ["METHODS", "OURS", "SAMPLE_MEAN", "Method"]
-
-Floats = NDArray[np.float64]
 
 OURS = "Prolate"
 SAMPLE_MEAN = "sample mean"

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.errors import InputError
 from prolate.papers.measure import Options
 from prolate.papers.table import Cell, Table
@@ -29,7 +29,6 @@ __all__ = [
     "zipf",
 ]
 
-Floats = NDArray[np.float64]
 T = TypeVar("T")
 
 _ANCHOR = "poulsen_results.csv"

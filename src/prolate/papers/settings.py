@@ -14,13 +14,12 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.papers.baskets import read_baskets, some_items
 
 __all__ = ["Data", "Sample", "Setting", "draw"]
 
-Floats = NDArray[np.float64]
 Data = Literal["A", "B", "C", "A'", "C'", "Binary", "Kosarak", "POS"]
 
 _BINARY: tuple[Data, ...] = ("Binary", "Kosarak", "POS")

@@ -9,15 +9,13 @@ theory (Appendix C).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.papers.measure import Options
 from prolate.papers.table import Table
 from prolate.theory import noise_moment, optimal_scale
 
 __all__ = ["figure_6", "noise_shape"]
-
-Floats = NDArray[np.float64]
 
 _SENSITIVITY = np.array([4.0, 1.0])
 _RHO = 0.5  # mu = 1

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 import prolate
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.papers.measure import Options, parallel
 from prolate.papers.methods import OURS
@@ -25,8 +25,6 @@ from prolate.queries import Query, Ranks
 from prolate.sources import open_source
 
 __all__ = ["table_2"]
-
-Floats = NDArray[np.float64]
 
 _ROWS, _CENTER, _UNIVERSE = 10_000, 10.0, 100.0
 _RUNS, _QUICK_RUNS = 100, 20

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from prolate.arrays import Floats
 from prolate.compiled import WORK
 from prolate.noise import SystemBits, rounded_gaussian
 from prolate.queries import kernels, sparse
@@ -63,7 +64,7 @@ def _of_lines(rows: kernels.Rows) -> list[Callable[[], object]]:
     ]
 
 
-def _of_rows(rows: kernels.Floats) -> list[Callable[[], object]]:
+def _of_rows(rows: Floats) -> list[Callable[[], object]]:
     d = rows.shape[1]
     zeros, ones, numbers = np.zeros(d), np.ones(d), (1.0, 1.0, 1.0, 1.0)
     steps, factors = np.zeros((len(rows), d + 1)), np.zeros(len(rows))

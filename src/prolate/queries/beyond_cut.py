@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.neighbors import rows_changed
@@ -16,8 +16,6 @@ from prolate.queries.gram import GRAM_RADIUS
 from prolate.queries.residual_gram import ResidualGram
 
 __all__ = ["BeyondCut"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +73,7 @@ class BeyondCut(Query):
         square = self._steps**2 * self.rows.longest_square
         return rows_changed(neighbors) ** 2 * square
 
-    def add(self, rows: Floats, total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Add the products of a tile."""
         steps, farther = self.rows.steps_beyond(rows, float(self._steps))
         total += (farther @ steps[:, :-1]).astype(np.int64)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.neighbors import rows_changed
@@ -14,9 +14,6 @@ from prolate.queries.base import Query, check_vectors
 from prolate.queries.gram import DIAGONAL, GRAM_RADIUS, Gram, take_off, weighted_triangle
 
 __all__ = ["Along", "Cross"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _FINE = 1 << 20  # the grid of a direction
 _LARGEST = 1e200  # of a slope: 2**23 of them times R cannot overflow

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.neighbors import rows_changed
@@ -16,8 +17,6 @@ from prolate.queries import kernels
 from prolate.queries.base import Query, check_vectors
 
 __all__ = ["DIAGONAL", "GRAM_RADIUS", "Gram", "take_off", "weighted_triangle"]
-
-Floats = NDArray[np.float64]
 
 GRAM_RADIUS = 1 << 14
 """The longest row in grid steps. Gram matrices of 2**31 rows sum up within 2**62."""
@@ -69,7 +68,7 @@ class Gram(Query):
     scale: Floats
     radius: float
     constant: float = 0.0
-    index: NDArray[np.int64] | None = None
+    index: Integers | None = None
     width: int | None = None
     lower: Floats | None = None
     upper: Floats | None = None
@@ -142,7 +141,7 @@ class Gram(Query):
         """Return 2 (5 R**2)**2 for replace, (5 R**2)**2 for add-remove."""
         return rows_changed(neighbors) * (DIAGONAL * GRAM_RADIUS**2) ** 2
 
-    def add(self, rows: Floats, total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Add the Gram matrix of a tile."""
         steps = self.steps(rows)
         total += weighted_triangle(steps)
@@ -208,14 +207,14 @@ def take_off(target: Floats, steps: Floats, slopes: Floats, most: float) -> Floa
     return np.where(np.isnan(left), 0.0, left)
 
 
-def weighted_triangle(steps: Floats) -> NDArray[np.int64]:
+def weighted_triangle(steps: Floats) -> Integers:
     """Return the entries of the upper triangle of steps' steps, row by row, times their weights."""
     places, weights = _triangle(steps.shape[1])
     return (steps.T @ steps).ravel()[places].astype(np.int64) * weights
 
 
 @lru_cache(maxsize=2)  # it may be as large as what is measured
-def _triangle(order: int) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+def _triangle(order: int) -> tuple[NDArray[np.intp], Integers]:
     """Return where the upper triangle of a matrix lies in memory, and the weights there."""
     first, second = np.triu_indices(order)
     return first * order + second, np.where(first == second, DIAGONAL, _OTHER)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.compiled import WORK, forgiving
 from prolate.queries import twins
 
@@ -38,9 +39,7 @@ __all__ = [
     "turn",
 ]
 
-Rows = NDArray[np.float64] | NDArray[np.float32]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+Rows = Floats | NDArray[np.float32]
 
 _HERE = Path(__file__).parent
 _COSTLY = 4  # values of a plain sum, in the time that NumPy takes longer for one of the others

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.errors import InputError
 from prolate.queries import kernels
 from prolate.queries.mapped import Mapped
 
 __all__ = ["Layer"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.queries import kernels, sparse
@@ -22,8 +22,6 @@ from prolate.queries.histogram import Histogram
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Magnitudes", "Mapped", "Norms", "Rotated", "Selected", "rotate_back"]
-
-Floats = NDArray[np.float64]
 
 _CELLS = 1 << 18  # of chosen columns at a time: histograms read some hundred rows together
 
@@ -40,7 +38,7 @@ class Mapped(Wrapped):
         """Return that of `query`."""
         return self.query.sensitivity_squared(neighbors)
 
-    def add(self, rows: Floats, total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Ask `query` of the mapped rows of a tile."""
         self.query.add(np.ascontiguousarray(self.map(rows)), total)
 
@@ -68,7 +66,7 @@ class Selected(Mapped):
     Sensitivity. That of `query`: each row is mapped by itself.
     """
 
-    index: NDArray[np.int64]
+    index: Integers
     width: int
 
     def __post_init__(self) -> None:
@@ -98,7 +96,7 @@ class Selected(Mapped):
             return np.asarray(rows.T[self.index].T)  # `take` would copy all columns first
         return np.asarray(np.take(rows, self.index, axis=1, mode="clip"))
 
-    def add(self, rows: Floats, total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Ask `query` of the chosen columns of some rows at a time, which stay in the cache."""
         if isinstance(self.query, Histogram) and self.query.add_columns(rows, self.index, total):
             return
@@ -106,7 +104,7 @@ class Selected(Mapped):
         for start in range(0, len(rows), step):
             self.query.add(self.map(rows[start : start + step]), total)
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Ask `query` of the chosen columns, where they are in order, or are counted."""
         if np.any(np.diff(self.index) <= 0):
             if not isinstance(self.query, Histogram):
@@ -154,7 +152,7 @@ class Norms(Mapped):
         """Return the norms, (m, 1)."""
         return kernels.norms(rows, self.center, self.gain)[:, np.newaxis]
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Ask `query` of the norms."""
         about = np.full(self.center.size, np.nan)
         norms = sparse.norms(rows, about, self.center, self.gain)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.neighbors import rows_changed
@@ -20,9 +20,6 @@ from prolate.queries import twins
 from prolate.queries.base import Query
 
 __all__ = ["NodeHistogram", "Ranks"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _LAST = FAN**LEVELS - 1
 _UNIT = 1 << 20  # ranks are compared in 2**-20 of a row

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.errors import InputError
 from prolate.queries.base import check_vectors
 from prolate.queries.gram import Gram, take_off
 
 __all__ = ["ResidualGram"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

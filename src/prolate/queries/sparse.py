@@ -18,8 +18,8 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.compiled import WORK, forgiving
 from prolate.parallel import in_threads
 from prolate.queries import twins
@@ -28,8 +28,6 @@ from prolate.sources.threads import threads_for
 
 __all__ = ["clipped_sum", "farthest", "farthest_cells", "norm_cells", "norms", "selected", "tally"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Answer = TypeVar("Answer")
 
 _EFFORT = 4  # what an entry takes, in values of dense rows

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prolate.arrays import Floats
 from prolate.errors import InputError
 from prolate.queries import kernels
 from prolate.queries.base import check_vectors
 from prolate.queries.mapped import Mapped
 
 __all__ = ["Products", "Turned"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

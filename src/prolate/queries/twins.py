@@ -7,7 +7,8 @@ against them.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Bools, Floats, Integers
 
 __all__ = [
     "clip_factors",
@@ -25,9 +26,6 @@ __all__ = [
     "tally",
     "turn",
 ]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _ROWS = 1 << 28  # integers up to 2**24 that sum exactly within 2**53
 _EXACT = 2.0**53
@@ -150,7 +148,7 @@ def pooled_histogram(
 
 
 def _magnitude_cells(
-    rows: Floats, finite: NDArray[np.bool_], center: Floats, first: Integers, shift: int, cells: int
+    rows: Floats, finite: Bools, center: Floats, first: Integers, shift: int, cells: int
 ) -> Integers:
     with np.errstate(all="ignore"):
         magnitude = np.ascontiguousarray(rows - center)
@@ -179,7 +177,7 @@ def edge_histogram(rows: Floats, edge: Floats, index: Integers, total: Integers)
     total -= np.diff(reaching, axis=1)
 
 
-def tally(cell: Integers, counted: NDArray[np.bool_], total: Integers) -> None:
+def tally(cell: Integers, counted: Bools, total: Integers) -> None:
     """Count the cells of the values of each column that are `counted`; `cell` is overwritten."""
     d, cells = total.shape
     cell += np.arange(d) * cells

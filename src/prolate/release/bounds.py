@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Floats
 
 if TYPE_CHECKING:
     from prolate.release.release import Release
 
 __all__ = ["given_bounds", "possible"]
 
-Floats = NDArray[np.float64]
 Pair = tuple[float, float]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.errors import ReleaseError
 from prolate.release.key import in_words
 from prolate.release.views import confidence, each, is_unknown, label_of, name_of
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from prolate.release.release import Release
 
 __all__ = ["comparable", "correlations", "plot", "plot_groups"]
-
-Floats = NDArray[np.float64]
 
 _LEAST_SEEN = 0.03  # of an axis: what is narrower is lost on it
 _LARGEST = 1e300  # matplotlib adds such numbers up

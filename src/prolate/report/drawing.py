@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.release.plot import comparable
 
 __all__ = [
@@ -25,8 +26,6 @@ __all__ = [
     "shrunk",
     "ticks",
 ]
-
-Floats = NDArray[np.float64]
 
 _LARGEST = np.finfo(float).max
 _MARGIN = 6.0  # percent on both sides of a scale

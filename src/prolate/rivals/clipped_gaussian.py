@@ -7,8 +7,8 @@ best radius it is the oracle of isotropic methods; with the true scales too, tha
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators.estimate import Estimate
@@ -16,8 +16,6 @@ from prolate.queries import ClippedSum
 from prolate.rivals.common import need_replace
 
 __all__ = ["clipped_gaussian"]
-
-Floats = NDArray[np.float64]
 
 
 def clipped_gaussian(

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators.estimate import Estimate
@@ -21,8 +21,6 @@ from prolate.queries import ClippedSum
 from prolate.rivals.common import need_replace
 
 __all__ = ["coinpress"]
-
-Floats = NDArray[np.float64]
 
 _BETA = 0.01
 _LAST = 0.75

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prolate.curator import Curator
 from prolate.errors import InputError
@@ -26,8 +25,6 @@ from prolate.queries import Gram, Turned
 from prolate.rivals.common import need_replace
 
 __all__ = ["coinpress_covariance", "gaussian_radius"]
-
-Floats = NDArray[np.float64]
 
 _BETA = 0.1
 _LAST = 0.75

@@ -6,15 +6,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.queries import Query
 
 __all__ = ["binary_search", "need_replace", "noted_universe", "search_steps", "universe"]
-
-Floats = NDArray[np.float64]
 
 _UNIVERSE = 2.0**20  # where no bounds are given
 _LEAST_UNIVERSE = 2.0**-200  # smaller values have squares, and parts of these, that are no floats

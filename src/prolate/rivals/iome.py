@@ -25,8 +25,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators.estimate import Estimate
@@ -40,8 +40,6 @@ from prolate.rivals.common import (
 )
 
 __all__ = ["iome"]
-
-Floats = NDArray[np.float64]
 
 _PREPROCESSING = 0.25
 _RADIUS = 0.01  # of the rest

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators.estimate import Estimate
@@ -40,7 +40,6 @@ from prolate.theory import optimal_scale
 
 __all__ = ["Search", "plan"]
 
-Floats = NDArray[np.float64]
 Search = Literal["binary", "exponential"]
 
 _PREPROCESSING = 0.25  # of rho, for center and scales (Section 7.2)

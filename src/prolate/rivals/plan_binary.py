@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators.estimate import Estimate
@@ -26,8 +26,6 @@ from prolate.rivals.common import binary_search, need_replace
 from prolate.theory import optimal_scale
 
 __all__ = ["plan_binary"]
-
-Floats = NDArray[np.float64]
 
 _STEPS = 10
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators.regression.linear_fit import LinearFit
@@ -40,7 +40,6 @@ __all__ = [
 ]
 
 Accounting = Literal["basic", "joint"]
-Floats = NDArray[np.float64]
 
 VARRHO = 0.05  # failure probability in the choice of lambda, as in Wang's code
 

@@ -9,13 +9,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Integers
 from prolate.compiled import forgiving
 
 __all__ = ["checked", "counts"]
-
-Integers = NDArray[np.int64]
 
 _SHORT = np.iinfo(np.int32)
 

@@ -30,15 +30,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.noise import NumberedBits
 from prolate.sources.source import HELD, Block, Source
 from prolate.sources.spellings import Persons
 
 __all__ = ["PersonMeans", "PersonRows"]
 
-Integers = NDArray[np.int64]
 Part = tuple[Block, Integers, Integers]
 """Numbers of some rows, each row's person, and its group."""
 
@@ -49,7 +48,7 @@ class _Homes:
     def __init__(self) -> None:
         self.group = np.zeros(0, dtype=np.int64)
 
-    def inside(self, persons: Integers, groups: Integers) -> NDArray[np.bool_]:
+    def inside(self, persons: Integers, groups: Integers) -> Bools:
         """Return which rows are in their person's group; persons are numbered as they come."""
         new = np.flatnonzero(persons >= self.group.size)
         if new.size:
@@ -106,7 +105,7 @@ class PersonMeans(_Labeled):
     """
 
     averaged = True
-    _rows: NDArray[np.float64] | None = None
+    _rows: Floats | None = None
 
     def blocks(self) -> Iterator[Block]:
         """Yield the persons' rows."""
@@ -115,7 +114,7 @@ class PersonMeans(_Labeled):
         for start in range(0, self._rows.shape[0], self.rows_per_block):
             yield self._rows[start : start + self.rows_per_block]
 
-    def _gather(self) -> NDArray[np.float64]:
+    def _gather(self) -> Floats:
         width = max(self._width, 1)
         sums, counts = np.zeros((width, 0)), np.zeros((width, 0), dtype=np.int64)
         group = np.zeros(0)
@@ -159,7 +158,7 @@ class PersonRows(_Labeled):
     """
 
     decodes = True
-    _kept: NDArray[np.bool_] | None = None
+    _kept: Bools | None = None
 
     def __init__(self, source: Source, most: int, bits: NumberedBits) -> None:
         super().__init__(source)
@@ -174,7 +173,7 @@ class PersonRows(_Labeled):
         self._choice()
         return super()._lasting()
 
-    def _thin(self, parts: Iterable[Part], kept: NDArray[np.bool_]) -> Iterator[Block]:
+    def _thin(self, parts: Iterable[Part], kept: Bools) -> Iterator[Block]:
         """Yield the rows of parts that are kept."""
         start = 0
         for values, whose, groups in parts:
@@ -184,7 +183,7 @@ class PersonRows(_Labeled):
                 rows = values[here]
                 yield np.column_stack([rows, groups[here]]) if self._grouped else rows
 
-    def _choice(self) -> NDArray[np.bool_]:
+    def _choice(self) -> Bools:
         """Return which rows are kept, chosen in one pass: labels take longer than all else."""
         if self._kept is not None:
             return self._kept

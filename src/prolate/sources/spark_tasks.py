@@ -18,8 +18,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.errors import InputError
 from prolate.sources.arrow import dense_blocks, fill
 from prolate.sources.kept import Choices, Leading, Thinning
@@ -47,8 +47,6 @@ __all__ = [
     "sentence_of",
     "unpack",
 ]
-
-Integers = NDArray[np.int64]
 
 SUM_SCHEMA = "task int, piece int, words binary"
 KEPT_SCHEMA = "rows binary"
@@ -190,7 +188,7 @@ def person_mean(width: int, rows: pa.Table) -> pa.Table:
         return pa.table(means)
 
 
-def _mean(values: NDArray[np.float64]) -> float | None:
+def _mean(values: Floats) -> float | None:
     """Return the mean, or None where there is none: of no values, or of a sum beyond all floats."""
     if not values.size:
         return None

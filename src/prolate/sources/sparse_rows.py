@@ -7,14 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.sources.entries import counts
 
 __all__ = ["Entries", "SparseReader", "SparseRows"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _SHORT = np.iinfo(np.int32)
 _PIECE = 1 << 16  # values at a time: the working copies stay in the cache

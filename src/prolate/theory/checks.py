@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from prolate.arrays import Floats
 from prolate.errors import InputError
 
 __all__ = ["offset_like", "positive", "probability", "scaled_like"]
-
-Floats = NDArray[np.float64]
 
 
 def positive(values: ArrayLike, name: str) -> Floats:

@@ -26,8 +26,9 @@ from dataclasses import dataclass, field
 from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from prolate.arrays import Floats
 from prolate.errors import InputError
 from prolate.theory.contour import contour
 from prolate.theory.quantile import tail_quantile
@@ -44,8 +45,6 @@ __all__ = [
     "quantile",
     "sf",
 ]
-
-Floats = NDArray[np.float64]
 
 _LEAST = 1e-250  # over the largest weight: what is less is taken for that
 

@@ -27,12 +27,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.theory.chi2_mixture import ChiSquareMixture
 from prolate.theory.contour import Contour, contour
 
 __all__ = ["lost_moments"]
 
-Floats = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 _ALL = -25.0  # log of the part of rows within C below which it is neglected

@@ -21,8 +21,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from prolate.arrays import Floats
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.theory.checks import offset_like, positive, probability, scaled_like
@@ -31,8 +32,6 @@ from prolate.theory.clipped import lost_moments
 from prolate.theory.radii import optimal_b, sensitivity, squared_norm
 
 __all__ = ["BestClip", "ClippedMean", "ExpectedError", "best_clip"]
-
-Floats = NDArray[np.float64]
 
 _SMALLEST = 1e-3  # the least radius: of the norms, and of noise over what is lost
 _GRID = 14  # radii looked at before the search between two of them

@@ -21,15 +21,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from prolate.arrays import Floats
 from prolate.theory.checks import positive, probability
 from prolate.theory.chi2_mixture import ChiSquareMixture
 from prolate.theory.contour import contour
 
 __all__ = ["BallScaling", "ball_scaling"]
-
-Floats = NDArray[np.float64]
 
 _STEPS, _ENOUGH = 200, 1e-9
 _ROUNDING = 1e-13  # near the optimum the noise changes by less, and the equations still improve

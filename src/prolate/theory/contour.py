@@ -36,11 +36,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.theory.terms import CHUNK, Terms
 
 __all__ = ["Contour", "contour"]
 
-Floats = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 _NEWTON, _NEAR = 60, 1e-3  # steps to the saddlepoint, which need not be exact

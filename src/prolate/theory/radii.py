@@ -21,8 +21,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from prolate.arrays import Floats
 from prolate.budget import Neighbors, check_neighbors
 from prolate.errors import InputError
 from prolate.neighbors import radii_apart
@@ -41,8 +42,6 @@ __all__ = [
     "squared_norm",
     "theorem_4",
 ]
-
-Floats = NDArray[np.float64]
 
 _CUT = 4.0  # standard deviations: the drafts' bound on a single column
 

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats
+
 __all__ = ["CHUNK", "Terms"]
 
-Floats = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 CHUNK = 120_000  # complex numbers worked on at a time

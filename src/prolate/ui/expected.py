@@ -8,18 +8,16 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import prolate
 from prolate.api.terms import FOR_THE_REST, for_keys
+from prolate.arrays import Floats
 from prolate.budget import Budget, Neighbors
 from prolate.errors import InputError
 from prolate.forecast import expected_error
 from prolate.ui.plan import Plan
 
 __all__ = ["expect"]
-
-Floats = NDArray[np.float64]
 
 _UNIT = "SD"
 _UNKNOWN = "The error of {} is not known in advance: it depends on what the rows hold."

@@ -12,14 +12,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.lengths.beyond import MOST_STRETCH, PART, Beyond, lost_part, normal_loss
 
 __all__ = ["SKEWED", "Allowance", "allowance_of_mean"]
-
-Floats = NDArray[np.float64]
 
 SKEWED = (
     "The rows may be skewed, and noise hides how far: a guess of what clipping removes from the "

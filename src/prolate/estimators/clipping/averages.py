@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Floats
 
 __all__ = ["Answer", "average", "with_center"]
-
-Floats = NDArray[np.float64]
 
 _CLEARLY = 2.0  # standard deviations of squared noise
 _BIASED = 0.5  # standard deviations of noise that count as a bias of the center

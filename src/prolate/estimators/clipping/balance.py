@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurement, Measurer
 from prolate.estimators.lengths.expected import Expected, Radii
 from prolate.estimators.lengths.sides import EDGES, sides_grid
@@ -23,8 +23,6 @@ from prolate.parallel import computed_once
 from prolate.queries import Histogram
 
 __all__ = ["SHARE", "Balance", "measure_balance"]
-
-Floats = NDArray[np.float64]
 
 SHARE = 0.1
 """Of a sum's budget, at least, for the counts."""

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.clipping.allowance import allowance_of_mean
 from prolate.estimators.clipping.averages import Answer, average, with_center
@@ -41,8 +41,6 @@ from prolate.parallel import computed_once
 from prolate.theory import effective_columns, error_unit
 
 __all__ = ["clipped_mean"]
-
-Floats = NDArray[np.float64]
 
 _MOST_TILT = 0.2  # part of a sum's budget that tells whether rows are symmetric, at most
 _MORE_TILT = 1.0, 1.5, 2.2, 3.3, 5.0, 7.5, 11.0, 16.0  # times its usual share

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.curator import Measurer
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.one_column import Rooms, rooms_within
@@ -21,10 +21,6 @@ from prolate.estimators.search.shape import Shape
 from prolate.queries import Histogram
 
 __all__ = ["ColumnSides", "measure_column_sides"]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 _LABEL = "sides of columns"
 _CLEARLY = 4.0  # standard deviations of the counts beyond

@@ -12,18 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.estimators.clipping.column_sides import ColumnSides
 from prolate.estimators.clipping.ends import UNITS, Ends, best_ends, reach_of
 from prolate.estimators.search.shape import Shape
 from prolate.theory import RELATIVE
 
 __all__ = ["Columns", "Division"]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 _UNSURE, _FAR = 0.5, 8.0  # doubt over the noise, and spreads to an end, that are worth it, ...
 _MATTERS = 0.3  # ... of columns that need such a part of what they do on average

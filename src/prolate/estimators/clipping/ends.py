@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.curator import Measurer
 from prolate.estimators.clipping.column_sides import ColumnSides
 from prolate.estimators.estimate import FoundMean
@@ -22,10 +22,6 @@ from prolate.queries import ClippedSum
 from prolate.theory import RELATIVE, optimal_scale
 
 __all__ = ["UNITS", "Ends", "best_ends", "mean_between_ends", "reach_of"]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 UNITS = 0.25, 9.0
 """Mean squares, in squared spreads, that are believed."""

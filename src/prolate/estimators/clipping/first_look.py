@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer
 from prolate.estimators.lengths.clumps import MAYBE, clump_edges, find_clumps
 from prolate.estimators.lengths.expected import Expected, expect
@@ -34,8 +34,6 @@ from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
 
 __all__ = ["expected_lengths", "with_first_look"]
-
-Floats = NDArray[np.float64]
 
 _FEWEST = 2  # columns that may hide values: a single one has its sides counted
 _FAR = 4.4  # typical norms: no column that was seen is so long

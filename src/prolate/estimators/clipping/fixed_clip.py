@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.clip import clipped_sum
@@ -16,8 +16,6 @@ from prolate.neighbors import radii_apart
 from prolate.theory import effective_columns
 
 __all__ = ["CLIPPED", "fixed_clip_mean"]
-
-Floats = NDArray[np.float64]
 
 CLIPPED = (
     "A fixed fraction of the rows is clipped, and what that removes from the mean is not measured: "

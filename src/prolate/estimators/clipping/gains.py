@@ -22,15 +22,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.parallel import computed_once
 
 __all__ = ["Gains", "telling"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _TILT, _TILT_DOUBT = 0.35, 0.15
 _RATIO_DOUBT = 0.4  # of the logarithm of 1 - G2, over what the histogram says

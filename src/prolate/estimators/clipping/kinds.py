@@ -19,8 +19,8 @@ are clipped together, and other columns are divided as makes noise and doubt of 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Searcher
 from prolate.estimators.clipping.column_sides import measure_column_sides
 from prolate.estimators.clipping.division import Columns, Division
@@ -29,9 +29,6 @@ from prolate.estimators.shares import one_row_noise, share_for
 from prolate.neighbors import radii_apart
 
 __all__ = ["find_kinds"]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _MOST_COLUMNS = 20  # of more, rows clipped together are the better
 _SHARE, _LEAST_SHARE = (0.003, 0.08), 0.04  # of the counts: wanted noise, over the rows, and most

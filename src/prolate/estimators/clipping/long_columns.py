@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.curator import Searcher
 from prolate.estimators.clipping.tilt import Tilt
 from prolate.estimators.estimate import FoundMean
@@ -32,10 +32,6 @@ from prolate.estimators.search.apart import with_shape
 from prolate.estimators.search.shape import Shape
 
 __all__ = ["LongColumns", "long_columns", "means_apart"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _SHOWN = 6.0  # standard deviations of its tilt
 _MOST = 2  # such columns: of several, the tilt foretells what they lose

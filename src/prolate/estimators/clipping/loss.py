@@ -21,15 +21,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.clipping.tilt import Tilt
 from prolate.estimators.lengths.expected import Expected, Radii, kept_parts
 from prolate.parallel import computed_once
 
 __all__ = ["Loss"]
-
-Floats = NDArray[np.float64]
 
 _WRONG, _FEW = 0.5, 4.0  # of what is lost: rows of a few columns are not quite like that, ...
 _VERY_WRONG = 1.5  # ... and of many still less

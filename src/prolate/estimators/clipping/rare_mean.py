@@ -23,8 +23,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.gains import Gains, telling
@@ -38,10 +38,6 @@ from prolate.estimators.shrink import shrink
 from prolate.theory import RELATIVE, optimal_scale
 
 __all__ = ["mostly_rare_mean", "unsure", "with_rare_shrunk"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _UNSURE = (
     "Most columns are nearly constant: what clipping removes from each is a guess{}, so the "

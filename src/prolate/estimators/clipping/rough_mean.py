@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.search.shape import Shape
@@ -19,8 +19,6 @@ from prolate.neighbors import radii_apart, rows_changed
 from prolate.queries import ClippedSum
 
 __all__ = ["RoughMean", "rough_column_mean", "rough_mean"]
-
-Floats = NDArray[np.float64]
 
 _CUTS = np.linspace(1.3, 5.0, 38)  # spreads at which values may be cut
 _SKEWED = 1.5  # times what exponential values lose, since they may be more skewed

@@ -15,8 +15,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer
 from prolate.estimators.lengths.beyond import Beyond, lost_part, stretch_beyond
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
@@ -29,8 +29,6 @@ from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
 
 __all__ = ["NORMAL", "Squares", "mean_squares", "squares_stretch"]
-
-Floats = NDArray[np.float64]
 
 NORMAL = np.sqrt(2.0)
 """Standard deviation of (x - m)**2 over the variance, normal data."""

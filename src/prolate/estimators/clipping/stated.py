@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.clipping.allowance import SKEWED
 from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.search.locate import SCALES
 from prolate.estimators.search.shape import Shape
 
 __all__ = ["NOTHING", "hidden_std", "stated"]
-
-Floats = NDArray[np.float64]
 
 _HIDDEN = (
     "Most values of a column are equal, and noise hides how far the other values are from that "

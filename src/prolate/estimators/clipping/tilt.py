@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer
 from prolate.estimators.clipping.balance import Balance
 from prolate.estimators.lengths.clip import clipped_sum
@@ -21,8 +21,6 @@ from prolate.neighbors import radii_apart
 from prolate.theory import effective_columns
 
 __all__ = ["Tilt", "counted_tilt", "if_symmetric", "measure_tilt", "tilt_share"]
-
-Floats = NDArray[np.float64]
 
 _FARTHEST, _APART = 100.0, 1.02  # of norms that are told apart, over the safe radius
 _BEYOND = 1.25  # clipping of the tilted sum, over the norm where its weight is full

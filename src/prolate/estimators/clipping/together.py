@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prolate.arrays import Floats
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.asked import Asked
 from prolate.estimators.clipping.clipped_mean import clipped_mean
@@ -25,8 +23,6 @@ from prolate.estimators.search.variances import with_variances
 from prolate.theory import optimal_scale
 
 __all__ = ["clipped_as_asked", "mean_together"]
-
-Floats = NDArray[np.float64]
 
 
 def mean_together(table: Searcher, shape: Shape, asked: Asked) -> Estimate:

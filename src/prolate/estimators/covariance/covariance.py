@@ -28,8 +28,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.errors import listed
 from prolate.estimators.covariance.diagonal import squares_share, with_squares
@@ -55,8 +55,6 @@ from prolate.estimators.variance import UNSURE, variance
 from prolate.queries import ClippedSum
 
 __all__ = ["covariance"]
-
-Floats = NDArray[np.float64]
 
 _FAR = (
     "Values beyond about 1e70 cannot be multiplied here, so the numbers of their columns are "

@@ -14,8 +14,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.clipping.squares import Squares, mean_squares, squares_stretch
 from prolate.estimators.covariance.lengths import Lengths
 from prolate.estimators.covariance.matrix import Matrix
@@ -23,8 +23,6 @@ from prolate.estimators.covariance.moment import Standardized
 from prolate.theory import RELATIVE
 
 __all__ = ["squares_share", "with_squares"]
-
-Floats = NDArray[np.float64]
 
 # Shares of the squares, where rows are far out or else unlike normal ones; of how much they vary.
 _SQUARES, _UNLIKE_SQUARES, _STRETCH = 0.5, 0.2, 0.02

@@ -13,8 +13,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.lengths.side_tail import fit_tail
@@ -22,8 +22,6 @@ from prolate.estimators.shrink import kept_part
 from prolate.queries import Gram, Layer
 
 __all__ = ["Added", "LongRows", "Plan", "Taken", "noise_of_correlations", "with_taken"]
-
-Floats = NDArray[np.float64]
 
 _SHARES = (0.1, 0.2, 0.35)  # of the layer, that are tried
 _OUTER = (2.0, 3.0, 5.0)  # its squared radii, over that of the clip

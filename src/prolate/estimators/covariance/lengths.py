@@ -17,15 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.covariance.layer import LongRows
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.parallel import computed_once
 
 __all__ = ["Clip", "Lengths", "learn_lengths"]
-
-Floats = NDArray[np.float64]
 
 _TAILS = np.array([5.0, 10.0, 30.0, np.inf])
 _TAIL_PRIOR = np.array([0.15, 0.15, 0.2, 0.5])

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.covariance.layer import noise_of_correlations
 from prolate.estimators.covariance.moment import Moment, Standardized
 from prolate.estimators.covariance.spectrum import Spectrum, shrunk_spectrum
 
 __all__ = ["Entries", "Matrix", "matrix_of", "spectrum_of"]
-
-Floats = NDArray[np.float64]
 
 _BESIDE = 0.3  # of what is given back and unsure: other directions
 _ANYWHERE = 0.16  # of what one axis may have lost: a correlation

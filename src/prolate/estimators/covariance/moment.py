@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Curator
 from prolate.estimators.covariance.layer import LongRows, Taken, with_taken
 from prolate.estimators.covariance.lengths import Clip, Lengths, learn_lengths
@@ -35,8 +35,6 @@ __all__ = [
     "measure_lengths",
     "measure_moment",
 ]
-
-Floats = NDArray[np.float64]
 
 _CONSTANT = 0.06  # b**2, over the mean of |z|**2
 _DISTRUST = 0.4  # of what is clipped: rows are not elliptical
@@ -68,7 +66,7 @@ class Standardized:
     center: Floats
     spread: Floats
     variances: bool
-    guessed: NDArray[np.bool_] | None = None
+    guessed: Bools | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.estimators.covariance.matrix import spectrum_of
 from prolate.estimators.covariance.moment import Frame, Moment, Standardized, measure_moment
 from prolate.estimators.covariance.spectrum import Spectrum
 
 __all__ = ["rough_rounds", "whitening"]
-
-Floats = NDArray[np.float64]
 
 _LOST = 0.25  # of the usual variance of a column: the others were clipped away
 _GIVE_UP = 1.0  # spread of the last round's eigenvalues at which no more are made
@@ -42,7 +40,7 @@ def rough_rounds(table: Standardized, share: float, most: int) -> tuple[Spectrum
         frame, least = whitening(known, rough.mean), _least(known, edge)
 
 
-def _with_columns(known: Spectrum, guessed: NDArray[np.bool_] | None) -> Spectrum:
+def _with_columns(known: Spectrum, guessed: Bools | None) -> Spectrum:
     """Return the spectrum with what a clip took of single columns, whose variances are about 1.
 
     Else the axis of a column of rare values would be clipped harder each time, and end as nothing.

@@ -17,11 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Floats
 
 __all__ = ["Spectrum", "shrunk_spectrum"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Curator
 from prolate.estimators.clipping.squares import squares_stretch
 from prolate.estimators.covariance.matrix import Matrix
@@ -33,8 +33,6 @@ from prolate.queries import Gram
 from prolate.queries.gram import GRAM_RADIUS
 
 __all__ = ["Within"]
-
-Floats = NDArray[np.float64]
 
 _FIRST = 0.1  # share of the first matrix
 _SEEN = 0.5  # of half a width, squared: more noise of a variance tells nothing
@@ -254,7 +252,7 @@ def _matrix(curator: Curator, found: _Found) -> Matrix:
     return Matrix(table, value, np.sqrt(noise), None, np.zeros(d), 0.0, stretch, varied)
 
 
-def _drawn(value: Floats, variance: Floats, clear: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def _drawn(value: Floats, variance: Floats, clear: Bools) -> tuple[Floats, Floats]:
     """Return covariances, drawn to 0 as far as noise makes them, and the variance that is left.
 
     Those of columns whose own variances are not clear of noise are all drawn to 0; of others, by

@@ -12,13 +12,11 @@ import statistics
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius
 
 __all__ = ["MOST_STRETCH", "PART", "Beyond", "lost_part", "normal_loss", "stretch_beyond"]
-
-Floats = NDArray[np.float64]
 
 PART = 0.6
 """Of what may be lost, as a standard deviation."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer
 from prolate.queries import RADIUS, ClippedSum, OneSidedSum
 
 __all__ = ["clipped_sum", "rounding_std"]
-
-Floats = NDArray[np.float64]
 
 
 def clipped_sum(

@@ -9,13 +9,11 @@ many more rows than in cells that are nearer to the others.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius
 
 __all__ = ["MAYBE", "SURELY", "clump_edges", "find_clumps"]
-
-Floats = NDArray[np.float64]
 
 SURELY = 4.5
 """Standard deviations of the noise that a clump stands out by."""
@@ -30,7 +28,7 @@ _WORTH = 1.5  # times as many rows as may be clipped
 _STEP, _WIDE, _PARTS = 0.15, 0.25, 3  # logarithms of norms; and cells that one is parted into
 
 
-def find_clumps(norms: MeasuredNorms, wanted: float, *, sure: float = SURELY) -> NDArray[np.bool_]:
+def find_clumps(norms: MeasuredNorms, wanted: float, *, sure: float = SURELY) -> Bools:
     """Return which of the m + 1 cells hold clumps.
 
     Parameters
@@ -66,7 +64,7 @@ def find_clumps(norms: MeasuredNorms, wanted: float, *, sure: float = SURELY) ->
     return found
 
 
-def clump_edges(norms: MeasuredNorms, clumps: NDArray[np.bool_]) -> Floats | None:
+def clump_edges(norms: MeasuredNorms, clumps: Bools) -> Floats | None:
     """Return edges that tell where in wide cells clumps are, if there are any such cells."""
     found = norms.edges
     for cell in np.flatnonzero(clumps):

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Floats
 
 __all__ = [
     "REACH",
@@ -30,8 +31,6 @@ __all__ = [
     "likely_curves",
     "survival",
 ]
-
-Floats = NDArray[np.float64]
 
 REACH = np.geomspace(1.0, 1000.0, 160)
 """Of a tail, over its start."""

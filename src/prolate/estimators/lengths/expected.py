@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Measurer
 from prolate.estimators.lengths.clumps import find_clumps
 from prolate.estimators.lengths.curves import likely_curves, survival
@@ -27,7 +27,6 @@ from prolate.theory import effective_columns
 
 __all__ = ["Expected", "Radii", "expect", "kept_parts"]
 
-Floats = NDArray[np.float64]
 Radii = TypeVar("Radii", float, Floats)
 """One radius, or an array of them."""
 
@@ -86,7 +85,7 @@ class Expected:
         return float(np.sum(self._parts)) ** 2 / float(np.sum(self._parts**2))
 
     @computed_once
-    def clumps(self) -> NDArray[np.bool_]:
+    def clumps(self) -> Bools:
         """Which cells hold rows that are together far out."""
         if not self.clumped:
             return np.zeros(self.norms.counts.size, dtype=np.bool_)

@@ -10,12 +10,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Floats, Integers
 
 __all__ = ["SURE", "joined_cells"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _EMPTY = 0.05  # of the rows beyond, at most, that a cell in a gap may have
 SURE = 6.0

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurement
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.beyond import Beyond
@@ -36,8 +36,6 @@ __all__ = [
     "reaches",
     "skewed_mean",
 ]
-
-Floats = NDArray[np.float64]
 
 FAR = 14.0
 """Spreads, or usual distances: noise that makes an interval longer is dear."""

@@ -16,14 +16,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.lengths.curves import any_rows, how_many, integrals
 from prolate.estimators.lengths.side_tail import USUAL, SideTail
 
 __all__ = ["STEPS", "few_values"]
-
-Floats = NDArray[np.float64]
 
 STEPS = 4
 """Scales in an octave."""

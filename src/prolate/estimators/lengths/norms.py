@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer
 from prolate.queries import NormHistogram
 
@@ -26,8 +26,6 @@ __all__ = [
     "measure_norms",
     "safe_cell",
 ]
-
-Floats = NDArray[np.float64]
 
 # Fine where clipping radii usually lie, coarse beyond: every cell adds its noise to the tail.
 _RATIOS = np.array(

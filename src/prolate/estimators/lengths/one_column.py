@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prolate.arrays import Floats
 from prolate.curator import Measurer
 
 __all__ = ["ANYWHERE", "OneColumn", "Rooms", "rooms_within"]
 
-Floats = NDArray[np.float64]
 Rooms = tuple[float, float]
 
 ANYWHERE: Rooms = (math.inf, math.inf)

@@ -12,8 +12,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.lengths.curves import (
     REACH,
     curves,
@@ -24,8 +24,6 @@ from prolate.estimators.lengths.curves import (
 from prolate.estimators.lengths.gaps import SURE, joined_cells
 
 __all__ = ["USUAL", "SideTail", "fit_tail"]
-
-Floats = NDArray[np.float64]
 
 USUAL = 1.25
 """Standard deviations, over mean absolute ones, of normal errors."""

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurement, Measurer
 from prolate.estimators.lengths.one_column import ANYWHERE, OneColumn, Rooms
 from prolate.estimators.lengths.side_tail import SideTail, fit_tail
@@ -27,7 +27,6 @@ __all__ = [
     "sides_share",
 ]
 
-Floats = NDArray[np.float64]
 Sides = tuple[SideTail, SideTail]
 
 _NEAR = np.arange(9) / 4.0

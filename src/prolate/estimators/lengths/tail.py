@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius, safe_cell
 
 __all__ = ["Tail", "find_tail"]
-
-Floats = NDArray[np.float64]
 
 _VALUES = 1 << 21  # normal numbers
 _FEWEST, _MOST = 1 << 10, 1 << 18  # rows of them

@@ -13,14 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.lengths.beyond import Beyond, lost_part
 from prolate.estimators.lengths.side_tail import SideTail
 
 __all__ = ["Unseen"]
-
-Floats = NDArray[np.float64]
 
 _ALLOWED = 0.4  # of what rows may take that noise hides, as a standard deviation
 _FEARED = 0.33  # of that, where ends are chosen

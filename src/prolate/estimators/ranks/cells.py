@@ -12,12 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Floats, Integers
 
 __all__ = ["Cells", "part_of", "value_at"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _EVEN = 6.0  # how evenly rows are taken to lie in a cell: as if so many had shown it
 _SHAPED = 50.0  # the same of rows whose shape is known

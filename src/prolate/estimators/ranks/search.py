@@ -10,14 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.estimators.ranks.cells import Cells, value_at
 
 __all__ = ["Found", "RankSearch"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _SURELY = 3.0  # standard deviations of a rank before it is taken to be elsewhere
 _CLEARLY = 5.0  # standard deviations of noise before rows are taken to share a value
@@ -49,7 +46,7 @@ class Found:
     rank_noise: Floats
     unsure: Floats
     present: Floats
-    alike: NDArray[np.bool_]
+    alike: Bools
 
 
 @dataclass(frozen=True, eq=False)

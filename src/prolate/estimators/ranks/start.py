@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.ranks.cells import Cells
 from prolate.estimators.search.locate import SCALES, Interval, lost_columns
 
 __all__ = ["cells_around", "mostly_lost"]
-
-Floats = NDArray[np.float64]
 
 _AWAY = np.array([0.4, 1.0, 2.0, 5.0, 20.0, 2.0**24])  # edges from the center, in spreads
 _OFF = (-1.25, 0.0, 1.25)  # by which centers may be off, in standard deviations

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.regression.slopes import Slopes
 
 __all__ = ["Lost", "average"]
-
-Floats = NDArray[np.float64]
 
 _MOST_APART = 1e9  # so that numbers stay finite
 

@@ -17,16 +17,14 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.regression.correction import factors
 from prolate.estimators.regression.standard import Middles, Standard
 from prolate.estimators.search.spread import LARGEST, SMALLEST
 
 __all__ = ["around_middles", "clip_doubt"]
-
-Floats = NDArray[np.float64]
 
 _FILLED, _APART = 0.5, 0.5  # of the variance, and mean square from the middle, of values at bounds
 _NOTHING = 2.0**-30  # of half the width: a deviation that flags' zeros have for that of numbers

@@ -13,8 +13,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.lengths.norms import MeasuredNorms
 
 __all__ = [
@@ -26,8 +26,6 @@ __all__ = [
     "possible_radii",
     "weights",
 ]
-
-Floats = NDArray[np.float64]
 
 FAR_CUT = 16.0
 """Deviations at which features are cut where the radius is large."""

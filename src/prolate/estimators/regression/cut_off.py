@@ -15,8 +15,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurement
 from prolate.estimators.regression.line import gram_per_row
 from prolate.estimators.regression.slopes import Slopes
@@ -25,8 +25,6 @@ from prolate.estimators.regression.weighted import Weighted
 from prolate.queries import BeyondCut, ResidualGram
 
 __all__ = ["CutOff"]
-
-Floats = NDArray[np.float64]
 
 _LAYER = 0.75  # its width, over the cut
 _MORE, _WRONG = 1.07, 0.3  # times as far as in the layer, features explain what is beyond; doubt

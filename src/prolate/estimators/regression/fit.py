@@ -33,8 +33,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.estimators.present import whole_rows
 from prolate.estimators.regression.answers import best_answer
@@ -53,8 +53,6 @@ from prolate.estimators.regression.weighted import weighted_share
 from prolate.estimators.search.far import FAR
 
 __all__ = ["regression"]
-
-Floats = NDArray[np.float64]
 
 _AGAIN = 120.0  # rows times mu that pay for a second round of the usual radius
 _SIDES = 600.0  # rows times mu that show the tails of what the slopes leave, ...

@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.estimators.lengths.interval import clipped_to_interval
 from prolate.estimators.lengths.one_column import OneColumn
@@ -26,8 +26,6 @@ from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.tails import Tails, left_by, less_sure
 
 __all__ = ["SKEWED", "with_level"]
-
-Floats = NDArray[np.float64]
 
 SKEWED = (
     "The residuals of the target are skewed. The line goes through the mean of the rows, but its "

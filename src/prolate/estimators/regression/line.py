@@ -17,8 +17,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.search.spread import LARGEST
 from prolate.estimators.shrink import kept_part
 from prolate.queries import Gram
@@ -34,8 +34,6 @@ __all__ = [
     "read_with_constant",
     "spread_of_noise",
 ]
-
-Floats = NDArray[np.float64]
 
 _REST = 0.1  # squared length of what is left of the slopes, over that of all of them
 _FLOOR = 0.5  # least eigenvalue, over c: noise alone makes them smaller, or negative

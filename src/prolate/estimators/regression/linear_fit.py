@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Floats
 
 __all__ = ["ClippedLine", "LinearFit"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,16 +13,14 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.regression.linear_fit import ClippedLine
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.search.spread import LARGEST
 
 __all__ = ["line_from_origin", "through_origin"]
-
-Floats = NDArray[np.float64]
 
 _WRONG = 0.05  # part by which h may be wrong, as rows are not quite normal
 _FARTHEST = 1e100  # of centers, in their scales, so that squares are numbers

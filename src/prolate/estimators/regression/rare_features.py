@@ -18,8 +18,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Searcher
 from prolate.estimators.search.deviations import deviations_together
 from prolate.estimators.search.farthest import octaves_standing_out
@@ -30,9 +30,6 @@ from prolate.estimators.shares import one_row_noise, pooled_share, share_for
 from prolate.queries import FarthestHistogram
 
 __all__ = ["with_rare_values"]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _LOOKS = 3
 _SHARE, _SHARE_AGAIN = (0.0018, 0.02), (0.0018, 0.04)  # wanted noise, and largest share, of a look

@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Curator
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
@@ -29,9 +29,6 @@ from prolate.estimators.shares import one_row_noise, share_for
 from prolate.neighbors import rows_changed
 
 __all__ = ["Found", "search"]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # Shares of the searches: enough for counts as fine as the first number (a fraction of the
 # rows), if that costs no more than the second; else as fine as the third, at most the fourth.

@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.regression.bounded import clip_doubt
 from prolate.estimators.regression.correction import correction, weights
@@ -25,8 +25,6 @@ from prolate.estimators.regression.line import Moments, spread_of_noise
 from prolate.estimators.regression.standard import Middles
 
 __all__ = ["Slopes", "true_slopes", "weighted_slopes"]
-
-Floats = NDArray[np.float64]
 
 _EXPLAINED = 2.0  # of the target's variance, that an axis which noise hides may stand for
 _SMALLER = 0.1  # of what noise hides, that rows vary by along an axis, at least

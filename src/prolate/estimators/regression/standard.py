@@ -6,16 +6,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.estimators.regression.line import Line, Moments
 from prolate.estimators.regression.linear_fit import ClippedLine
 from prolate.estimators.search.spread import LARGEST
 from prolate.queries import Gram, ResidualGram
 
 __all__ = ["WEIGHT", "Middles", "Standard", "longest_square"]
-
-Floats = NDArray[np.float64]
 
 _MARGIN = 1.0 + 1e-3  # for rounding
 _SURELY = 3.0  # standard deviations of a mean square
@@ -33,7 +31,7 @@ class Middles:
         Of all features in standard units, about: 0 and 1 of others.
     """
 
-    which: NDArray[np.bool_]
+    which: Bools
     mean: Floats
     variance: Floats
 
@@ -60,7 +58,7 @@ class Standard:
 
     center: Floats
     scale: Floats
-    seen: NDArray[np.bool_]
+    seen: Bools
     off: float
     fit_intercept: bool
     middles: Middles | None = None
@@ -195,7 +193,7 @@ class Standard:
             weighted=True,
         )
 
-    def unknown(self, moments: Moments) -> NDArray[np.bool_]:
+    def unknown(self, moments: Moments) -> Bools:
         """Return of which features nothing is known: noise hides that they deviate at all.
 
         One that was seen is not so tiny in its scale that it would.

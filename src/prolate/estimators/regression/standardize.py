@@ -19,8 +19,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.moments import SQUARABLE
@@ -39,8 +39,6 @@ from prolate.estimators.search.spread import LARGEST, SMALLEST, half_normal_fit
 from prolate.queries import ClippedSum, Histogram
 
 __all__ = ["standardize"]
-
-Floats = NDArray[np.float64]
 
 _LOCATE = 0.5  # part of the share for step 1, which can do with coarser counts
 _LEVELS = 4  # of its zoom, at most
@@ -63,7 +61,7 @@ _RADIUS = 3.0  # of the squares' norm, over that of normal rows
 
 def standardize(
     view: Searcher, rows: float, *, share: float, target: bool = False
-) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Floats, Bools]:
     """Return the mean and the standard deviation of every column, roughly, and which were seen.
 
     Of the others, only a single value was.
@@ -209,7 +207,7 @@ def _surely(interval: Interval, size: Floats, *, target: bool) -> Floats:
     return np.where(interval.narrow[:, np.newaxis], np.minimum(sure, anywhere), sure)
 
 
-def _first_cells(interval: Interval) -> NDArray[np.int64]:
+def _first_cells(interval: Interval) -> Integers:
     """Return an even first half octave for every column."""
     seen = np.where(interval.farthest > _TINY, interval.farthest, 1.0)
     top = np.where(interval.narrow, seen, interval.half)

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prolate.estimators.lengths.one_column import OneColumn
 from prolate.estimators.lengths.side_tail import SideTail
@@ -16,8 +15,6 @@ from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.rotation import TurnedCurator
 
 __all__ = ["ACROSS", "ALONG", "Tails", "left_by", "less_sure"]
-
-Floats = NDArray[np.float64]
 
 ALONG, ACROSS = 1.5, 0.5
 """Length of what a cut takes from products with features, over what it takes off heavy tails.

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurement
 from prolate.estimators.regression.correction import FAR_CUT, attenuation, possible_radii, weights
 from prolate.estimators.regression.line import read_moments, read_with_constant
@@ -29,8 +29,6 @@ from prolate.neighbors import rows_changed
 from prolate.queries import ResidualGram
 
 __all__ = ["Weighted", "weighted_share"]
-
-Floats = NDArray[np.float64]
 
 _PAYS, _SHARE = 300.0, 0.15  # rows times mu that pay for it, and part of what is left; or, ...
 _SHARE_FILLED = 0.2  # ... where features fill their bounds, whose slopes are told by it above all

@@ -13,14 +13,11 @@ something. Where they differ by decades, hardly any is raised.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.theory import RELATIVE, optimal_scale
 
 __all__ = ["are_alike", "likely_scale", "likely_spread", "raised_spread"]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _UPPER = 0.9  # quantile of the spreads, beside the median, ...
 _DEVIATIONS = 1.28  # ... and how far apart these are, in standard deviations of a normal shape

@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.curator import Searcher, Table
 from prolate.estimators.portion import Portion
 from prolate.estimators.present import present_portion
@@ -31,10 +31,6 @@ __all__ = [
     "ruling_portion",
     "with_shape",
 ]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 _MOST = 3  # columns, or a quarter of all, or one
 _RAISED, _ALIKE = 2.5, 1.6  # times as spread as their bulk; others that are not

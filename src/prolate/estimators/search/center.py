@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer
 from prolate.estimators.lengths.norms import fraction_radius, measure_norms
 from prolate.estimators.shrink import kept_part
 from prolate.queries import ClippedSum
 
 __all__ = ["refine_center", "roughness_of"]
-
-Floats = NDArray[np.float64]
 
 _CUT = 3.5  # spreads at which values are cut for the rough center
 _ROUGH = 0.5  # radius of the rough mean, over the square root of d: normal rows' lengths

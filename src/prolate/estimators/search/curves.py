@@ -13,6 +13,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats
+
 __all__ = [
     "AT",
     "CELLS",
@@ -26,7 +28,6 @@ __all__ = [
     "curves",
 ]
 
-Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 CELLS = 12

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Searcher
 from prolate.estimators.search.locate import Interval
 from prolate.estimators.shares import significance
@@ -29,9 +29,6 @@ __all__ = [
     "deviations_together",
     "standing_out",
 ]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _WITHIN = 4.0  # times the length of intervals' half-widths
 _RUNS = (1, 2, 3, 4, 6)  # octaves that stand out together
@@ -196,7 +193,7 @@ def _lengths(
     return curator.measure(query, share=share, label=label), middles
 
 
-def standing_out(counts: Floats, noise: float) -> NDArray[np.bool_]:
+def standing_out(counts: Floats, noise: float) -> Bools:
     """Return which cells of a histogram stand out of its noise, alone or in a run, or next to one.
 
     Examples

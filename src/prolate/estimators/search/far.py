@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.estimators.search.spread import LARGEST
 
 __all__ = ["FAR", "too_far"]
-
-Floats = NDArray[np.float64]
 
 FAR = (
     "Values beyond about 1e140 are too large here, so nothing is known of their columns: rescale "
@@ -20,7 +18,7 @@ FAR = (
 _NEARLY = 0.1  # of the largest spread
 
 
-def too_far(center: Floats, spread: Floats) -> NDArray[np.bool_]:
+def too_far(center: Floats, spread: Floats) -> Bools:
     """Return which columns have centers, or spreads, about as large as any spread can be.
 
     Examples

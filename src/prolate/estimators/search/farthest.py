@@ -10,8 +10,8 @@ have been hidden by it, so it is looked again.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Searcher
 from prolate.estimators.search.half_octaves import OCTAVE_MIDDLE
 from prolate.estimators.search.locate import WITHIN
@@ -20,9 +20,6 @@ from prolate.estimators.shares import farthest_share, significance
 from prolate.queries import FarthestHistogram
 
 __all__ = ["octaves_standing_out", "own_steps", "with_farthest"]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _OCTAVES, _LEAST_OCTAVES = 40, 12
 _MOST_CELLS = 1 << 24  # of one histogram

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.lengths.clip import clipped_sum
@@ -21,9 +21,6 @@ from prolate.estimators.shares import radius_share
 from prolate.theory import effective_columns
 
 __all__ = ["FirstMean", "are_mostly", "first_mean", "measure_lengths", "view_of"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _FEWEST = 4  # columns of rare values that show what they have in common, ...
 _MANY = 64  # ... and what clipping takes from each so well that it need not be measured
@@ -64,7 +61,7 @@ class FirstMean:
     lost: float
 
     @property
-    def rare(self) -> NDArray[np.bool_]:
+    def rare(self) -> Bools:
         """Which columns are of rare values."""
         return ~np.isnan(self.bulk)
 
@@ -98,7 +95,7 @@ class FirstMean:
         )
 
 
-def are_mostly(rare: NDArray[np.bool_]) -> bool:
+def are_mostly(rare: Bools) -> bool:
     """Return whether more than half of the columns are `rare`, and enough to learn from."""
     return bool(np.mean(rare) > 0.5 and np.count_nonzero(rare) >= _FEWEST)
 

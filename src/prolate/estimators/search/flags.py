@@ -7,8 +7,8 @@ more rows the more columns share a count's noise; a sum within bounds is as nois
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools
 from prolate.curator import Curator, Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.shares import one_row_noise, share_for
@@ -16,8 +16,6 @@ from prolate.neighbors import radii_apart
 from prolate.queries import Histogram, LinearGrid
 
 __all__ = ["are_apart", "part_of_flags", "seen_flags", "too_few_to_search"]
-
-Bools = NDArray[np.bool_]
 
 # Noise of a sum within bounds, over half of their width, from which on no search does better; of
 # flags times the squared number of columns, for each neighbor relation.

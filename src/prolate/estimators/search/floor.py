@@ -19,8 +19,8 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Searcher
 from prolate.estimators.search.apart import heavy_columns
 from prolate.estimators.search.farthest import with_farthest
@@ -29,9 +29,6 @@ from prolate.estimators.shares import length_share, long_share
 from prolate.queries import NormHistogram
 
 __all__ = ["with_common_floor", "with_far_values", "with_floor"]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _FAR = 32.0  # times as long as the spreads say: rows that are far out ...
 _MANY, _SURELY = 0.01, 4.0  # ... are more than this part, by so many standard deviations of a count

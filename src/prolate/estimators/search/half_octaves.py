@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.queries import MagnitudeGrid
 
 __all__ = ["CANDIDATES", "HALF_OCTAVE", "OCTAVE_MIDDLE", "HalfOctaves", "even_half_octave"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 HALF_OCTAVE = 51
 """The bits by which a float's pattern is shifted for the number of its half octave."""

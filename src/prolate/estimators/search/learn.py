@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Searcher, Table
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.present import MISSING, find_present, most_present, present_rows
@@ -25,8 +25,6 @@ from prolate.estimators.search.unknown import search_columns
 from prolate.estimators.shares import Shares, plan_shares, sample_rows
 
 __all__ = ["learn_shape"]
-
-Floats = NDArray[np.float64]
 
 _GIVEN = 0.1  # how rough a center is taken to be that was given
 _AGAIN, _ALMOST = 2, 1.0  # times that scales are looked for again; octaves from the narrowest

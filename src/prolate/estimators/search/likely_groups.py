@@ -10,15 +10,11 @@ And columns of one table are likely alike (`pooling.py`).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.estimators.search.pooling import pooled_posterior
 
 __all__ = ["likely_groups"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _ZEROS, _RARER = (0.0, 0.5, 0.8, 0.95), 2.5  # parts of a column; by its logarithm, each but none
 _MOST_ZEROS = 0.5  # of these, the most beside which later searches find the others

@@ -13,13 +13,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Bools, Floats, Integers
 
 __all__ = ["LikelyRuns", "likely_runs"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _ENOUGH = 2  # cells of a run that is short: what is in which of them does not matter
 _PARTS = np.array([0.98, 0.9, 0.8, 0.7, 0.6, 0.5])  # of the rows that may be in a run

@@ -13,8 +13,8 @@ cells tell whether it holds them.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.search.likely_runs import LikelyRuns, likely_runs
@@ -22,10 +22,6 @@ from prolate.estimators.search.windows import BITS, Start, Windows
 from prolate.queries import Histogram, LinearGrid
 
 __all__ = ["NOISIEST", "NOISY", "LikelyZoom", "zoom_likely"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 NOISY, NOISIEST = 0.07, 0.28
 """Noise of a count, over the rows, from and up to which runs are told by how likely they are."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.curator import Searcher
 from prolate.estimators.present import find_present, present_view
 from prolate.estimators.search.likely_zoom import NOISIEST, NOISY, zoom_likely
@@ -27,10 +27,6 @@ from prolate.estimators.shares import ACCIDENT, present_location
 from prolate.neighbors import rows_changed
 
 __all__ = ["SCALES", "WITHIN", "Interval", "locate", "lost_columns"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 SCALES = 3.1
 """Half the width of an interval, in standard deviations of a normal column."""
@@ -73,7 +69,7 @@ class Interval:
 
     center: Floats
     half: Floats
-    narrow: NDArray[np.bool_]
+    narrow: Bools
     found: bool | Bools
     farthest: Floats
     least_spread: Floats

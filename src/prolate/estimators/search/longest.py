@@ -10,8 +10,8 @@ how far need not be told at the same time. It is told afterwards, by counts in t
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer
 from prolate.estimators.search.half_octaves import OCTAVE_MIDDLE
 from prolate.estimators.search.spread import LARGEST
@@ -19,8 +19,6 @@ from prolate.estimators.shares import farthest_share, long_share, significance
 from prolate.queries import FarthestHistogram, NormHistogram
 
 __all__ = ["ALONE", "longest_columns"]
-
-Floats = NDArray[np.float64]
 
 ALONE = 0.5
 """Part of the norm that rows are beyond: what a column alone makes them long by."""

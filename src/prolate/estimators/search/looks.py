@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.estimators.search.curves import (
     AT,
     CELLS,
@@ -33,7 +34,6 @@ from prolate.queries import LinearGrid
 
 __all__ = ["MISFIT", "Look", "Matched", "match", "narrower", "wider"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 MISFIT = 0.03

@@ -14,8 +14,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.present import PresentView, find_present
@@ -24,9 +24,6 @@ from prolate.estimators.shares import pooled_share, present_location, significan
 from prolate.queries import Histogram, MagnitudeGrid, PooledHistogram
 
 __all__ = ["BULK", "TINY", "Magnitudes", "are_mostly_zero", "find_magnitudes"]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 BULK = 0.7
 """A run of cells is a column's bulk if it holds this part of its rows."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.present import find_present, present_view
@@ -29,8 +30,6 @@ from prolate.neighbors import rows_changed
 from prolate.queries import Histogram, MagnitudeGrid
 
 __all__ = ["Place", "locate_coarsely", "place"]
-
-Floats = NDArray[np.float64]
 
 _GROUPS = 54  # a magnitude's bit pattern >> 54 is its group of four octaves
 _USUAL = 4.0  # octaves from one at which a magnitude is e times less likely
@@ -73,7 +72,7 @@ class Place:
     center: Floats
     spread: Floats
     doubt: Floats
-    narrow: NDArray[np.bool_]
+    narrow: Bools
     skewed: Floats
     tail: Floats
 

@@ -16,12 +16,10 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Floats, Integers
 
 __all__ = ["pooled_pieces", "pooled_posterior"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _ROUNDS = 20
 _SETTLED = 1e-3  # columns: where no candidate's number changes by more, the rounds end

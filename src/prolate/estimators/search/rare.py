@@ -18,8 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats
 from prolate.curator import Searcher
 from prolate.estimators.search.deviations import coarse_deviations, deviations
 from prolate.estimators.search.farthest import own_steps
@@ -38,9 +38,6 @@ __all__ = [
     "rare_values",
     "with_usual_steps",
 ]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _SURELY = 3.0  # times as many as stand out: fewer may hide others
 _SIDE = 0.01  # part of the budget that is left, for each of at most two counts

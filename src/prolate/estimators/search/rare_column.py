@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.interval import (
@@ -43,8 +43,6 @@ __all__ = [
     "rare_column_mean",
     "rare_column_variance",
 ]
-
-Floats = NDArray[np.float64]
 
 _BELOW, _ABOVE, _MOST = 1, 2, 24  # octaves around those where values are seen; of these
 _FEW = 100.0  # times the noise of a count

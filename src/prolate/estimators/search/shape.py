@@ -6,18 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.curator import Searcher
 from prolate.errors import listed
 from prolate.estimators.search.first_mean import FirstMean
 from prolate.estimators.search.rare_column import RareColumn
 
 __all__ = ["Shape"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _SINGLE = (
     "Nothing but a single value was seen of {}. Noise would hide other values of a few rows, and "

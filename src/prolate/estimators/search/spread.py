@@ -11,8 +11,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.curator import Searcher
 from prolate.estimators.search.half_octaves import CANDIDATES, HalfOctaves, even_half_octave
 from prolate.estimators.search.locate import SCALES, WITHIN, Interval
@@ -25,8 +25,6 @@ __all__ = ["LARGEST", "NARROWEST", "SMALLEST", "half_normal_fit", "measure_scale
 SMALLEST, LARGEST = 1e-140, 1e140
 """Scales are kept within these, so that their squares are floats."""
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _BELOW, _CELLS = 24, 64  # half octaves below an interval's half-width, and in all
 _RARE_BELOW, _RARE_CELLS = 152, 160  # the same where columns are narrow, below `reach`
@@ -126,7 +124,7 @@ def _with_tail(
     edges: Floats,
     bulk: Floats,
     within: Floats,
-    wide: NDArray[np.bool_],
+    wide: Bools,
 ) -> Floats:
     """Return scales from the bulks' scales, all in the unit of the edges."""
     middle = np.sqrt(edges[:-1] * edges[1:])

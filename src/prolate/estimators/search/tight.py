@@ -11,16 +11,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Integers
 from prolate.curator import Searcher
 from prolate.estimators.search.windows import Windows
 from prolate.queries import Histogram
 
 __all__ = ["DEEPEST", "find_tight", "maybe_tight"]
-
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 DEEPEST = 44
 """Of zoom, in bits: for spreads down to a few hundred steps from one float to the next."""

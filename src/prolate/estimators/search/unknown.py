@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.search.center import refine_center, roughness_of
@@ -36,8 +36,6 @@ from prolate.estimators.shares import Shares
 from prolate.estimators.shrink import shrink
 
 __all__ = ["search_columns"]
-
-Floats = NDArray[np.float64]
 
 _ROUNDS = 3  # of center and spread, where the first is too rough
 _ROUGHNESS = 0.35  # noise of a center, in spreads, that is good enough

@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.estimators.search.magnitudes import TINY
 from prolate.queries import LinearGrid
 
 __all__ = ["AT_BOUND", "BITS", "Start", "Windows"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 AT_BOUND = 2.0**-40
 """Part of a first window's half that is left to values at a bound."""

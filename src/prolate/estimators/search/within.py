@@ -6,8 +6,8 @@ If they do, a sum within the bounds is best (`within_bounds.py`).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Searcher
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import one_row_noise, share_for
@@ -20,7 +20,6 @@ __all__ = [
     "window_within",
 ]
 
-Floats = NDArray[np.float64]
 Window = tuple[Floats, Floats]
 
 _SHARE = 0.09, 0.1  # wanted noise of each look, and its largest share

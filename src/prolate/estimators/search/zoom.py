@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.search.magnitudes import BULK
@@ -27,10 +27,6 @@ from prolate.estimators.shares import significance
 from prolate.queries import Histogram, LinearGrid
 
 __all__ = ["ENOUGH", "Zoom", "zoom_clearly"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 ENOUGH = 6
 """Cells in a run that is resolved."""
