@@ -196,25 +196,28 @@ def find_magnitudes(
     largest, farthest = _reach(seen, grid)
     farthest[zero & ~seen[:, 1:].any(axis=1)] = TINY  # zeros are nowhere
     if beyond.size and common.high + 1 < _GROUPS:
-        first = np.full(beyond.size, common.high + 1)
-        rest = MagnitudeGrid(origin[beyond], first, _GROUPS - common.high - 1, _SHIFT)
-        far = SomeColumns(curator, beyond)
-        further = far.measure(
-            Histogram(rest), share=share * beyond.size / d, label="larger magnitudes"
-        )
-        those = further.values.reshape(beyond.size, rest.cells)
-        # The next magnitudes are likelier than those far out.
-        tests = beyond.size * 2.0 ** np.minimum(np.arange(1, rest.cells + 1), 20)
-        accident = np.sqrt(2.0 * np.log(tests / _RARELY)) * further.std
-        more = np.where(those > accident, those, 0.0)
-        more = np.concatenate([seen[beyond, :-1], more], axis=1)
-        first = np.full(beyond.size, common.low)
-        whole = MagnitudeGrid(origin[beyond], first, more.shape[1], _SHIFT)
-        largest[beyond], farthest[beyond] = _reach(more, whole)
+        view, before = SomeColumns(curator, beyond), seen[beyond, :-1]
+        reach = _with_larger(view, origin[beyond], before, common, share=share * beyond.size / d)
+        largest[beyond], farthest[beyond] = reach
     widest = max(float(largest.max()), 2.0 * float(grid.edges(0)[common.high + 1 - common.low]))
     widest = min(widest, 1.0 / TINY)
     found = np.full(d, common.found)
     return Magnitudes(largest, farthest, near, zero, found, widest, part, absent)
+
+
+def _with_larger(
+    view: SomeColumns, origin: Floats, seen: Floats, common: _Common, *, share: float
+) -> tuple[Floats, Floats]:
+    """Return `_reach` of columns with values in larger groups than all columns show."""
+    d, groups = view.dimension, _GROUPS - common.high - 1
+    rest = MagnitudeGrid(origin, np.full(d, common.high + 1), groups, _SHIFT)
+    further = view.measure(Histogram(rest), share=share, label="larger magnitudes")
+    counts = further.values.reshape(d, groups)
+    # The next magnitudes are likelier than those far out.
+    tests = d * 2.0 ** np.minimum(np.arange(1, groups + 1), 20)
+    accident = np.sqrt(2.0 * np.log(tests / _RARELY)) * further.std
+    every = np.concatenate([seen, np.where(counts > accident, counts, 0.0)], axis=1)
+    return _reach(every, MagnitudeGrid(origin, np.full(d, common.low), every.shape[1], _SHIFT))
 
 
 def _surely_near(seen: Floats, grid: MagnitudeGrid, rows: float) -> Floats:
