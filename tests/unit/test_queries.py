@@ -58,6 +58,15 @@ def test_count_below() -> None:
     rows = np.array([[1.0, -3.0], [2.0, NAN], [NAN, 3.0], [-INF, INF], [-9.0, 2.5]])
     assert CountBelow(np.array([1.0, 2.5]))(rows).tolist() == [2, 2]
     assert CountBelow(np.array([INF, -INF]))(rows).tolist() == [3, 0]
+    assert CountBelow(np.array([INF, INF]))(rows).tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("missing", [NAN, INF, -INF])
+def test_values_that_are_there_are_counted_where_their_sum_is_no_number(missing: float) -> None:
+    present = CountBelow(np.array([INF, INF]))
+    assert present(np.array([[BIG, 1.0], [BIG, -BIG], [BIG, 0.0]])).tolist() == [3, 3]
+    rows = np.array([[BIG, 1.0], [missing, -missing], [-BIG, missing], [2.0, BIG]])
+    assert present(rows).tolist() == [3, 2]
 
 
 def test_linear_histogram() -> None:

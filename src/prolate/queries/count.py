@@ -84,7 +84,10 @@ class CountBelow(Query):
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Add the counts."""
-        total += np.count_nonzero((rows <= self.points) & np.isfinite(rows), axis=0)
+        if np.all(self.points == np.inf) and _are_finite(rows):
+            total += rows.shape[0]
+        else:
+            total += np.count_nonzero((rows <= self.points) & np.isfinite(rows), axis=0)
 
     def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
         """Add the counts."""
@@ -100,3 +103,9 @@ class CountBelow(Query):
     def describe(self) -> str:
         """Return one line for the receipt."""
         return "rows at or below a point, per column"
+
+
+def _are_finite(rows: NDArray[np.float64]) -> bool:
+    """Return whether all values surely are finite: their sum tells it in a tenth of the time."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(rows.sum()))
