@@ -4,9 +4,12 @@
 1.5 may be two of them. A person who were two would be protected half as well, so labels of
 persons are one wherever they can be the same value, of whatever type and whoever wrote it:
 
-- numbers that are equal: 1.5, 1.50 and +1.5e0; 007 and 7; 1e-7 and 0.0000001. Where some file of
-  the data set has doubles, and another one none, numbers are what doubles make of them;
-- moments that are the same, whatever their time zones are; and times of a day.
+- numbers that are equal: 1.5, 1.50 and +1.5e0; 007 and 7; 1e-7 and 0.0000001; 1234, 1,234 and
+  1 234. Where some file of the data set has doubles, and another one none, numbers are what doubles
+  make of them;
+- moments that are the same, whatever their time zones are; and times of a day;
+- UUIDs, with capitals, braces and dashes or without;
+- text of the same letters, whatever bytes make them up, and whatever spaces are around it.
 
 Two people whose labels are one count as one, which takes from what is measured and not from
 privacy. What a label is here depends on nothing but itself and the types of the columns.
@@ -19,6 +22,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -38,10 +42,14 @@ __all__ = ["Persons", "are_rounded", "clash", "kinds_of", "person_text"]
 _BEGINS = frozenset(b"%c" % byte for byte in b".+-0123456789")
 _POWER = re.compile(rb"\d+[eE]\d+")
 _PLAIN = re.compile(rb"(?!-0$)-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?")
-_NUMBER = re.compile(rb"([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?)0*(\d{1,4}))?")
+_NUMBER = re.compile(rb"([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?)0*(\d{1,9}))?")
+_GROUPED = re.compile(rb"[+-]?[1-9]\d{0,2}(?:([ ',.])\d{3})(?:\1\d{3})*((?!\1)[.,]\d*)?")  # 1,234.5
 _MOMENT = re.compile(  # 2020-03-01 01:30:00.000+01:00
-    rb"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.(\d*))? ?([+-])(\d\d)(?::?(\d\d))?"
+    rb"(\d{4}-\d\d-\d\d)[ Tt](\d\d:\d\d(?::\d\d)?)(?:\.(\d*))?"
+    rb" ?(?:([+-])(\d\d)(?::?(\d\d))?|[Zz]|UTC|GMT)?"
 )
+_UUID = re.compile(rb"(?:urn:uuid:)?\{?(\w{8})-?(\w{4})-?(\w{4})-?(\w{4})-?(\w{12})\}?")
+_HEXADECIMAL = re.compile(rb"[0-9a-fA-F]{32}")
 _CLOCK = re.compile(rb"(\d\d:\d\d)(:\d\d)?(?:\.(\d*?)0*)?")
 _SMALLEST = 400  # digits behind the point; no double has more in front of its own
 
@@ -140,22 +148,56 @@ def person_text(text: bytes, *, rounded: bool = False, commas: bool = False) -> 
     >>> person_text(b"+1.50"), person_text(b"1e-07"), person_text(b"2020-03-01T00:30+0100")
     (b'1.5', b'0.0000001', b'2020-02-29 23:30:00')
     """
+    if not text.isascii():
+        text = _composed(text)
+    if len(text) >= 32 and (found := _UUID.fullmatch(text)):
+        text = _uuid(found) or text
     if text[:1] not in _BEGINS:
         return text
     if text[2:3] == b":":
         found = _CLOCK.fullmatch(text)
         return _clock(found) if found else text
-    if text[4:5] == b"-" and text[7:8] == b"-":  # a day; without a time zone, it stays as it is
-        away = b"+" in text or b"-" in text[8:]
-        found = _MOMENT.fullmatch(text) if away else None
+    if text[4:5] == b"-" and text[7:8] == b"-":  # a day; one that is written as usual stays so
+        odd = b"+" in text or b"-" in text[8:] or text[10:11] == b"t" or text[-1:].isalpha()
+        found = _MOMENT.fullmatch(text) if odd else None
         return _moment(found) or text if found else text
     if text.isalnum() and not (text.isdigit() or _POWER.fullmatch(text)):
         return text  # quicker for numbers in hexadecimal
     if not rounded and _PLAIN.fullmatch(text):
         return text
-    number = text.replace(b",", b".") if commas else text
+    number = _ungrouped(text, commas)
     found = _NUMBER.fullmatch(number)
     return _number(number, found, rounded) if found else text
+
+
+def _composed(text: bytes) -> bytes:
+    """Return text whose letters are the same if they look so, and without any spaces around it."""
+    letters = text.decode("utf-8", "surrogateescape")
+    letters = unicodedata.normalize("NFKC", letters.replace("\u2019", "'")).strip()
+    return letters.encode("utf-8", "surrogateescape")
+
+
+def _uuid(found: re.Match[bytes]) -> bytes | None:
+    """Return a UUID as it is usually written, or None if it is none, or may be a number."""
+    digits = b"".join(found.groups())
+    plain = digits == found[0] and (digits.isdigit() or _POWER.fullmatch(digits))
+    return (
+        None if plain or not _HEXADECIMAL.fullmatch(digits) else b"-".join(found.groups()).lower()
+    )
+
+
+def _ungrouped(text: bytes, commas: bool) -> bytes:
+    """Return a number with a decimal point, and nothing between its thousands.
+
+    Where there are decimal commas, 1.234 may yet be a number of a file without them.
+    """
+    found = _GROUPED.fullmatch(text)
+    if found:
+        between, point = found[1], b"," if commas else b"."
+        surely = between != b"." or text.count(b".") > 1 or found[2]
+        if between != point and surely:
+            text = text.replace(between, b"")
+    return text.replace(b",", b".") if commas else text
 
 
 def _number(text: bytes, found: re.Match[bytes], rounded: bool) -> bytes:
@@ -194,7 +236,7 @@ def _clock(found: re.Match[bytes]) -> bytes:
 def _moment(found: re.Match[bytes]) -> bytes | None:
     """Return a moment with its distance from UTC as that of UTC, or None if there is no such."""
     day, clock, behind, sign, hours, minutes = (part and part.decode() for part in found.groups())
-    ahead = timedelta(hours=int(hours), minutes=int(minutes or 0))
+    ahead = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
     try:
         local = datetime.fromisoformat(f"{day} {clock}")
         moment = local + ahead if sign == "-" else local - ahead
