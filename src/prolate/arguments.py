@@ -40,13 +40,13 @@ _MOST = 1e140  # so that squares, and sums of them, are floats
 
 
 def check_budget(budget: object) -> Budget:
-    """Return `budget`, or raise `BudgetError` if it is not a `Budget`."""
+    """Return `budget` as it is stated, or raise `BudgetError` if it is not a `Budget`."""
     if not isinstance(budget, Budget):
         raise BudgetError(
             f"budget must be a prolate.Budget, such as Budget(epsilon=1, delta=1e-6); "
             f"got {type(budget).__name__}."
         )
-    return budget
+    return budget.without_keys()  # that of a release may have some
 
 
 def check_method(method: object, allowed: Sequence[str]) -> str:

@@ -259,6 +259,20 @@ class Budget:
             )
         return _restore(self.mu, self.composition, self.stated, value)
 
+    def without_keys(self) -> Budget:
+        """Return what is stated, for another release: none of it goes into showing groups yet.
+
+        Examples
+        --------
+        >>> budget = Budget(epsilon=1, delta=1e-6)
+        >>> budget.with_delta(5e-7).with_keys(5e-7).without_keys() == budget
+        True
+        """
+        if not self.keys_delta:
+            return self
+        again = Budget(**self.stated)
+        return again.for_zcdp() if self.composition == "zcdp" else again
+
     def delta_at(self, epsilon: float) -> float:
         """Return the smallest delta at which this budget is (`epsilon`, delta)-private.
 

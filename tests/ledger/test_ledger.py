@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import prolate
@@ -364,6 +365,21 @@ def test_deltas_are_kept_and_refused(place: str) -> None:
         with pytest.raises(BudgetError, match="delta must be"):
             ledger.charge(Budget(mu=0.01), delta=wrong)  # type: ignore[arg-type]
     assert len(ledger.entries()) == 3
+
+
+def test_the_budget_of_groups_that_were_found_is_charged_with_its_delta(tmp_path: Path) -> None:
+    rows = pa.table({"g": ["a"] * 3000 + ["b"] * 3000, "v": np.arange(6000.0)})
+    made = prolate.mean(rows, by="g", budget=Budget(epsilon=1, delta=1e-6))
+    ledger = Ledger.create(
+        tmp_path / "a.ledger", limit=Budget(epsilon=2, delta=1e-5), keys_delta=1e-6
+    )
+    for delta in (0.0, 0.5e-6):
+        with pytest.raises(BudgetError, match="delta=1e-06"):
+            ledger.charge(made.budget, delta=delta)
+    assert ledger.spent is None
+    assert ledger.charge(made.budget, delta=1e-6) == 1
+    assert prolate.mean(rows, columns=["v"], budget=made.budget, ledger=ledger).n == 6000
+    assert [entry.delta for entry in ledger.entries()] == [1e-6, 0.0]
 
 
 def test_a_ledger_that_sets_nothing_aside_says_what_to_do(place: str) -> None:

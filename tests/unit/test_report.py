@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import math
 import shlex
 from html.parser import HTMLParser
@@ -610,7 +611,15 @@ def again(made: Release, folder: Any, main: Any, *, shell: bool = True) -> None:
 def test_the_command_shows_what_cannot_be_printed_as_escapes() -> None:
     command = repeat.as_command(RELEASES["odd names"])
     assert command.replace("\n", "").isprintable()
-    assert "$'" in command
+    assert "$(printf" in command
+
+
+@pytest.mark.parametrize("name", ["a\x01'; echo lost; #", "\x1b[2J$(ls)`ls`", "100 %\t\\n\u202e'é"])
+def test_a_shell_reads_a_word_as_the_name_that_it_is(name: str) -> None:
+    said = subprocess.run(
+        ["sh", "-c", f"printf %s {repeat.shell(name)}"], capture_output=True, check=True
+    )
+    assert said.stdout.decode() == name
 
 
 def test_the_file_is_whole_or_not_there(tmp_path: Any) -> None:

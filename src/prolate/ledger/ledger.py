@@ -233,7 +233,7 @@ class Ledger:
             What is released.
         delta : float
             What finding out which groups there are costs in addition to `budget`, at least 0
-            and below 1.
+            and below 1; of the budget of such a release, twice its `keys_delta`.
         neighbors : {"replace", "add-remove"}
             What the release hides, as for `prolate.mean`.
         unit : str, optional
@@ -256,6 +256,7 @@ class Ledger:
             _check_budget("budget", budget)
         _check_text("label", label)
         _check_delta(delta)
+        _check_keys(budget, delta)
         charge = Charge(budget, _promise(neighbors, unit), delta)
         with self._store.transaction(write=True) as books:
             account = self._account(books)
@@ -351,6 +352,15 @@ def _promise(neighbors: object, unit: str | None) -> Promise:
 def _check_delta(value: object) -> None:
     if not (isinstance(value, float | int) and 0.0 <= value < 1.0) or isinstance(value, bool):
         raise BudgetError(f"delta must be a number from 0 to below 1; got {shown(value)}.")
+
+
+def _check_keys(budget: Budget | None, delta: float) -> None:
+    least = 0.0 if budget is None else 2.0 * budget.keys_delta
+    if delta < least:
+        raise BudgetError(
+            "This is the budget of a release that found out which groups there are, which took "
+            f"up to {least:g} of delta: charge that, too, with delta={least:g}."
+        )
 
 
 def _check_text(name: str, value: object) -> None:

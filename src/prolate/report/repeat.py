@@ -182,15 +182,16 @@ def field_of(name: str) -> str:
 
 
 def shell(text: str) -> str:
-    """Return a word for the shell; what cannot be printed is written as an escape."""
+    """Return a word for any POSIX shell; what cannot be printed is written as octal numbers."""
     if text.isprintable():
         return shlex.quote(text)
-    escaped = "".join(
-        c if c.isprintable() and c not in "'\\" else f"\\{c}" if c in "'\\"
-        else c.encode("unicode_escape").decode()
+    octal = "".join(
+        "%%" if c == "%"
+        else c if c.isprintable() and c not in "'\\"
+        else "".join(f"\\{byte:03o}" for byte in c.encode("utf-8", "surrogateescape"))
         for c in text
     )  # fmt: skip
-    return f"$'{escaped}'"
+    return f"\"$(printf '{octal}')\""
 
 
 def folded(words: list[str]) -> str:
