@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 import math
 import shlex
+import subprocess
 from html.parser import HTMLParser
 from typing import Any
 
