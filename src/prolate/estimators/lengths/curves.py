@@ -37,6 +37,8 @@ REACH = np.geomspace(1.0, 1000.0, 160)
 
 _BENDS = np.array([0.05, 0.15, 0.3, 0.5, 0.75, 1.0, 1.4, 2.0, 3.0, 5.0, 9.0])
 _BEND_ODDS = np.array([0.002, 0.004, 0.01, 0.06, 0.3, 0.6, 0.4, 0.2, 0.1, 0.06, 0.06])
+# Amounts that most rows do not have, such as costs, are more often heavy.
+_RARE_ODDS = np.array([0.02, 0.05, 0.12, 0.4, 0.6, 0.6, 0.4, 0.2, 0.1, 0.06, 0.06])
 _SLOPES = np.append(np.geomspace(0.2, 60.0, 28), np.geomspace(90.0, 1500.0, 7))  # ends, nearly
 _USUAL, _RANGE, _ODD = 1.3, 0.6, 0.02  # slopes are log-normal around this, or any
 _PART = 0.1  # of the rows, beyond the start; or fewer, ...
@@ -49,6 +51,7 @@ _NEAR, _MISFIT_NEAR = 8, 3.0  # ... and in the first cells, where rows gather at
 _MAYBE, _SURELY = 3.5, 6.0  # of them: as noise alone has now and then, and never has
 _AGAIN = 4.5  # of them, if counts that may be noise were counted again
 _CELLS = 3  # next to each other, at most, that hold rows which are together far out
+_TOGETHER = 2, 4  # cells of a size where values of rare rows gather
 _NEXT = 1  # cells by which a later start tells about the same
 
 
@@ -58,12 +61,14 @@ class Curves:
 
     Attributes
     ----------
-    odds : float64 array of shape (k,)
+    odds, rare_odds : float64 arrays of shape (k,)
+        Of the tail of a column, and of one of rare values.
     lost, square : float64 arrays of shape (k, m)
         E (r - b)_+ and E (r - b)_+**2 for each b of `REACH`.
     """
 
     odds: Floats
+    rare_odds: Floats
     lost: Floats
     square: Floats
 
@@ -111,9 +116,9 @@ def curves() -> Curves:
 def curves_without(farthest: float) -> Curves:
     """Return the curves without so small a part of their values, the farthest."""
     slopes = np.exp(-0.5 * (np.log(_SLOPES / _USUAL) / _RANGE) ** 2) + _ODD
-    odds = np.outer(slopes, _BEND_ODDS).ravel()
+    odds, rare = (np.outer(slopes, each).ravel() for each in (_BEND_ODDS, _RARE_ODDS))
     lost = integrals(np.maximum(survival(REACH) - farthest, 0.0), REACH)
-    return Curves(odds / odds.sum(), lost, 2.0 * integrals(lost, REACH))
+    return Curves(odds / odds.sum(), rare / rare.sum(), lost, 2.0 * integrals(lost, REACH))
 
 
 def survival(reach: Floats) -> Floats:
@@ -130,7 +135,7 @@ def likely_curves(
     rows: float,
     *,
     apart: float = np.inf,
-    together: tuple[int, ...] = (),
+    rare: bool = False,
     again: bool = False,
 ) -> LikelyCurves:
     """Return which curves a tail follows, by noisy counts between edges and beyond them.
@@ -153,7 +158,7 @@ def likely_curves(
     last = max(int(np.count_nonzero(falling > _SURE * noise)) - 1, first)
     gather = bool(counts[first - 1] < _GAP * above[first])
     tries = [(start, 1) for start in range(first, last + 1)]
-    tries += [(last, size) for size in together]
+    tries += [(last, size) for size in _TOGETHER if rare]
     tries += [(start, 1) for start in range(last + 1, edges.size)]
     early = edges.size
     for start, size in tries:
@@ -167,7 +172,7 @@ def likely_curves(
         square = np.sum((seen - likely) ** 2 / variance, axis=1)
         nearest = np.repeat(likely[np.argmin(square)], size)[: edges.size - start]
         off = (counts[start:] - nearest) / np.sqrt(noise**2 + nearest)
-        gathers = counts[start - 1] < _GAP * above[start] and (start == first or together)
+        gathers = counts[start - 1] < _GAP * above[start] and (start == first or rare)
         near = off[1:_NEAR].max(initial=0.0) if gathers else 0.0
         together_off = _most_above(counts[start:], nearest, noise)
         if off.max() < _SURELY and near < _MISFIT_NEAR:
@@ -177,7 +182,8 @@ def likely_curves(
             break
     lumpy = start > first or size > 1 or gather
     unlikely = square + np.sum(np.log(variance), axis=1)
-    weight = curves().odds * np.exp(-0.5 * (unlikely - unlikely.min()))
+    odds = curves().rare_odds if rare else curves().odds
+    weight = odds * np.exp(-0.5 * (unlikely - unlikely.min()))
     none = np.sum(seen**2) / (size * noise**2) + seen.size * math.log(size * noise**2)
     likelier = 0.5 * (none - unlikely) + any_rows(many, unsure, rows)
     some = 1.0 / (1.0 + np.exp(-np.clip(likelier, -500.0, 500.0)))

@@ -43,6 +43,7 @@ CHEAP = 0.04
 
 _TOO_SMALL = 100.0  # scales, where most rows are there
 _CLEARLY = 6.0  # standard deviations
+_SURELY_BEYOND, _MAYBE_BEYOND = 4.5, 2.5  # of a count of rows beyond the last edge
 _GAPS = ((4.4, 11.0), (11.0, 39.0))  # typical norms between which hardly any rows are
 _LONGER = 2.0  # mean squares
 _FAR_OUT, _SURELY = 2.0, 3.0  # typical norms; standard deviations of a count
@@ -103,7 +104,12 @@ class MeasuredNorms:
     @property
     def hidden(self) -> bool:
         """Whether rows are clearly beyond the last edge: the scales are of no use."""
-        return bool(self.above[-1] > _CLEARLY * self.noise)
+        return bool(self.above[-1] > _SURELY_BEYOND * self.noise)
+
+    @property
+    def maybe_hidden(self) -> bool:
+        """Whether rows may be beyond the last edge, and noise hides them."""
+        return bool(self.above[-1] > _MAYBE_BEYOND * self.noise)
 
     @property
     def farthest(self) -> float:
@@ -226,10 +232,13 @@ def measure_norms(
     usual = float(np.sqrt(np.sum((spread / scale) ** 2)))
     first = usual * _RATIOS if edges is None else edges
     norms = look(first, usual) if known is None else known
+    again = False
     for _ in range(more):
         if not norms.hidden:
-            break
-        if norms.above[-1] > 0.5 * np.sum(norms.counts):
+            if again or not norms.maybe_hidden:
+                break
+            norms, again = norms.averaged(look(norms.edges, usual)), True
+        elif norms.above[-1] > 0.5 * np.sum(norms.counts):
             usual *= _TOO_SMALL
             norms = look(usual * _RATIOS, usual)
         else:

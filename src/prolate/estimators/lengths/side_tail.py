@@ -31,7 +31,6 @@ USUAL = 1.25
 _WRONG = 0.5  # of what is lost: no tail is quite such a curve, ...
 _STEPS, _UNEVEN = 0.8, 0.5  # ... and one of values with gaps less; of what a gap adds to that
 _GATHERED = 2.0  # ... and where in a cell values gather is unknown
-_CELLS = 2, 4  # that are taken together where values of rare rows gather
 _NOT_GIVEN = 2.0  # of what is not given back: it is on one side
 _HIDDEN = 0.3  # times the noise of a count: rows that are hidden by it, ...
 _SIZES, _ONE_SIZE = 0.7, 0.9  # ... where some gather closer by; part of them that are no such
@@ -158,8 +157,7 @@ def _fit_tail(
     gaps: bool = False,
 ) -> SideTail:
     """Return one side's tail, whether or not values have `gaps` and their cells were joined."""
-    cells = _CELLS if rare else ()
-    found = likely_curves(edges, counts, noise, rows, apart=apart, together=cells, again=again)
+    found = likely_curves(edges, counts, noise, rows, apart=apart, rare=rare, again=again)
     start, reach, part = found.start, found.reach, found.part
     some = found.some if rare else np.ones_like(part)
     weight = found.weight * some
