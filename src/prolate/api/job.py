@@ -83,8 +83,8 @@ class Job:
         More arguments that the release states, to be made again; those that are None are not.
     left_out : tuple of str
         Columns that nobody named, taken for an index of the rows.
-    of_text : bool
-        Whether some rows are text, of which a cell that is no number is missing.
+    cells : str
+        As a source has it.
     """
 
     statistic: str
@@ -100,7 +100,7 @@ class Job:
     check: Callable[[Sequence[str]], object] | None = None
     asked: Mapping[str, str | float | None] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
-    of_text: bool = False
+    cells: str = ""
 
     # Noise, and what is made of it, may be too large for a float: `_finite` is for that.
     @ignoring("all")
@@ -148,7 +148,7 @@ class Job:
         source = open_source(data, columns, engine=engine, labels=labels)
         job = self
         if not self.only_counts:
-            job = replace(self, left_out=source.left_out, of_text=source.of_text)
+            job = replace(self, left_out=source.left_out, cells=source.cells)
         of_groups = source.labels[len(source.labels) - len(groups) :]
         if groups:
             public = public or keys_of_types(of_groups, price)

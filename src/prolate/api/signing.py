@@ -27,7 +27,8 @@ __all__ = ["sign"]
 Bounds = tuple[Floats, Floats]
 
 _LARGEST = float(np.finfo(np.float64).max)
-_MUCH = 3.0  # noise over sampling error that hides a mean
+_BESIDE = 1.5  # noise and clipping over sampling error, of a mean that could have less
+_MUCH = 3.0  # noise over what it may hide, and over that of others
 _APART = 25.0  # times more spread is a column that rules; few rows let some look ten times so
 _HIDDEN = 0.5  # noise over a variance, or a sum, that may as well be none
 _LEFT_OUT = (
@@ -108,7 +109,7 @@ def sign(
             **asked,
             **found.details,
             **counted_values(curator.receipt, curator.columns, found.rows, warnings),
-            **({"cells": "text"} if job.of_text else {}),
+            **({"cells": job.cells} if job.cells else {}),
             **(details or {}),
         },
         unit=terms.unit,
@@ -126,7 +127,7 @@ def _drowned(
     if found.noise_std is None or len(names) == 1:
         return ()
     if statistic == "mean":
-        hidden = _hidden_mean(found.noise_std, found.sampling_std)
+        hidden = _noisy_mean(found.noise_std, found.clipping_std, found.sampling_std)
     elif statistic == "variance":
         hidden = _hidden_variance(found.noise_std, np.abs(found.value))
     elif statistic == "sum" and bounds is not None:
@@ -138,21 +139,27 @@ def _drowned(
     drowned = [names[i] for i in np.flatnonzero(hidden).tolist()]
     if not drowned:
         return ()
+    of = f"the {statistic} of {listed(drowned, 3)}"
+    what = (
+        f"it makes {of} much less certain than sampling"
+        if statistic == "mean"
+        else f"it hides {of}"
+    )
     own = "range" if statistic == "sum" else "spread"
     said = (
-        "Noise is shaped for the error of all columns together, which others rule: it hides the "
-        f"{statistic} of {listed(drowned, 3)}. The error norm 'relative' gives each column noise "
-        f"in proportion to its own {own}."
+        f"Noise is shaped for the error of all columns together, which others rule: {what}. The "
+        f"error norm 'relative' gives each column noise in proportion to its own {own}."
     )
     return (said,)
 
 
-def _hidden_mean(noise_std: Floats, size: Floats | None) -> Bools:
+def _noisy_mean(noise_std: Floats, clipping_std: Floats | None, size: Floats | None) -> Bools:
     if size is None:
         return np.zeros(noise_std.size, dtype=np.bool_)
-    noise = noise_std / np.maximum(size, 1e-300)
+    total = noise_std if clipping_std is None else np.hypot(noise_std, clipping_std)
+    noise = total / np.maximum(size, 1e-300)
     most = np.max(size[np.isfinite(noise)], initial=0.0)
-    return np.asarray((noise > _MUCH) & (size < most / _APART))
+    return np.asarray((noise > _BESIDE) & (size < most / _APART))
 
 
 def _hidden_variance(noise_std: Floats, size: Floats) -> Bools:

@@ -18,6 +18,11 @@ _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*$"  # 0.123 has no thousan
 _COMMAS_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*$"
 _SURELY_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2},\d{3}(\.\d*|(,\d{3})+(\.\d*)?)\s*$"
 _COMMAS = r"^\s*[+-]?\d*,[\d,]*(\.\d*)?\s*$"
+# Negative amounts as accounts and SAP write them, and signs apart from their number.
+_MINUS = "[\u2212-]"
+_ODD_SIGN = r"^\s*[(" + "\u2212" + r"]|-\s*$|^\s*[+-]\s"
+_NEGATIVE = rf"^\s*(?:\(\s*([\d.,][^()]*?)\s*\)|([\d.,][^()]*?)\s*-|{_MINUS}\s*([\d.,].*?))\s*$"
+_POSITIVE = r"^\s*\+\s+"
 _TELL = 100  # cells that tell of thousands, over those that tell of decimals
 # Spaces, of which some do not break lines, and apostrophes: they can mean nothing else.
 _BETWEEN = "[ \u00a0\u2009\u202f'\u2019]"
@@ -57,6 +62,8 @@ def numbers(cells: pa.Array) -> pa.Array:
     >>> import pyarrow as pa
     >>> numbers(pa.array([" 1.5", "2e3", "true", "12 km", "1 234.5", None])).to_pylist()
     [1.5, 2000.0, 1.0, None, 1234.5, None]
+    >>> numbers(pa.array(["(1.5)", "1.5-", "\u22121.5", "- 1.5"])).to_pylist()
+    [-1.5, -1.5, -1.5, -1.5]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -66,7 +73,7 @@ def numbers(cells: pa.Array) -> pa.Array:
             return cells.cast(kind).cast(pa.float64())  # quick, and all or nothing
         except pa.ArrowInvalid:
             continue
-    cells = pc.ascii_trim_whitespace(cells)
+    cells = pc.ascii_trim_whitespace(_signed(cells))
     spaced = pc.match_substring_regex(cells, _SPACED)
     if pc.any(spaced).as_py():
         cells = pc.if_else(spaced, pc.replace_substring_regex(cells, _BETWEEN, ""), cells)
@@ -81,6 +88,17 @@ def numbers(cells: pa.Array) -> pa.Array:
     return text.cast(pa.float64())
 
 
+def _signed(cells: pa.Array) -> pa.Array:
+    """Return text with a minus before each negative number."""
+    import pyarrow.compute as pc
+
+    odd = pc.match_substring_regex(cells, _ODD_SIGN)
+    if not pc.any(odd).as_py():
+        return cells
+    usual = pc.replace_substring_regex(cells, _NEGATIVE, r"-\1\2\3")
+    return pc.if_else(odd, pc.replace_substring_regex(usual, _POSITIVE, "+"), cells)
+
+
 def numbers_with_commas(cells: pa.Array) -> pa.Array:
     """Return text as float64 whose decimals stand behind a comma, and thousands behind points.
 
@@ -92,6 +110,7 @@ def numbers_with_commas(cells: pa.Array) -> pa.Array:
     """
     import pyarrow.compute as pc
 
+    cells = _signed(cells)
     if pc.any(pc.match_substring(cells, ".")).as_py():
         cells = pc.if_else(
             pc.match_substring_regex(cells, _GROUPED),
@@ -112,6 +131,7 @@ def numbers_with_thousands(cells: pa.Array) -> pa.Array:
     """
     import pyarrow.compute as pc
 
+    cells = _signed(cells)
     between = pc.match_substring_regex(cells, _COMMAS_BETWEEN)
     return numbers(pc.if_else(between, pc.replace_substring(cells, ",", ""), cells))
 
@@ -134,7 +154,7 @@ def with_thousands(top: pa.Table) -> frozenset[str]:
 
     found = set()
     for name in top.column_names:
-        cells = top.column(name)
+        cells = _signed(top.column(name))
         commas = pc.match_substring_regex(cells, _COMMAS)
         between = pc.match_substring_regex(cells, _COMMAS_BETWEEN)
         if not pc.any(between).as_py():
@@ -167,7 +187,7 @@ def find_commas(top: pa.Table) -> Commas:
 
     sure, like_others, some, pointed = set(), set(), False, False
     for name in top.column_names:
-        cells = top.column(name)
+        cells = _signed(top.column(name))
         points, commas = numbers(cells), numbers_with_commas(cells)
         either = pc.and_(
             pc.and_(points.is_valid(), commas.is_valid()), pc.match_substring(cells, ".")

@@ -18,8 +18,9 @@ The first line must be UTF-8. Beyond that and the votes no row causes an error, 
 what is read of another one:
 
 - a cell is a number in the notation of programming languages (``-1.5e3``; spaces
-  around it, spaces and apostrophes between thousands, ``inf`` and ``nan`` are allowed), or
-  ``true`` or ``false``, read as 1 and 0; any other cell is missing;
+  around it, spaces and apostrophes between thousands, ``inf`` and ``nan`` are allowed; negative
+  also ``(1.5)``, ``1.5-``, ``- 1.5`` and one with a minus sign of its own, U+2212), or ``true`` or
+  ``false``, read as 1 and 0; any other cell is missing;
 - where the delimiter is no semicolon, commas part thousands (``1,234.5``) in columns of which
   the first stretch has such cells, and of which at most one cell has commas elsewhere (``1,5``)
   for a hundred that have two commas, a point as well, or no comma: if all are like ``1,234``,
@@ -139,7 +140,7 @@ class DelimitedFile(DataFile):
         if name in self._thousands:
             return numbers_with_thousands
         columns = self.commas.sure
-        if self.commas.some or (self.beside_commas and not self.commas.none):
+        if self._grouped:
             columns |= self.commas.like_others
         return numbers_with_commas if name in columns else numbers
 

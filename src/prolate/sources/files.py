@@ -118,6 +118,16 @@ class DataFile(ABC):
         self.keys: dict[str, pa.Scalar] = {}
         self.spare = next((name for name in names if name not in self.unusable), *names[:1])
 
+    @property
+    def pointed(self) -> frozenset[str]:
+        """Columns whose points, all of which may stand between thousands, are decimal ones."""
+        return frozenset() if self._grouped else self.commas.like_others
+
+    @property
+    def _grouped(self) -> bool:
+        """Whether points stand between thousands where they may."""
+        return self.commas.some or (self.beside_commas and not self.commas.none)
+
     def add_keys(self, keys: Mapping[str, pa.Scalar]) -> None:
         """Add the columns that folders hold, but for those that the file has itself."""
         if not self.names:
@@ -274,7 +284,9 @@ class FileSource(BatchSource):
         self.labels = tuple(map(self._labels_of, marks))
         self.flags = frozenset(values).intersection(*(file.flags for file in self._files))
         self.whole = frozenset(values).intersection(*(file.whole for file in self._files))
-        self.of_text = any(format_of(file.path) not in ("Parquet", "Arrow") for file in self._files)
+        if any(format_of(file.path) not in ("Parquet", "Arrow") for file in self._files):
+            pointed = any(not file.pointed.isdisjoint(values) for file in self._files)
+            self.cells = "points" if pointed else "text"
         counts = [file.n_rows for file in self._files]
         known = [count for count in counts if count is not None]
         n_rows = sum(known) if len(known) == len(counts) else None

@@ -81,7 +81,8 @@ class PairedSource(Source):
         self.flags = features.flags | ({name} if target.flags else set())
         self.whole = features.whole | ({name} if target.whole else set())
         self.left_out = features.left_out
-        self.of_text = features.of_text or target.of_text
+        both = features.cells, target.cells
+        self.cells = "points" if "points" in both else max(both)
         self.decodes = features.decodes or target.decodes
 
     def blocks(self) -> Iterator[Block]:
@@ -104,7 +105,7 @@ class ReorderedSource(Source):
         self.rows_per_block = source.rows_per_block
         self._source, self._index = source, list(places)
         self.labels, self.left_out = source.labels, source.left_out
-        self.of_text = source.of_text
+        self.cells = source.cells
         self.flags, self.whole = source.flags, source.whole
         self.decodes = source.decodes
 

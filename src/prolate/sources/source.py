@@ -72,8 +72,9 @@ class Source(ABC):
         Whether rows are means of other rows.
     left_out : tuple of str
         Columns that nobody named, and that are called as an index of rows is.
-    of_text : bool
-        Whether some rows are text, of which a cell that is no number is missing.
+    cells : {"", "text", "points"}
+        Whether some rows are text, of which a cell that is no number is missing; and whether points
+        were read as decimal ones that may all stand between thousands.
     """
 
     decodes = False
@@ -83,7 +84,7 @@ class Source(ABC):
     whole: frozenset[str] = frozenset()
     averaged: bool = False
     left_out: tuple[str, ...] = ()
-    of_text: bool = False
+    cells: str = ""
 
     columns: tuple[str, ...]
     n_rows: int | None
