@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import prolate
+from prolate import Budget
 from prolate.errors import InputError
 from prolate.sources import Source, delimited, open_source
 from prolate.sources.cells import numbers
@@ -39,7 +41,9 @@ def read(folder: Path, text: str | bytes, columns: object = None, **options: int
         ("NA", NAN), ("NaN", NAN), ("null", NAN), ("NULL", NAN), ("N/A", NAN), ("?", NAN),
         ('""', NAN), ("secret", NAN), ("1_0", NAN), ("0x10", NAN), ('"1,5"', NAN), ("12 km", NAN),
         ("2020-01-01", NAN), ("1e", NAN), ("-", NAN), ("٣", NAN), ("\x00", NAN),
-        ("9007199254740993", 2.0**53), ("9" * 30, 1e30),
+        ("9007199254740993", 2.0**53), ("9" * 30, 1e30), ("(1.5)", -1.5), (" ( 2 ) ", -2),
+        ("3.5-", -3.5), ("4 -", -4), ("\u22125", -5), ("- 6", -6), ("+ 7", 7), ("(-8)", NAN),
+        ("1-2", NAN), ("(nine)", NAN), ("()", NAN), ("--1", NAN), ("1--", NAN), ("(1 2)", NAN),
     ],
 )  # fmt: skip
 def test_a_cell_means_the_same_in_any_company(cell: str, value: float, tmp_path: Path) -> None:
@@ -353,6 +357,29 @@ def test_points_are_decimal_where_no_column_of_numbers_has_commas(tmp_path: Path
         assert rows.ravel().tolist() == [1.234, 950, 2.345]
     with pytest.raises(InputError, match=r"'a' of .* is text"):
         read(tmp_path, "a,b\n1.234.567,1\n", ["a"])
+
+
+def test_points_that_may_part_thousands_are_said_to_be_decimal(tmp_path: Path) -> None:
+    """Amounts of 1.234 were a thousand times too small, and nothing said so."""
+    lines = "".join(f"{v // 1000}.{v % 1000:03};{v / 100:.2f};{v}\n" for v in range(1000, 3000))
+    for other, said in (("", ["points", "text", "text"]), ("1,5", ["text"])):
+        path = tmp_path / "t.csv"
+        path.write_text(f"a;b;c;d\n{lines.replace(chr(10), f';{other}{chr(10)}')}")
+        for column, cells in zip("abc", said, strict=False):
+            made = prolate.mean(path, columns=[column], budget=Budget(rho=1), seed=1)
+            assert made.details["cells"] == cells
+            said_so = "read as decimal points" in " ".join(str(made).split())
+            assert said_so == (cells == "points")
+
+
+def test_negative_numbers_may_be_written_as_accounts_are(tmp_path: Path) -> None:
+    """They were missing, and so only they."""
+    text = "a;b\n(1.234,50);1\n1.234,5-;2\n\u22121.234.567;3\n- 12,5;4\n"
+    rows = read(tmp_path, text, ["a"])
+    assert rows.ravel().tolist() == [-1234.5, -1234.5, -1234567, -12.5]
+    text = 'a,b\n"(1,234.50)",1\n"1,234.5-",2\n"-1,234,567",3\n- 12.5,4\n'
+    rows = read(tmp_path, text, ["a"])
+    assert rows.ravel().tolist() == [-1234.5, -1234.5, -1234567, -12.5]
 
 
 @pytest.mark.parametrize("between", [" ", "\u00a0", "\u202f", "'", "\u2019"])
