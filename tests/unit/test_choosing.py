@@ -45,13 +45,13 @@ NUMERIC = "'age', 'cost', 'visits'"
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        (Wanted(), "Column 'city' of the table is of type string, not numbers. To use it"),
+        (Wanted(), "Column 'city' of the table is of type string, not numbers. Choose"),
         (Wanted(), f"Choose from the numeric columns: columns=[{NUMERIC}]."),
-        (Wanted(argument="X"), f"2000-01-01. Pass in X only columns of numbers: [{NUMERIC}]."),
+        (Wanted(argument="X"), f"Pass in X only columns of numbers: [{NUMERIC}]. To use 'city'"),
         (Wanted(None, (), "cost", "features"),
-         "2000-01-01. Choose from the numeric columns: features=['age', 'visits']."),
+         "Choose from the numeric columns: features=['age', 'visits']. To use 'city'"),
         (Wanted(["nope"], (), "city", "features"),
-         f"2000-01-01. Choose the target from the numeric columns: {NUMERIC}."),
+         f"Choose the target from the numeric columns: {NUMERIC}. To use 'city'"),
         (Wanted(["city"], (), "coast", "features"), "no column 'coast' in the table. Did you mean"),
         (Wanted(["age", "age"], (), "cost", "features"), "features asks twice for 'age';"),
         (Wanted(["age", " age"]), "columns asks twice for 'age';"),
@@ -83,16 +83,22 @@ def test_columns_of_labels_are_not_suggested(label) -> None:
     ):
         with pytest.raises(InputError) as error:
             choose(wanted, TABLE)
-        assert str(error.value).endswith(says)
+        assert f" {says} To use 'city'" in str(error.value)
+    said = r"columns=\['age'\]\. \('patient_id': most likely labels\.\)"
+    for names in (["patient_id", "age", "a"], ["age", "a", "patient_id"]):
+        with pytest.raises(InputError, match=said):
+            choose(Wanted(), Schema(names, "the table", {"a": "text"}))
+    with pytest.raises(InputError, match=r"columns=\['ID', 'zip'\]\. To"):
+        choose(Wanted(), Schema(["ID", "zip", "a"], "the table", {"a": "text"}))
     with pytest.raises(InputError, match=r"No other column is numeric\."):
         choose(Wanted(["a"], labels=["id"]), Schema(["id", "a"], "the table", {"a": "text"}))
 
 
 def test_where_nothing_is_numeric_there_is_nothing_to_choose_from() -> None:
     texts = {"a": "text", "b": "text"}
-    with pytest.raises(InputError, match=r"2000-01-01\. No column is numeric\."):
+    with pytest.raises(InputError, match=r"No column is numeric\. To use"):
         choose(Wanted(), Schema(["a", "b"], "the table", texts))
-    with pytest.raises(InputError, match=r"2000-01-01\. No other column is numeric\."):
+    with pytest.raises(InputError, match=r"No other column is numeric\. To use"):
         choose(Wanted(target="y"), Schema(["a", "y"], "the table", texts))
     with pytest.raises(InputError, match="no column beside the target 'y'"):
         choose(Wanted(target="y"), Schema(["y"], "the table"))

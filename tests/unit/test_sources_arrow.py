@@ -98,7 +98,7 @@ def test_other_types_are_an_error_that_names_the_remedy(kind: str) -> None:
         open_source(table)
     message = str(caught.value)
     assert message.startswith(f"Column 'what' of the Table is of type {kind}")
-    assert message.endswith("Choose from the numeric columns: columns=['age', 'n'].")
+    assert " Choose from the numeric columns: columns=['age', 'n']." in message
     assert "secret" not in message
     times = kind.startswith(("date", "time", "duration"))
     assert ("such as days since 2000-01-01" in message) == times
@@ -127,11 +127,11 @@ def test_text_gets_a_recipe(kind: pa.DataType) -> None:
     assert "column.str.replace('[$,%]', '', regex=True)" in str(caught.value)
     with pytest.raises(InputError) as caught:
         open_source(pa.table({"s": pa.array([{"a": 1}])}))
-    assert "To use it" not in str(caught.value)
+    assert "To use" not in str(caught.value)
 
 
 def test_a_table_without_numbers() -> None:
-    with pytest.raises(InputError, match=r"Column 's' .* not numbers\. .* No column is numeric\."):
+    with pytest.raises(InputError, match=r"Column 's' .* not numbers\. No column is numeric\."):
         open_source(pa.table({"s": ["a"]}))
 
 
@@ -331,7 +331,7 @@ def test_pandas_types(name: str, block_bytes: int) -> None:
 def test_dates_of_pandas_are_said_how_to_be_numbers(kind: str) -> None:
     frame = pd.DataFrame({"a": [1.0], "when": pd.Series([None], dtype=kind)})
     with pytest.raises(
-        InputError, match=r"such as days since 2000-01-01, or seconds\. .*columns=\['a'\]"
+        InputError, match=r"columns=\['a'\]\. .*such as days since 2000-01-01, or seconds\."
     ):
         open_source(frame)
 

@@ -19,9 +19,9 @@ __all__ = ["about_groups", "about_intervals", "about_rows"]
 
 CELLS = "CSV files have no types: a cell that is no number, such as 5+ or <10, counts as missing."
 POINTS = (
-    "Points in the numbers of a CSV file with semicolons were read as decimal points, though all of "
-    "them may stand between thousands: 1.234 is less than two here. If it is 1234, leave the points "
-    "out of the file."
+    "Points in the numbers of a CSV file with semicolons were read as decimal points, though all "
+    "of them may stand between thousands: 1.234 is less than two here. If it is 1234, leave the "
+    "points out of the file."
 )
 UNKNOWN = 1e300  # errors beyond are the largest number, which says that nothing is known
 _NAMED = 3  # columns with missing values

@@ -20,6 +20,7 @@ _TO_TYPE = 20  # names of columns that an error lists to be typed
 # As pandas calls it in Parquet and in CSV files, and what it reads the latter as.
 _INDEX = re.compile(r"(__index_level_\d+__|Unnamed: 0)?")
 _TIMES = tuple(f"of type {word}" for word in ("date", "time", "duration", "period"))
+_ID = re.compile(r"(?i)(^|[^a-z])(id|ids|uuid|zip|zipcode|zip_code|postcode|postal_code|phone)$")
 _TEXT = re.compile(r"text$|of type (category|dictionary|object$|string|str$)")
 
 
@@ -216,7 +217,9 @@ def _not_numeric(
     """
     numeric = (name for name in without_index(schema.names) if name not in schema.unusable)
     usable = [name for name in numeric if name != wanted.target and name not in marks]
-    names = listed(usable, _TO_TYPE)
+    ids = [name for name in usable if _ID.search(name)]
+    some = [name for name in usable if name not in ids] or usable
+    names = listed(some, _TO_TYPE)
     remedy = f"Choose from the numeric columns: {wanted.argument}=[{names}]."
     if not usable:
         others = marks or wanted.target is not None
@@ -225,21 +228,23 @@ def _not_numeric(
         remedy = f"Choose the target from the numeric columns: {names}."
     elif wanted.argument == "X":
         remedy = f"Pass in X only columns of numbers: [{names}]."
+    if ids and ids != some:
+        remedy += f" ({listed(ids, 3)}: most likely labels.)"
     if schema.unusable[bad].startswith(_TIMES):
-        made = (
-            "To use it, make a column of numbers of it, such as days since 2000-01-01, or seconds."
+        remedy += (
+            f" To use {bad!r}, make a column of numbers of it, such as days since 2000-01-01, or "
+            "seconds."
         )
-        remedy = f"{made} {remedy}"
     elif _TEXT.match(schema.unusable[bad]):
         booleans = ""
         if schema.unusable[bad].endswith("object"):
             booleans = "of booleans with column.astype('boolean'), "
         # What is in the column is private, so that all that it may be is listed.
-        remedy = (
-            f"To use it, make numbers of it: {booleans}of yes and no a boolean column "
+        remedy += (
+            f" To use {bad!r}, make numbers of it: {booleans}of yes and no a boolean column "
             "(column == 'yes'), of digits with pandas.to_numeric, of amounts such as $1,200 and "
-            "5% likewise after column.str.replace('[$,%]', '', regex=True), of dates as days "
-            f"since 2000-01-01. {remedy}"
+            "5% likewise after column.str.replace('[$,%]', '', regex=True), of dates as days since "
+            "2000-01-01."
         )
     return f"Column {bad!r} of {schema.where} is {schema.unusable[bad]}, not numbers. {remedy}"
 
