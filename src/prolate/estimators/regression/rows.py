@@ -24,7 +24,7 @@ class StandardRows:
     standard : Standard
         Their units.
     norms : MeasuredNorms
-        How long the features of all rows are in these.
+        How long the features of these rows are in these units.
     """
 
     curator: Curator
@@ -34,4 +34,6 @@ class StandardRows:
 
     def sampled(self, sample: Curator) -> StandardRows:
         """Return those of a sample, or all of them."""
-        return replace(self, curator=sample, count=self.count * sample.fraction)
+        part = sample.fraction
+        norms = replace(self.norms, counts=self.norms.counts * part, noise=self.norms.noise * part)
+        return replace(self, curator=sample, count=self.count * part, norms=norms)
