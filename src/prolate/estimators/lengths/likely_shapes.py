@@ -1,10 +1,11 @@
-"""What few values may be like: shapes and scales, and how likely noisy counts make each.
+"""What rare values may be like: shapes and scales, and how likely noisy counts make each.
 
-Where thousands of values are counted, a tail goes on as a curve (`curves.py`). Of a dozen, counts
-show hardly more than how large they are, so all of them are taken to follow one of some shapes:
-alike (a lump), whole numbers, Weibull, log-normal or Pareto, at any of many scales. On both sides
-of a bulk they likely have the same one, though not as many; if the counts clearly say otherwise,
-each its own.
+Of a dozen values counts show hardly more than how large they are, so all of them are taken to
+follow one of some shapes: alike (a lump), whole numbers, Weibull, log-normal, Pareto or even, at
+any of many scales. On both sides of a bulk they likely have the same one, though not as many; if
+the counts clearly say otherwise, each its own. A shape of all values tells more of their tail than
+the curves do that go on from what is seen of it (`curves.py`). But of thousands, counts may say
+that no shape fits.
 
 Of k values none is likely farther out than all but one in k are, so shapes end there: what is
 beyond is a guess that an interval allows for, and nothing that is given back.
@@ -21,7 +22,7 @@ from prolate.arrays import Floats
 from prolate.estimators.lengths.curves import any_rows, how_many, integrals
 from prolate.estimators.lengths.side_tail import USUAL, SideTail
 
-__all__ = ["STEPS", "few_values"]
+__all__ = ["STEPS", "LikelyShapes", "likely_shapes"]
 
 STEPS = 4
 """Scales in an octave."""
@@ -32,11 +33,40 @@ _WEIBULL = ((0.5, 0.05), (0.7, 0.12), (1.0, 0.25), (1.5, 0.2), (2.2, 0.12), (4.0
 _LOG_NORMAL = ((0.25, 0.08), (0.5, 0.12), (0.8, 0.1), (1.1, 0.1), (1.4, 0.06), (1.8, 0.01))
 _PARETO = ((1.5, 0.005), (2.0, 0.01), (3.0, 0.03), (5.0, 0.04))
 # Whole numbers of a unit, of which a part is more than one, a part of these more than two, ...
-_COUNTS = ((0.1, 0.03), (0.2, 0.04), (0.35, 0.04), (0.55, 0.03), (0.75, 0.01))
-_LUMP = 0.3
+_COUNTS = (
+    *((0.1, 0.03), (0.2, 0.04), (0.35, 0.04), (0.55, 0.03), (0.75, 0.01)),
+    *((0.87, 0.01), (0.94, 0.01)),
+)
+# One, and a negative binomial number: how even these are, and the part above.
+_DISPERSED = (
+    *((0.5, 0.7, 0.01), (0.5, 0.85, 0.01), (0.5, 0.93, 0.01)),
+    *((2.0, 0.5, 0.01), (2.0, 0.7, 0.01), (2.0, 0.85, 0.01)),
+)
+_EVEN, _LUMP = 0.04, 0.3  # anything up to a largest value; all the same
 _ROUGH = 0.15  # of the values in a cell: no shape is quite right
 _OWN = 6.0  # logarithm of how much likelier two shapes must be than one
 _WRONG = 0.5  # of what is lost
+_MISFIT = 2.4  # standard deviations of the sum of squares by which counts are off a shape
+_ALIKE = 0.8  # chance of a lump
+
+
+@dataclass(frozen=True, eq=False)
+class LikelyShapes:
+    """What values on both sides of a bulk are like.
+
+    Attributes
+    ----------
+    sides : pair of SideTail
+        What clipping takes off on each side, at distance 0 and at the edges.
+    fit : bool
+        Whether the likeliest shapes fit the counts.
+    alike : bool
+        Whether the values of either side are likely all the same.
+    """
+
+    sides: tuple[SideTail, SideTail]
+    fit: bool
+    alike: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +81,12 @@ class _Shapes:
 
 @dataclass(frozen=True, eq=False)
 class _Models:
-    """A row for each shape and scale, and a column for each edge or distance."""
+    """A row for each shape and scale, and a column for each edge or distance.
 
+    The last `scales` rows are lumps.
+    """
+
+    scales: int
     odds: Floats
     cells: Floats
     left: Floats
@@ -66,16 +100,17 @@ class _Side:
     """What the counts of one side say of each model.
 
     By how much likelier it is than none, as a logarithm; how likely there are any values; how
-    many then, and how unsure that is.
+    many then, and how unsure that is; by how many standard deviations counts are off.
     """
 
     log: Floats
     any: Floats
     many: Floats
     unsure: Floats
+    off: Floats
 
 
-def few_values(
+def likely_shapes(
     edges: Floats,
     counts: tuple[Floats, Floats],
     noise: float,
@@ -84,8 +119,8 @@ def few_values(
     scales: tuple[float, float],
     apart: float,
     known: tuple[Floats, Floats, float] | None = None,
-) -> tuple[SideTail, SideTail]:
-    """Return what clipping takes off on each of two sides, at distance 0 and at the edges.
+) -> LikelyShapes:
+    """Return what the values on both sides of a bulk are like.
 
     Parameters
     ----------
@@ -124,7 +159,11 @@ def few_values(
         _answer(edges, models, _weights(log), side, rows)
         for log, side in zip(logs, sides, strict=True)
     )
-    return low, high
+    likely = [int(np.argmax(log)) for log in logs]
+    fit = all(side.off[k] < _MISFIT for side, k in zip(sides, likely, strict=True))
+    lump = slice(-models.scales, None)
+    alike = max(float(_weights(log)[lump].sum()) for log in logs) > _ALIKE
+    return LikelyShapes((low, high), fit, alike)
 
 
 class _Known:
@@ -159,7 +198,9 @@ def _side(cells: Floats, counts: Floats, noise: float, rows: float) -> _Side:
     log += 0.5 * np.sum((counts / noise) ** 2 + np.log(noise**2))
     log += any_rows(many, unsure, rows)
     some = 1.0 / (1.0 + np.exp(-np.clip(log, -500.0, 500.0)))
-    return _Side(np.logaddexp(0.0, log), some, many, unsure)
+    squares = np.sum((counts - some[:, np.newaxis] * likely) ** 2 / variance, axis=1)
+    off = (squares - counts.size) / np.sqrt(2.0 * counts.size)
+    return _Side(np.logaddexp(0.0, log), some, many, unsure, off)
 
 
 def _answer(edges: Floats, models: _Models, weight: Floats, side: _Side, rows: float) -> SideTail:
@@ -215,6 +256,7 @@ def _models(edges: Floats, scales: tuple[float, float], apart: float) -> _Models
 
     left, lost = at(shapes.left, 0), at(shapes.lost, 1)
     return _Models(
+        scale.size,
         np.repeat(shapes.odds / scale.size, scale.size),
         np.append(left[:, 1:-1] - left[:, 2:], left[:, -1:], axis=1),
         left,
@@ -227,18 +269,21 @@ def _models(edges: Floats, scales: tuple[float, float], apart: float) -> _Models
 @lru_cache(maxsize=8)
 def _shapes(beyond: float) -> _Shapes:
     """Return the shapes, without the farthest part."""
-    from scipy.special import ndtr
+    from scipy.special import betainc, ndtr
 
     fine = np.exp2(np.arange(-8 * _FAR, 8 * _FAR + 1) / 8.0)
     left = [np.exp(-np.minimum(fine**bend, 700.0)) for bend, _ in _WEIBULL]
     left += [ndtr(-np.log(fine) / spread) for spread, _ in _LOG_NORMAL]
     left += [np.maximum(fine, 1.0) ** -power for power, _ in _PARETO]
-    left += [part ** np.clip(np.ceil(fine) - 1.0, 0.0, 1000.0) for part, _ in _COUNTS]
-    left += [np.where(fine <= 1.0, 1.0, 0.0)]
-    kinds = (*_WEIBULL, *_LOG_NORMAL, *_PARETO, *_COUNTS)
-    odds = np.array([odd for _, odd in kinds] + [_LUMP])
+    more = np.clip(np.ceil(fine) - 1.0, 0.0, 1000.0)  # whole numbers beyond one
+    left += [part**more for part, _ in _COUNTS]
+    some = np.maximum(more, 1.0)
+    left += [np.where(more > 0.0, betainc(some, even, part), 1.0) for even, part, _ in _DISPERSED]
+    left += [np.maximum(1.0 - fine, 0.0), np.where(fine <= 1.0, 1.0, 0.0)]
+    kinds = (*_WEIBULL, *_LOG_NORMAL, *_PARETO, *_COUNTS, *_DISPERSED)
+    odds = np.array([*(kind[-1] for kind in kinds), _EVEN, _LUMP])
     stay = np.maximum(np.array(left) - beyond, 0.0)
     lost = integrals(stay, fine)
     square = 2.0 * integrals(lost, fine)
-    some = slice(None, None, 8 // STEPS)
-    return _Shapes(odds / odds.sum(), stay[:, some], lost[:, some], square[:, some])
+    at = slice(None, None, 8 // STEPS)
+    return _Shapes(odds / odds.sum(), stay[:, at], lost[:, at], square[:, at])

@@ -1,9 +1,10 @@
 """The mean of one column whose values are nearly all the same, as flags or amounts are.
 
 A column like that has no spread to go by. Histograms of a few large cells, each more precise than
-the one before, show that some values are elsewhere, and about how far; one of finer cells, on
-which sides. What clipping takes off follows from the curves or shapes that the counts make likely,
-and the budget that is left is spent on a sum clipped to the interval of least noise and doubt.
+the one before, show that some values are elsewhere, and about how far; others, on which sides
+(`rare_sides.py`). What clipping takes off follows from the shapes or curves that the counts make
+likely, and the budget that is left is spent on a sum clipped to the interval of least noise and
+doubt.
 """
 
 from __future__ import annotations
@@ -17,23 +18,15 @@ import numpy as np
 from prolate.arrays import Floats
 from prolate.curator import Measurer, Searcher
 from prolate.estimators.estimate import FoundMean
-from prolate.estimators.lengths.interval import (
-    FAR,
-    MOST_AGAIN,
-    NO_MEAN,
-    Clipped,
-    IntervalPlan,
-    clipped_to_interval,
-)
-from prolate.estimators.lengths.likely_shapes import STEPS, few_values
+from prolate.estimators.lengths.interval import NO_MEAN, Clipped, clipped_to_interval
 from prolate.estimators.lengths.one_column import OneColumn
-from prolate.estimators.lengths.side_tail import SideTail, fit_tail
-from prolate.estimators.lengths.sides import Sides, counted_again, few_share
-from prolate.estimators.search.deviations import Seen, bulk_reach, deviations_of_one
+from prolate.estimators.lengths.side_tail import SideTail
+from prolate.estimators.search.deviations import bulk_reach, deviations_of_one
 from prolate.estimators.search.locate import Interval
+from prolate.estimators.search.rare_sides import rare_sides
 from prolate.estimators.shares import length_share, significance
-from prolate.neighbors import radii_apart, rows_changed
-from prolate.queries import ClippedSum, EdgesGrid, Histogram, NormHistogram
+from prolate.neighbors import radii_apart
+from prolate.queries import ClippedSum, NormHistogram
 
 __all__ = [
     "RareColumn",
@@ -44,8 +37,6 @@ __all__ = [
     "rare_column_variance",
 ]
 
-_BELOW, _ABOVE, _MOST = 1, 2, 24  # octaves around those where values are seen; of these
-_FEW = 100.0  # times the noise of a count
 _NEAREST, _APART, _GAPS = 16.0, 4, 10  # where gaps may begin: spreads, octaves apart, how many
 _PRESENT = 0.05  # of the rows, at least
 _SMALLEST = 1e-290  # of a square: those of values within narrow bounds may be no floats
@@ -140,62 +131,13 @@ def rare_column(
     found = deviations_of_one(sample, interval)
     if not found.rows > 0.0:
         return found.least / sample.fraction
-    apart = found.rows / sample.fraction
-    share = few_share(curator, apart) * curator.remaining
-    noise = np.sqrt(rows_changed(curator.neighbors)) / curator.mu_of(share)
-    few = apart < _FEW * noise
-    edges = _edges(found, 1 if few else STEPS)
-    grid = EdgesGrid(interval.center[:, np.newaxis] + np.concatenate([-edges[::-1], edges]))
-    sides = curator.measure(Histogram(grid), share=share, label="sides")
-    noise = sides.std
-    counts = sides.values[: edges.size][::-1], sides.values[edges.size + 1 :]
-    if few:
-        known = _together(found, edges) if sample is curator else None
-        scales = float(edges[0]), found.high
-        tails = few_values(edges, counts, noise, rows, scales=scales, apart=apart, known=known)
-    else:
-        ends, inside = np.append(0.0, edges), np.zeros(1)
-
-        def fitted(values: Floats, noise: float, *, again: bool) -> Sides:
-            sides = values[: edges.size][::-1], values[edges.size + 1 :]
-            low, high = (
-                fit_tail(
-                    ends, np.append(inside, each), noise, rows, apart=apart, rare=True, again=again
-                )
-                for each in sides
-            )
-            return low, high
-
-        tails = fitted(sides.values, noise, again=False)
-        column = OneColumn(curator, rows, interval.center, np.ones(1))
-        planned = IntervalPlan.of(column, tails, share=curator.remaining)
-        both = np.cumsum(counts[0] + counts[1])
-        usual = float(edges[int(np.argmax(both >= 0.5 * both[-1]))])
-        if max(planned.left, planned.right) > FAR * usual:
-            most = MOST_AGAIN * curator.remaining
-            again = counted_again(curator, grid, sides.values, noise, share=share, most=most)
-            tails = fitted(*again, again=True)
+    tails, present = rare_sides(curator, sample, interval, found, rows=rows)
     bulk, rooms = bulk_reach(interval), (np.inf, np.inf)
     if curator.bounds is not None:
         lower, upper = curator.bounds
         rooms = float(interval.center[0] - lower[0]), float(upper[0] - interval.center[0])
     low, high = (tail.within(room, least=bulk) for tail, room in zip(tails, rooms, strict=True))
-    present = float(np.clip(np.sum(sides.values) / rows, _PRESENT, 1.0))
-    return RareColumn(interval.center, rows, low, high, present)
-
-
-def _edges(found: Seen, steps: int) -> Floats:
-    """Return the edges of cells, so many in an octave, where rows were seen and next to there."""
-    octaves = round(float(np.log2(found.high / found.low)))
-    first = max(octaves - _MOST, 0) - _BELOW
-    places = np.arange(steps * first, steps * (octaves + _ABOVE) + 1) / steps
-    return np.asarray(found.low * np.exp2(places))
-
-
-def _together(found: Seen, edges: Floats) -> tuple[Floats, Floats, float]:
-    """Return what the large cells among some edges showed of both sides."""
-    at = np.flatnonzero((found.edges > 0.9 * edges[0]) & (found.edges < 1.1 * edges[-1]))
-    return found.edges[at], found.counts[at[0] : at[-1]], found.noise
+    return RareColumn(interval.center, rows, low, high, min(max(present, _PRESENT), 1.0))
 
 
 def _mean(curator: Measurer, column: RareColumn, *, share: float) -> Clipped:
