@@ -32,6 +32,7 @@ Draw = Callable[[np.random.Generator, int], Any]  # rows, dense or sparse
 SCALES = np.array([1.0, 10.0, 0.1, 3.0])
 BASKETS = "baskets"
 FAR_OUT = "one in a hundred far out, one column"
+COSTS = "costs, of which four fifths are 0, one column"
 REAL = ("kin40k", "parkinsons", "keggdirected", "elevators")
 SETTINGS = ((2_000, 1.0), (20_000, 0.3), (20_000, 1.0), (20_000, 5.0))  # rows, epsilon
 MANY = (300_000, 1.0)  # for means
@@ -74,6 +75,22 @@ def far_out() -> Population:
     return Population(FAR_OUT, rows, np.array([0.1]), np.array([1.99]), quantiles)
 
 
+def costs() -> Population:
+    """Return log-normal costs that a fifth of the rows has."""
+    from scipy import stats
+
+    law, part = stats.lognorm(1.2, scale=1100.0), 0.2
+
+    def rows(rng: np.random.Generator, n: int) -> Floats:
+        values = law.rvs(size=(n, 1), random_state=rng)
+        return np.where(rng.random((n, 1)) < part, values, 0.0)
+
+    mean, square = part * law.mean(), part * law.moment(2)
+    above = np.maximum(np.array(PROBABILITIES) - (1.0 - part), 0.0) / part
+    quantiles = law.ppf(above)[:, np.newaxis]
+    return Population(COSTS, rows, np.array([mean]), np.array([square - mean**2]), quantiles)
+
+
 def populations() -> Iterator[Population]:
     from scipy import stats
 
@@ -90,6 +107,7 @@ def populations() -> Iterator[Population]:
     one = [laws["log-normal"], *(29 * [laws["gaussian"]])]
     yield shaped("log-normal, one of 30 columns", one, np.resize(SCALES, 30))
     yield far_out()
+    yield costs()
     folder = Path(__file__).resolve().parents[2] / "shared" / "data"
     for name in REAL:
         path = folder / "uci" / f"{name}.parquet"

@@ -34,7 +34,7 @@ from prolate.errors import InputError, ReleaseError
 from prolate.estimators.clipping import ends
 from prolate.estimators.lengths import interval
 from prolate.queries import ClippedSum, Query
-from prolate.queries.base import Centered, Wrapped
+from prolate.queries.base import Centered, CountedOnce, Wrapped
 from prolate.queries.mapped import Mapped
 from prolate.queries.ranks import NodeHistogram
 from prolate.sklearn import PrivateMean, PrivateScaler
@@ -44,6 +44,7 @@ BUDGET = Budget(epsilon=5, delta=1e-6)
 PAIRS = ("corners", "features flip", "beyond a cut", "at an angle", "across", "far and near")
 NO_NOISE_OF_THEIR_OWN = {
     Centered: "abstract",
+    CountedOnce: "abstract",
     Mapped: "abstract",
     Wrapped: "abstract",
     queries.Together: "noise is added to each part by itself",

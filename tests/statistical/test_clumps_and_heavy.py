@@ -14,7 +14,7 @@ from prolate import Budget
 from prolate.estimators.clipping import clipped_mean as averaged
 from prolate.estimators.clipping import first_look
 from prolate.estimators.lengths import expected
-from prolate.estimators.search import apart, unknown
+from prolate.estimators.search import apart, floor
 
 RUNS = 12
 
@@ -74,7 +74,7 @@ def test_a_heavy_column_is_a_table_of_its_own() -> None:
 def test_it_is_clipped_with_the_others(monkeypatch) -> None:
     """Three planted faults: neither the searches nor the tilt show it, nor counts of its own."""
     monkeypatch.setattr(
-        unknown, "heavy_columns", lambda raised, *_, **__: np.zeros(raised.size, dtype=bool)
+        floor, "heavy_columns", lambda raised, *_, **__: np.zeros(raised.size, dtype=bool)
     )
     monkeypatch.setattr(averaged, "long_columns", lambda *_, **__: None)
     monkeypatch.setattr(import_module("prolate.estimators.tables"), "find_kinds", lambda *_: None)

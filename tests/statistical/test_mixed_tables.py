@@ -21,7 +21,7 @@ from prolate.estimators.clipping import first_look
 from prolate.estimators.covariance import layer, lengths
 from prolate.estimators.lengths import tail
 from prolate.estimators.lengths.norms import MeasuredNorms
-from prolate.estimators.search import alike, farthest, learn, locate, rare, unknown, zoom
+from prolate.estimators.search import alike, apart, farthest, learn, locate, rare, unknown, zoom
 from prolate.estimators.shares import Shares
 from prolate.sources import open_source
 
@@ -142,8 +142,9 @@ def only_votes(monkeypatch) -> None:
     """Plant a fault: long rows are not looked for, and not more often than three times."""
 
     def voted(view, rows, center, spread, *, wide, least=1.0):
-        spread, reach = farthest.with_farthest(view, rows, center, spread)
-        return spread, np.zeros(wide.size, dtype=bool), reach
+        seen, reach = farthest.with_farthest(view, rows, center, spread)
+        heavy = apart.heavy_columns(seen / spread, reach / seen, wide=wide)
+        return seen, np.zeros(wide.size, dtype=bool), heavy
 
     monkeypatch.setattr(unknown, "with_far_values", voted)
     no_first_look(monkeypatch)

@@ -492,7 +492,7 @@ def test_wrong_columns_of_a_table_are_refused(tmp_path: Path) -> None:
         ("cost", ["cost", "score"], "cannot be one of the features"),
         ("cost", ["score", "score"], "features asks twice"),
         ("cost", [], "leaves nothing"),
-        ("cost", None, r"'city' of .* not numbers\. .* Choose .*features=\['height'"),
+        ("cost", None, r"'city' of .* not numbers\. Choose .*features=\['height'"),
         ("city", NAMES, "'city' of .* not numbers"),
     ]
     for target, features, says in cases:
@@ -501,11 +501,11 @@ def test_wrong_columns_of_a_table_are_refused(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     with pytest.raises(InputError, match="no column beside the target"):
         fit(pd.DataFrame({"y": Y}), "y")
-    with pytest.raises(InputError, match=r"not numbers\. .*No other column is numeric"):
+    with pytest.raises(InputError, match=r"No other column is numeric"):
         fit(pd.DataFrame({"y": Y, "city": "Rome"}), "y")
     both = pd.DataFrame({"height": Y, "city": "Rome"})
     with pytest.raises(
-        InputError, match=r"2000-01-01\. Pass in X only columns of numbers: \['height'"
+        InputError, match=r"not numbers\. Pass in X only columns of numbers: \['height'"
     ):
         fit(both, Y)  # it has no argument columns, nor features
     with pytest.raises(InputError, match="There is no column 'cost'"):

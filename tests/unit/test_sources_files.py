@@ -79,7 +79,7 @@ def test_every_format(name: str, block_bytes: int, tmp_path: Path) -> None:
         open_source(path)
     message = str(caught.value)
     assert message.startswith(f"Column 'city' of {path} is ")
-    assert message.endswith("columns=['age', 'income'].")
+    assert "columns=['age', 'income']." in message
     assert "secret" not in message
 
 
