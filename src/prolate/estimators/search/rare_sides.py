@@ -132,13 +132,14 @@ class _Counted:
 
 
 def _by_curves(curator: Measurer, interval: Interval, counted: _Counted, rows: float) -> Sides:
-    """Return the tails, counted again where they reach far beyond most values."""
+    """Return the tails, counted again where they reach far beyond most values, or may hide some."""
     tails = counted.curved(rows)
     column = OneColumn(curator, rows, interval.center, np.ones(1))
     planned = IntervalPlan.of(column, tails, share=curator.remaining)
     both = np.cumsum(np.sum(counted.sides, axis=0))
     usual = float(counted.edges[int(np.argmax(both >= 0.5 * both[-1]))])
-    if max(planned.left, planned.right) <= FAR * usual:
+    doubtful = tails[0].doubtful or tails[1].doubtful
+    if max(planned.left, planned.right) <= FAR * usual and not doubtful:
         return tails
     return counted.again(curator).curved(rows, again=True)
 
