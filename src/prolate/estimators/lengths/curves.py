@@ -50,7 +50,7 @@ _MISFIT = 4.0  # standard deviations by which a count may be above the nearest c
 _NEAR, _MISFIT_NEAR = 8, 3.0  # ... and in the first cells, where rows gather at the start
 _MAYBE, _SURELY = 3.5, 6.0  # of them: as noise alone has now and then, and never has
 _AGAIN = 4.5  # of them, if counts that may be noise were counted again
-_RARE_MAYBE, _RARE_AGAIN = 2.7, 3.3  # the same of rare values, which often have a few sizes
+_RARE_MAYBE = 2.7  # of rare values, which often have a few sizes
 _CELLS = 3  # next to each other, at most, that hold rows which are together far out
 _TOGETHER = 2, 4  # cells of a size where values of rare rows gather
 _NEXT = 1  # cells by which a later start tells about the same
@@ -178,8 +178,7 @@ def likely_curves(
         together_off = _most_above(counts[start:], nearest, noise)
         if off.max() < _SURELY and near < _MISFIT_NEAR:
             early = min(early, start)
-        sure = _RARE_AGAIN if rare else _AGAIN
-        fits = together_off < sure if again else off.max() < _MISFIT
+        fits = together_off < _AGAIN if again else off.max() < _MISFIT
         if off.size == 1 or (fits and near < _MISFIT_NEAR):
             break
     lumpy = start > first or size > 1 or gather
