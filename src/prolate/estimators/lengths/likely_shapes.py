@@ -35,14 +35,14 @@ _PARETO = ((1.5, 0.005), (2.0, 0.01), (3.0, 0.03), (5.0, 0.04))
 # Whole numbers of a unit, of which a part is more than one, a part of these more than two, ...
 _COUNTS = (
     *((0.1, 0.03), (0.2, 0.04), (0.35, 0.04), (0.55, 0.03), (0.75, 0.01)),
-    *((0.87, 0.01), (0.94, 0.01)),
+    *((0.87, 0.001), (0.94, 0.001)),
 )
 # One, and a negative binomial number: how even these are, and the part above.
 _DISPERSED = (
-    *((0.5, 0.7, 0.01), (0.5, 0.85, 0.01), (0.5, 0.93, 0.01)),
-    *((2.0, 0.5, 0.01), (2.0, 0.7, 0.01), (2.0, 0.85, 0.01)),
+    *((0.5, 0.7, 0.001), (0.5, 0.85, 0.001), (0.5, 0.93, 0.001)),
+    *((2.0, 0.5, 0.001), (2.0, 0.7, 0.001), (2.0, 0.85, 0.001)),
 )
-_EVEN, _LUMP = 0.04, 0.3  # anything up to a largest value; all the same
+_EVEN, _LUMP = 0.003, 0.3  # anything up to a largest value; all the same
 _ROUGH = 0.15  # of the values in a cell: no shape is quite right
 _OWN = 6.0  # logarithm of how much likelier two shapes must be than one
 _WRONG = 0.5  # of what is lost
