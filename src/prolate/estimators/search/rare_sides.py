@@ -49,11 +49,11 @@ def rare_sides(
     large = _Counted.of(curator, interval, found, apart=apart, steps=1)
     known = _together(found, large.edges) if sample is curator else None
     shaped = large.shaped(found, rows, known=known)
-    fit = shaped.fit or apart < _FEW * large.noise
-    if fit and not (shaped.alike and apart > _SOME * large.noise):
+    few = apart < _FEW * large.noise
+    if (few or shaped.fit) and not (shaped.alike and apart > _SOME * large.noise):
         return shaped.sides, large.present(rows)
     fine = _Counted.of(curator, interval, found, apart=apart, steps=STEPS)
-    sides = fine.shaped(found, rows).sides if fit else _by_curves(curator, interval, fine, rows)
+    sides = fine.shaped(found, rows).sides if few else _by_curves(curator, interval, fine, rows)
     return sides, fine.present(rows)
 
 
