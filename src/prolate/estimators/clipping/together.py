@@ -5,7 +5,10 @@ Steps 2 to 5 of `mean.py`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+
+import numpy as np
 
 from prolate.arrays import Floats
 from prolate.curator import Measurer, Searcher
@@ -17,6 +20,7 @@ from prolate.estimators.clipping.rare_mean import mostly_rare_mean, unsure, with
 from prolate.estimators.clipping.stated import stated
 from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.estimators.partial_pooling import pool
 from prolate.estimators.search.alike import likely_scale
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.variances import with_variances
@@ -41,9 +45,25 @@ def mean_together(table: Searcher, shape: Shape, asked: Asked) -> Estimate:
         shape, norms = with_first_look(shape, weigh, share=left, relative=asked.relative)
     # Steps 3 to 5.
     found = clipped_as_asked(table, shape, weigh(shape), asked, norms=norms, table=table)
+    if asked.clip == "auto":
+        found = _pooled(found, shape)
     if first is not None:
         found = with_rare_shrunk(first, found, asked.error_norm)
     return stated(shape, found)
+
+
+def _pooled(found: FoundMean, shape: Shape) -> FoundMean:
+    """Return a mean with columns that are alike drawn towards each other."""
+    sampling = found.variation * shape.spread / np.sqrt(shape.present)
+    which = shape.varies & ~shape.unknown & ~shape.of_rare
+    pooled = pool(found.value, found.noise_std, sampling, which)
+    lost = 0.0 if found.clipping_std is None else found.clipping_std
+    return replace(
+        found,
+        value=pooled.value,
+        noise_std=pooled.noise,
+        clipping_std=np.hypot(lost, pooled.bias),
+    )
 
 
 def _weigh(shape: Shape, *, asked: Asked) -> Floats:
