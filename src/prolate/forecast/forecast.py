@@ -194,8 +194,9 @@ def expected_error(
     error_norm, neighbors, clip
         As for `prolate.mean`.
     center : float or array of shape (d,), optional
-        The means of the columns. Means far from 0 take longer to search for. By default the
-        middle of the bounds, or ten times `scale` if there are no bounds.
+        The means of the columns. Means far from 0 take longer to search for; alike ones are
+        released with less noise. By default the middle of the bounds, or some 10 (5 to 15) times
+        `scale`, unlike each other, if there are no bounds.
     offset : float or array of shape (d,), optional
         For ``method="gaussian-ellipse"``: how far the public centers are from the means, in
         the units of the columns; 0 by default.

@@ -24,7 +24,8 @@ from prolate.sources.source import position_names
 __all__ = ["METHODS", "read_question", "read_rows"]
 
 METHODS = ("auto", "plan", "plan-noscale", "gaussian", "gaussian-ellipse")
-_USUAL_CENTER = 10.0  # scales from zero
+_USUAL_CENTER = 10.0  # scales from zero, of the first column; of others half of that to 1.5 times
+_GOLDEN = 0.5 * (5.0**0.5 - 1.0)  # multiples of it are evenly apart, but for whole numbers
 
 
 def read_question(
@@ -118,8 +119,9 @@ def _columns(d: int | None, **given: ArrayLike | None) -> int:
 
 
 def _usual(spread: Floats, limits: tuple[Floats, Floats] | None) -> Floats:
-    """Return where the means of columns lie if nobody says so."""
-    usual = _USUAL_CENTER * spread
+    """Return where the means of columns lie if nobody says so: unlike each other."""
+    unlike = 0.5 + (0.5 + _GOLDEN * np.arange(spread.size)) % 1.0
+    usual = _USUAL_CENTER * unlike * spread
     if limits is None:
         return usual
     middle = 0.5 * limits[0] + 0.5 * limits[1]

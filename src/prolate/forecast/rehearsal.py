@@ -129,7 +129,7 @@ def rehearse(
         From a curator to an estimate.
     n : int
     center, spread : float64 arrays of shape (d,)
-        Means and standard deviations of the imagined columns.
+        Means and standard deviations of the population from which rows are imagined to be.
     budget, neighbors, error_norm
         As for `prolate.mean`.
     bounds : (lower, upper), optional
@@ -142,8 +142,10 @@ def rehearse(
     runs = min(max(_CELLS // spread.size, _FEWEST), _MOST)
     runs = max(runs // 3, _QUICK) if quick else runs
     off, noise, estimates, shares = [], [], [], []
-    for run, fluctuation in enumerate(_latin(runs, spread.size)):
-        rows = ImaginedRows(n, center, spread, fluctuation, run, bounds)
+    sampled = _latin(runs, spread.size, seed=1)
+    for run, fluctuation in enumerate(_latin(runs, spread.size, seed=0)):
+        at = center if flags else center + spread * next(sampled) / math.sqrt(n)
+        rows = ImaginedRows(n, at, spread, fluctuation, run, bounds)
         rows.flags = frozenset(rows.columns if flags else ())
         options: dict[str, Any] = {"neighbors": neighbors, "bounds": bounds, "seed": run}
         curator = _Taped(rows, budget, **options)
@@ -151,7 +153,7 @@ def rehearse(
         found, without, std = _once(estimator, curator, partial(_Again, rows, budget, **options))
         estimates.append(found)
         shares.append(_by_purpose(curator.receipt))
-        off.append(without - center)
+        off.append(without - at)
         noise.append(std)
     lengths = [power(*each, spread, error_norm) for each in zip(off, noise, strict=True)]
     said = Counter(text for estimate in estimates for text in estimate.warnings)
@@ -243,11 +245,11 @@ def moment(off: Floats, std: Floats, p: float) -> Floats:
     return np.asarray(size**p * np.where(plain, np.abs(off) ** p, spread))
 
 
-def _latin(runs: int, d: int) -> Iterator[Floats]:
+def _latin(runs: int, d: int, *, seed: int) -> Iterator[Floats]:
     """Yield standard normal numbers for each run: a column has one of each `runs`-quantile."""
     from scipy.special import ndtri
 
-    draw = np.random.default_rng(runs)
+    draw = np.random.default_rng([runs, seed])
     place = draw.permuted(np.tile(np.arange(runs), (d, 1)), axis=1) + draw.random((d, runs))
     yield from np.asarray(ndtri(place / runs)).T
 
