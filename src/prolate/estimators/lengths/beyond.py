@@ -25,6 +25,7 @@ MOST_STRETCH = 10.0
 """Of a sampling error, over what the scales promise."""
 
 _SURE, _APART = 3.0, 4.5  # standard deviations that a count must exceed to be seen; far from others
+_SHOWN = 2.0  # deviations by which fewer rows than half are beyond the farthest that is sure
 _NOISY = 0.01  # of the rows: of noisier counts little is sure, and intervals are wide
 _TOP = 0.6  # at most this part of the rows is the tail
 _POWERS = (1.6, 30.0)  # of the tail
@@ -70,7 +71,9 @@ class Beyond:
         start, part = float(edges[cell]), min(max(float(falling[cell]) / rows, 1.0 / rows), 0.9)
         middle = float(np.interp(-0.5 * rows, -falling, edges))
         power = _UNSEEN_POWER
-        if part < 0.45 and start > 1.05 * middle:
+        noise = float(norms.above_noise[cell]) / rows
+        shown = 0.5 - part > _SHOWN * noise and start > middle  # of lengths that are nearly alike
+        if shown or (part < 0.45 and start > 1.05 * middle):
             near = max(middle, start / _OCTAVE)
             before = min(float(np.interp(near, edges, falling)) / rows, 0.5)
             power = math.log(max(before, part) / part) / math.log(start / near)
