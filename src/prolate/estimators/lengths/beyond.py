@@ -25,10 +25,10 @@ MOST_STRETCH = 10.0
 """Of a sampling error, over what the scales promise."""
 
 _SURE, _APART = 3.0, 4.5  # standard deviations that a count must exceed to be seen; far from others
-_SHOWN = 2.0  # deviations by which fewer rows than half are beyond the farthest that is sure
+_SHOWN = 2.0  # deviations by which fewer rows are beyond a radius
 _NOISY = 0.01  # of the rows: of noisier counts little is sure, and intervals are wide
 _TOP = 0.6  # at most this part of the rows is the tail
-_POWERS = (1.6, 30.0)  # of the tail
+_POWERS = (1.6, 100.0)  # of the tail
 _UNSEEN_POWER = 2.0  # where hardly anything of it is seen
 _OCTAVE = 2.0
 _MOST = 12.0  # times the noise, or a typical length: wider intervals say nothing
@@ -70,13 +70,15 @@ class Beyond:
         cell = int(tail[-1] if tail.size else sure[-1] if sure.size else 0)
         start, part = float(edges[cell]), min(max(float(falling[cell]) / rows, 1.0 / rows), 0.9)
         middle = float(np.interp(-0.5 * rows, -falling, edges))
+        most = falling + _SHOWN * norms.above_noise
         power = _UNSEEN_POWER
-        noise = float(norms.above_noise[cell]) / rows
-        shown = 0.5 - part > _SHOWN * noise and start > middle  # of lengths that are nearly alike
-        if shown or (part < 0.45 and start > 1.05 * middle):
+        if start > middle and ((start > 1.05 * middle and part < 0.45) or most[cell] < 0.5 * rows):
             near = max(middle, start / _OCTAVE)
             before = min(float(np.interp(near, edges, falling)) / rows, 0.5)
             power = math.log(max(before, part) / part) / math.log(start / near)
+        elif np.any(fewer := most < 0.5 * part * rows):  # rows are as long as each other, nearly
+            after = int(np.argmax(fewer))
+            power = math.log(part * rows / float(most[after])) / math.log(edges[after] / start)
         return cls(norms, rows, start, part, float(np.clip(power, *_POWERS)))
 
     def fraction(self, radius: float) -> float:
