@@ -32,6 +32,7 @@ _FORESEEN = 0.4  # of what rows far out may lose beyond what is given back
 _OWN = 10.0  # times the tilt that columns show by themselves: far out, they alone make rows long
 _ODD = 0.5  # times the tilt that none shows, of rows that hardly tilt
 _ALONE = 0.6  # times the tilt that a column may have, of rows far out in it alone
+_MANY = 30.0  # columns: of more, so many may be those that have such rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +116,15 @@ def _alone(loss: Loss, radius: float) -> Floats:
 
     As far as the column's own tilt allows them on one side, with what noise may hide of it: all of
     its tilt, or what is more or less than columns have that are alike, where these are foreseen.
+    One column of many does, not each: so in root mean square.
     """
     far, tilt = _far_tilt(loss, radius) * loss.expected.scale, loss.tilt
     alike = float(np.linalg.norm(tilt.row)) * loss.expected.along if loss.foreseen else 0.0
     shown = np.abs(tilt.row)
     own = np.minimum(shown, np.abs(shown - alike)) + tilt.own
-    most = _ALONE * loss.expected.unit * own
-    return np.divide(most, far, out=np.ones(far.size), where=far > most)
+    few = min(1.0, math.sqrt(_MANY / loss.expected.columns))
+    most = few * _ALONE * loss.expected.unit * own
+    return np.divide(most, far, out=np.full(far.size, few), where=few * far > most)
 
 
 def _far_tilt(loss: Loss, radius: float) -> float:
