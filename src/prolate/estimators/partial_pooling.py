@@ -12,18 +12,20 @@ where it is, and nothing is moved where columns are unlike. It is arithmetic on 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from prolate.arrays import Bools, Floats
+from prolate.estimators.estimate import Estimate
 
-__all__ = ["Pooled", "pool"]
+__all__ = ["Pooled", "pool", "with_columns_pooled"]
 
-_FEWEST = 4  # columns: three do not tell whether they are alike (Stein's bound, around their mean)
+_FEWEST = 8  # columns: fewer hardly tell whether they are alike
 _NOTICED = 0.1  # of the sampling error, that noise must be somewhere
 _LEVELS = 21  # of the mixture, at most: farther out, nothing is moved anyway
 _UNSURE = 3.0  # columns' weight, spread over the mixture
+_CAREFUL = 8.0  # over their number: part by which what is lost is stated larger, for few
 _MOVES, _ROUNDS = 3, 8  # of the center, and of the weights around each
 _MOST = 4096  # columns that tell of all
 
@@ -70,7 +72,7 @@ def pool(value: Floats, noise: Floats, sampling: Floats, which: Bools) -> Pooled
     True
     """
     with np.errstate(all="ignore"):
-        which = which & np.isfinite(value) & (noise > 0.0) & (sampling > 0.0)
+        which = which & np.isfinite(value) & np.isfinite(noise) & (noise > 0.0) & (sampling > 0.0)
         which &= np.isfinite(noise**2 / sampling**2) & (sampling**2 > 0.0)
     stays = Pooled(value, noise, np.zeros_like(noise))
     if np.count_nonzero(which) < _FEWEST or np.max(noise[which] / sampling[which]) < _NOTICED:
@@ -84,7 +86,22 @@ def pool(value: Floats, noise: Floats, sampling: Floats, which: Bools) -> Pooled
         pooled.value[part], pooled.noise[part], pooled.bias[part] = common.drawn(
             value[part], noise[part] ** 2, sampling[part] ** 2
         )
+    pooled.bias[index] *= 1.0 + _CAREFUL / index.size
     return pooled
+
+
+def with_columns_pooled(found: Estimate, which: Bools | None = None) -> Estimate:
+    """Return an estimate of one number for each column, all or some drawn towards each other."""
+    noise, sampling, lost = found.noise_std, found.sampling_std, found.clipping_std
+    if noise is None or sampling is None:
+        return found
+    pooled = pool(found.value, noise, sampling, np.isfinite(noise) if which is None else which)
+    return replace(
+        found,
+        value=pooled.value,
+        noise_std=pooled.noise,
+        clipping_std=np.hypot(0.0 if lost is None else lost, pooled.bias),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +146,7 @@ class _Common:
         return _Common(float(np.average(value, weights=weight)), 1.0 / float(weight.sum()), part)
 
     def _variances(self, sampling: Floats) -> Floats:
-        return np.multiply.outer(sampling, 4.0 ** np.arange(self.part.size))
+        return np.asarray(np.multiply.outer(sampling, 4.0 ** np.arange(self.part.size)))
 
     def _likelihood(self, value: Floats, total: Floats) -> Floats:
         """Return each level's likelihood of each column, over that of the likeliest."""

@@ -30,6 +30,7 @@ from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.mean import mean
 from prolate.estimators.moments import SQUARABLE
+from prolate.estimators.partial_pooling import with_columns_pooled
 from prolate.estimators.search.alike import likely_scale, raised_spread
 from prolate.estimators.search.flags import seen_flags, too_few_to_search
 from prolate.estimators.search.learn import learn_shape
@@ -125,7 +126,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         noise_std = np.where(far, np.inf, noise_std)
         warnings = (*warnings, _FAR)
     noise_std = np.where(shape.unknown, np.inf, noise_std)
-    return Estimate(
+    estimate = Estimate(
         value=np.maximum(value, 0.0),
         noise_std=noise_std,
         sampling_std=sampling_std,
@@ -140,6 +141,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
             "mean": middle.value.tolist(),
         },
     )
+    return with_columns_pooled(estimate, shape.varies & ~shape.unknown & ~far)
 
 
 def _of_flags(found: Estimate) -> Estimate:

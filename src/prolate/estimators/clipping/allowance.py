@@ -124,7 +124,7 @@ def _alone(loss: Loss, radius: float) -> Floats:
     own = np.minimum(shown, np.abs(shown - alike)) + tilt.own
     few = min(1.0, math.sqrt(_MANY / loss.expected.columns))
     most = few * _ALONE * loss.expected.unit * own
-    return np.divide(most, far, out=np.full(far.size, few), where=few * far > most)
+    return np.asarray(np.divide(most, far, out=np.full(far.size, few), where=few * far > most))
 
 
 def _far_tilt(loss: Loss, radius: float) -> float:

@@ -46,21 +46,22 @@ def mean_together(table: Searcher, shape: Shape, asked: Asked) -> Estimate:
     # Steps 3 to 5.
     found = clipped_as_asked(table, shape, weigh(shape), asked, norms=norms, table=table)
     if asked.clip == "auto":
-        found = _pooled(found, shape)
+        found = _pooled(found, shape, asked.center)
     if first is not None:
         found = with_rare_shrunk(first, found, asked.error_norm)
     return stated(shape, found)
 
 
-def _pooled(found: FoundMean, shape: Shape) -> FoundMean:
-    """Return a mean with columns that are alike drawn towards each other."""
+def _pooled(found: FoundMean, shape: Shape, known: Floats | None) -> FoundMean:
+    """Return a mean of which columns are drawn together that are alike, as is what is known."""
+    away = found.value if known is None else found.value - known
     sampling = found.variation * shape.spread / np.sqrt(shape.present)
     which = shape.varies & ~shape.unknown & ~shape.of_rare
-    pooled = pool(found.value, found.noise_std, sampling, which)
+    pooled = pool(away, found.noise_std, sampling, which)
     lost = 0.0 if found.clipping_std is None else found.clipping_std
     return replace(
         found,
-        value=pooled.value,
+        value=found.value + (pooled.value - away),
         noise_std=pooled.noise,
         clipping_std=np.hypot(lost, pooled.bias),
     )

@@ -76,9 +76,10 @@ class Beyond:
             near = max(middle, start / _OCTAVE)
             before = min(float(np.interp(near, edges, falling)) / rows, 0.5)
             power = math.log(max(before, part) / part) / math.log(start / near)
-        elif np.any(fewer := most < 0.5 * part * rows):  # rows are as long as each other, nearly
-            after = int(np.argmax(fewer))
-            power = math.log(part * rows / float(most[after])) / math.log(edges[after] / start)
+        elif np.any(fewer := most[cell + 1 :] < 0.5 * part * rows):  # rows are nearly of one length
+            after = cell + 1 + int(np.argmax(fewer))
+            least = max(float(most[after]), 1.0)
+            power = math.log(part * rows / least) / math.log(edges[after] / start)
         return cls(norms, rows, start, part, float(np.clip(power, *_POWERS)))
 
     def fraction(self, radius: float) -> float:
