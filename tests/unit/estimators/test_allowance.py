@@ -7,6 +7,7 @@ import pytest
 
 import prolate
 from prolate import Budget
+from prolate.estimators.lengths import beyond as tails
 from prolate.estimators.lengths.beyond import Beyond, lost_part, normal_loss, stretch_beyond
 from prolate.estimators.lengths.norms import MeasuredNorms
 
@@ -113,3 +114,24 @@ def test_a_column_is_not_charged_with_what_columns_of_large_numbers_may_lose() -
             np.hstack([flag, others]), budget=Budget(rho=0.5), error_norm="relative", seed=seed
         )
         assert release.clipping_std[0] < 0.02  # .25 to 1.8 without regard to units
+
+
+@pytest.mark.parametrize("kind", ["normal", "halves"])
+def test_lengths_that_are_nearly_alike_have_a_short_tail(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of many columns are all about as long: intervals were six to forty times too wide."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((3500, 512))
+    if kind == "halves":
+        rows = np.sign(rows)
+
+    def wider() -> float:
+        made = prolate.mean(rows, budget=Budget(rho=0.7), seed=0)
+        off, stated = made.estimate - rows.mean(axis=0), np.hypot(made.noise_std, made.clipping_std)
+        assert np.mean(np.abs(off) < 1.96 * stated) > 0.93
+        return float(np.sqrt(np.mean(stated**2) / np.mean(off**2)))
+
+    assert wider() < 1.5
+    monkeypatch.setattr(tails, "_SHOWN", np.inf)  # a planted fault
+    assert wider() > 4.0
