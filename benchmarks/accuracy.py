@@ -1,12 +1,15 @@
 """How near `prolate.mean` comes to the oracle: R of docs/accuracy.md, for many settings.
 
-    python benchmarks/accuracy.py [--runs 10] [--method auto] [--only TEXT]
+    python benchmarks/accuracy.py [--runs 10] [--method auto] [--only TEXT] [--unlike]
     python benchmarks/accuracy.py --needs
 
 The oracle knows centers and scales and spends the whole budget on the noise; it clips one
 row in n. R is an estimator's root mean square error against the sample's own mean over the
 oracle's (for an l_p error, the p-th norms). R* is the least R of any fixed clip fraction
 with known centers and scales and the whole budget.
+
+Means of all columns are alike but for sampling, as in the papers. With `--unlike`, each is some
+five standard deviations away from that.
 
 `--needs` prints, for l_2 errors, the least R of a fixed clip that knows the scales but not the
 center, and the part of the budget that its sum needs to meet the goal. Clipped around a center
@@ -20,7 +23,7 @@ import argparse
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -134,6 +137,13 @@ def settings() -> list[Setting]:
     return found
 
 
+def unlike(setting: Setting) -> Setting:
+    """Return the same with columns that have centers of their own."""
+    sigma = np.array(setting.sigma)
+    away = 5.0 * sigma * np.random.default_rng(11).standard_normal(sigma.size)
+    return replace(setting, center=setting.center + away)
+
+
 def fixed_clips(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
     """Radii of fixed clip fractions, the first of one row in n, and the error of each."""
     p, sigma = setting.p, np.array(setting.sigma)
@@ -240,8 +250,11 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--needs", action="store_true")
+    parser.add_argument("--unlike", action="store_true", help="centers of columns of their own")
     options = parser.parse_args()
     chosen = [s for s in settings() if options.only in s.name]
+    if options.unlike:
+        chosen = [unlike(s) for s in chosen]
     if options.needs:
         print(f"{'setting':32} {'R*':>6} {'goal':>6} {'without center':>14} {'needs':>7}")
         for setting in chosen:

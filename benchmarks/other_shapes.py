@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 import numpy as np
-from accuracy import Setting, zipf
+from accuracy import Setting, unlike, zipf
 from many_shapes import ROOM, of_setting, report
 
 
@@ -160,7 +160,8 @@ def setting(number: int) -> Setting:
     def standard(rng, n, d):
         return (draw(rng, n, d) - mean) / std
 
-    return Setting(label, n, rho, tuple(sigma), center=center, draw=standard)
+    found = Setting(label, n, rho, tuple(sigma), center=center, draw=standard)
+    return unlike(found) if number // len(OTHERS) % 2 else found
 
 
 def measure(number: int, runs: int) -> tuple[str, str, float, float, float]:

@@ -167,7 +167,7 @@ def mean(
     -------
     Release, or GroupedRelease with `by`
         `estimate` has shape (d,), in the units of the columns. See the notes for missing
-        values, shrinkage and columns that are summed alone.
+        values, shrinkage, pooling and columns that are summed alone.
 
     Raises
     ------
@@ -196,6 +196,14 @@ def mean(
     baskets, means smaller than their noise are shrunk towards the columns' usual value
     (`prolate.estimators.shrink`). `noise_std` is the noise before shrinkage, and
     ``details["shrunk_columns"]`` is the number of columns that were moved, if any were.
+
+    *Pooling.* The means of eight columns or more that differ by hardly more than noise, as those of
+    gradients, embeddings or residuals do, are drawn towards each other by as much as is likely
+    noise (`prolate.estimators.partial_pooling`: James and Stein 1961, Efron and Morris 1975); where
+    `center` is given, what they are off by. Columns that are unlike stay where they are.
+    `noise_std` is then what is left of the noise, `clipping_std` contains what pooling may have
+    taken, and ``details["pooled_columns"]`` is the number of columns that lost a tenth of their
+    noise or more. With a number as `clip`, nothing is pooled.
 
     *Columns apart.* Columns that differ in kind from the others have a part of the budget for
     themselves: flags of few rows, up to twenty columns of unlike tails, one to three that reach

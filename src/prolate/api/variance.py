@@ -57,7 +57,8 @@ def variance(
     Release, or GroupedRelease with `by`
         `estimate` has shape (d,), in squared units of the columns. The sampling part of
         its intervals is that of normal data, scaled by how much more the rows' squares vary;
-        ``details["sampling"]`` says what it assumes.
+        ``details["sampling"]`` says what it assumes. Variances of eight columns and more that are
+        alike are drawn towards each other, as the means of `mean` are (see its notes).
 
     Raises
     ------

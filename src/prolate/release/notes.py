@@ -73,8 +73,19 @@ def _beyond(release: Release) -> list[str]:
     return ["Noise led beyond what is possible, so the nearest possible number is shown."]
 
 
+def _pooled(release: Release) -> list[str]:
+    """Return how many columns were drawn towards each other (`prolate.mean`, Pooling)."""
+    columns = release.details.get("pooled_columns")
+    if not isinstance(columns, int) or release.statistic not in ("mean", "variance"):
+        return []
+    return [
+        f"The {release.statistic}s of {columns:,} columns are alike as far as noise lets tell, so "
+        "they are drawn towards each other, which makes the noise smaller."
+    ]
+
+
 def _about_rows(release: Release) -> list[str]:
-    found = [*_beyond(release), *_values(release)]
+    found = [*_beyond(release), *_pooled(release), *_values(release)]
     cells = release.details.get("cells")
     found += [CELLS] if cells in ("text", "points") else []
     found += [POINTS] if cells == "points" else []

@@ -75,7 +75,8 @@ class Release(Shown):
     columns : tuple of str, length d
         The names of the columns. For a regression, of the features, then ``"intercept"``.
     noise_std : ndarray of float64, shape of `estimate`, or None
-        Standard deviation of the privacy noise alone, in the units of `estimate`; the largest
+        Standard deviation of the privacy noise alone, in the units of `estimate` (where columns
+        are pooled, of what is left of it); the largest
         float (shown as inf) where the estimate says nothing. None for a regression whose method
         cannot state it.
     sampling_std : ndarray of float64, shape of `estimate`, or None
@@ -110,8 +111,8 @@ class Release(Shown):
         Whom the guarantee protects, if that is a person who may own many rows; None for a row.
         The budget and the receipt are then stated for persons.
     clipping_std : ndarray of float64, shape of `estimate`, or None
-        An allowance, as a standard deviation, for what clipping may have removed, and for
-        rounding if there are very many rows.
+        An allowance, as a standard deviation, for what clipping may have removed (or pooling of
+        columns that are alike), and for rounding if there are very many rows.
 
     Raises
     ------

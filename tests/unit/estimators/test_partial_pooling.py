@@ -150,6 +150,17 @@ def test_releases_of_alike_columns(what: str, monkeypatch: pytest.MonkeyPatch) -
     assert pooled < 0.9 * _error(rows, 3, exact, release, **given)
 
 
+def test_releases_say_so() -> None:
+    rng = np.random.default_rng(12)
+    rows, budget = rng.standard_normal((2000, 30)), Budget(rho=0.2)
+    made = prolate.mean(rows, budget=budget, seed=0)
+    assert made.details["pooled_columns"] == 30
+    assert "The means of 30 columns are alike" in repr(made)
+    unlike = prolate.mean(rows + 9.0 * np.arange(30), budget=budget, seed=0)
+    assert "pooled_columns" not in unlike.details
+    assert "alike" not in repr(unlike)
+
+
 def test_releases_of_unlike_columns_hardly_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(7)
     rows = 5.0 * rng.standard_normal(64) + rng.standard_normal((3000, 64))

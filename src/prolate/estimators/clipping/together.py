@@ -64,6 +64,7 @@ def _pooled(found: FoundMean, shape: Shape, known: Floats | None) -> FoundMean:
         value=found.value + (pooled.value - away),
         noise_std=pooled.noise,
         clipping_std=np.hypot(lost, pooled.bias),
+        details={**found.details, **pooled.details},
     )
 
 
