@@ -78,10 +78,8 @@ def _pooled(release: Release) -> list[str]:
     columns = release.details.get("pooled_columns")
     if not isinstance(columns, int) or release.statistic not in ("mean", "variance"):
         return []
-    return [
-        f"The {release.statistic}s of {columns:,} columns are alike as far as noise lets tell, so "
-        "they are drawn towards each other, which makes the noise smaller."
-    ]
+    alike = f"The {release.statistic}s of {columns:,} columns are alike as far as noise lets tell"
+    return [f"{alike}, so they are drawn towards each other, which makes the noise smaller."]
 
 
 def _about_rows(release: Release) -> list[str]:

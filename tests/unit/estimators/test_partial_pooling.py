@@ -152,7 +152,7 @@ def test_releases_of_alike_columns(what: str, monkeypatch: pytest.MonkeyPatch) -
 
 def test_releases_say_so() -> None:
     rng = np.random.default_rng(12)
-    rows, budget = rng.standard_normal((2000, 30)), Budget(rho=0.2)
+    rows, budget = rng.standard_normal((2000, 30)), Budget(rho=0.05)
     made = prolate.mean(rows, budget=budget, seed=0)
     assert made.details["pooled_columns"] == 30
     assert "The means of 30 columns are alike" in repr(made)
