@@ -26,7 +26,7 @@ _NOTICED = 0.1  # of the sampling error, that noise must be somewhere
 _LEVELS = 21  # of the mixture, at most: farther out, nothing is moved anyway
 _UNSURE = 3.0  # columns' weight, spread over the mixture
 _CAREFUL = 8.0  # over their number: part by which what is lost is stated larger, for few
-_DRAWN = 0.9  # of its noise is left in a column that is said to be drawn
+_DRAWN = 0.95  # of its error is left in a column that is said to be drawn
 _MOVES, _ROUNDS = 3, 8  # of the center, and of the weights around each
 _MOST = 4096  # columns that tell of all
 
@@ -43,7 +43,7 @@ class Pooled:
     bias : float64 array of shape (d,)
         Standard deviation of what is likely lost of their own distance from the others.
     columns : int
-        How many were drawn so far that a tenth of their noise is gone.
+        Of how many the error is smaller by a twentieth.
     """
 
     value: Floats
@@ -96,7 +96,8 @@ def pool(value: Floats, noise: Floats, sampling: Floats, which: Bools) -> Pooled
             value[part], noise[part] ** 2, sampling[part] ** 2
         )
     pooled.bias[index] *= 1.0 + _CAREFUL / index.size
-    return replace(pooled, columns=int(np.count_nonzero(pooled.noise < _DRAWN * noise)))
+    drawn = np.hypot(pooled.noise, pooled.bias) < _DRAWN * noise
+    return replace(pooled, columns=int(np.count_nonzero(drawn)))
 
 
 def with_columns_pooled(found: Estimate, which: Bools | None = None) -> Estimate:
