@@ -159,7 +159,8 @@ def nothing_is_tiny(monkeypatch) -> None:
 
 def topics(seed: int) -> np.ndarray:
     """Shares of forty topics, of which one or two rule a row: the others are next to nothing."""
-    return np.random.default_rng(seed).dirichlet(np.full(40, 0.1), 5_000)
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.full(40, 0.1), 5_000) + rng.integers(0, 9, 40)  # means are unlike
 
 
 def test_shares_that_are_mostly_next_to_nothing(monkeypatch) -> None:

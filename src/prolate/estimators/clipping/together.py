@@ -46,15 +46,15 @@ def mean_together(table: Searcher, shape: Shape, asked: Asked) -> Estimate:
     # Steps 3 to 5.
     found = clipped_as_asked(table, shape, weigh(shape), asked, norms=norms, table=table)
     if asked.clip == "auto":
-        found = _pooled(found, shape, asked.center)
+        found = _pooled(found, shape, known=asked.center is not None)
     if first is not None:
         found = with_rare_shrunk(first, found, asked.error_norm)
     return stated(shape, found)
 
 
-def _pooled(found: FoundMean, shape: Shape, known: Floats | None) -> FoundMean:
-    """Return a mean of which columns are drawn together that are alike, as is what is known."""
-    away = found.value if known is None else found.value - known
+def _pooled(found: FoundMean, shape: Shape, *, known: bool) -> FoundMean:
+    """Return a mean with columns drawn together that are alike, or off known centers alike."""
+    away = found.value - shape.center if known else found.value
     sampling = found.variation * shape.spread / np.sqrt(shape.present)
     which = shape.varies & ~shape.unknown & ~shape.of_rare
     pooled = pool(away, found.noise_std, sampling, which)

@@ -25,7 +25,8 @@ MOST_STRETCH = 10.0
 """Of a sampling error, over what the scales promise."""
 
 _SURE, _APART = 3.0, 4.5  # standard deviations that a count must exceed to be seen; far from others
-_SHOWN = 2.0  # deviations by which fewer rows are beyond a radius
+_SHOWN = 2.0  # deviations by which fewer rows are beyond a radius, or more
+_ALIKE, _MOST_ROWS = 1.3, 0.8  # lengths of most rows are no shorter than the middle one over that
 _NOISY = 0.01  # of the rows: of noisier counts little is sure, and intervals are wide
 _TOP = 0.6  # at most this part of the rows is the tail
 _POWERS = (1.6, 100.0)  # of the tail
@@ -69,17 +70,7 @@ class Beyond:
         tail = sure[falling[sure] < _TOP * rows]
         cell = int(tail[-1] if tail.size else sure[-1] if sure.size else 0)
         start, part = float(edges[cell]), min(max(float(falling[cell]) / rows, 1.0 / rows), 0.9)
-        middle = float(np.interp(-0.5 * rows, -falling, edges))
-        most = falling + _SHOWN * norms.above_noise
-        power = _UNSEEN_POWER
-        if start > middle and ((start > 1.05 * middle and part < 0.45) or most[cell] < 0.5 * rows):
-            near = max(middle, start / _OCTAVE)
-            before = min(float(np.interp(near, edges, falling)) / rows, 0.5)
-            power = math.log(max(before, part) / part) / math.log(start / near)
-        elif np.any(fewer := most[cell + 1 :] < 0.5 * part * rows):  # rows are nearly of one length
-            after = cell + 1 + int(np.argmax(fewer))
-            least = max(float(most[after]), 1.0)
-            power = math.log(part * rows / least) / math.log(edges[after] / start)
+        power = _power_of(norms, falling, rows, cell, part)
         return cls(norms, rows, start, part, float(np.clip(power, *_POWERS)))
 
     def fraction(self, radius: float) -> float:
@@ -114,6 +105,29 @@ class Beyond:
         step = max(self.start - radius, 0.0) / _STEPS
         middles: Floats = np.asarray(radius + step * (np.arange(_STEPS) + 0.5))
         return step * float(np.sum(middles**power * self._fractions(middles)))
+
+
+def _power_of(norms: MeasuredNorms, falling: Floats, rows: float, cell: int, part: float) -> float:
+    """Return the power of the tail from an edge on that a part of the rows is surely beyond.
+
+    By the octave before it. Where lengths are nearly alike, as of many columns, by the middle one,
+    or by where rows surely fall to half of that part.
+    """
+    edges, doubt = norms.edges, _SHOWN * norms.above_noise
+    start, middle = float(edges[cell]), float(np.interp(-0.5 * rows, -falling, edges))
+    alike = np.interp(middle / _ALIKE, edges, falling - doubt) > _MOST_ROWS * rows
+    shown = alike and start > middle and falling[cell] + doubt[cell] < 0.5 * rows
+    if shown or (part < 0.45 and start > 1.05 * middle):
+        near = max(middle, start / _OCTAVE)
+        before = min(float(np.interp(near, edges, falling)) / rows, 0.5)
+        return math.log(max(before, part) / part) / math.log(start / near)
+    most = (falling + doubt)[cell + 1 :] / rows
+    fewer = np.flatnonzero(most < 0.5 * part)
+    if not alike or not fewer.size:
+        return _UNSEEN_POWER
+    after = int(fewer[0])
+    least = max(float(most[after]), 1.0 / rows)
+    return math.log(part / least) / math.log(float(edges[cell + 1 + after]) / start)
 
 
 def lost_part(
