@@ -20,7 +20,6 @@ from prolate.estimators.clipping import clipped_mean, first_look, together
 from prolate.estimators.clipping.balance import Balance
 from prolate.estimators.clipping.loss import Loss
 from prolate.estimators.lengths import curves, expected
-from prolate.estimators.partial_pooling import Pooled
 from prolate.estimators.search import likely_zoom, locate, place, zoom
 from prolate.estimators.shares import Shares
 from prolate.theory import optimal_scale
@@ -141,7 +140,7 @@ def mostly_one_value_ratios() -> np.ndarray:
 
 def test_others_beside_one_value_are_not_lost_where_rows_are_few(monkeypatch):
     monkeypatch.setattr(Shares, "coarse", False)  # as of other statistics
-    monkeypatch.setattr(together, "pool", lambda value, noise, *_: Pooled(value, noise, 0 * noise))
+    monkeypatch.setattr(together, "with_columns_pooled", lambda found, *_, **__: found)
     found = mostly_one_value_ratios()
     monkeypatch.setattr(likely_zoom, "_APART", 1.0)  # a planted fault: no row is apart from others
     monkeypatch.setattr(likely_zoom, "_MAYBE_APART", 1.0)

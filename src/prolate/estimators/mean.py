@@ -11,8 +11,9 @@
    with their length, so how far they are from symmetric.
 5. A second mean, around the first, clipped to the radius that is best for these rows. Where they
    are clearly skewed, what clipping likely takes is given back.
+6. Columns that are alike are drawn towards each other (`partial_pooling.py`).
 
-Steps 2 to 5 are `clipping/together.py`. Where rows are many, steps 1 to 4 see a random sample of
+Steps 2 to 6 are `clipping/together.py`. Where rows are many, steps 1 to 4 see a random sample of
 them, and step 5 is one pass over all.
 
 Some tables are summed otherwise:
@@ -99,7 +100,7 @@ def _searched(table: Table, rows: float, asked: Asked) -> Estimate:
         return mean_within(table, rows=rows, error_norm=asked.error_norm)
     if asked.clip != "auto":
         shape = shape.saying(CLIPPED)
-    # Steps 2 to 5.
+    # Steps 2 to 6.
     found = replace(mean_by_ways(Case(searched, shape, asked, _searched)), rows=rows)
     far = too_far(shape.center, shape.spread) & ~shape.unknown  # of which noise says anything
     return _unknown_where(far, found) if far.any() and asked.center is None else found

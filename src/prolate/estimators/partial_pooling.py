@@ -7,23 +7,28 @@ towards what all have in common, by the part that is likely noise (James and Ste
 Morris 1975). Around the common center, means are taken to be normal, with standard deviations of
 1, 2, 4, ... times their sampling error, each in a part of the columns, which
 expectation-maximization finds (as Stephens 2017): so a column that is far from the others stays
-where it is, and nothing is moved where columns are unlike. It is arithmetic on noisy measurements.
+where it is, and nothing is moved where columns are unlike. It is arithmetic on noisy measurements,
+in units in which squares are floats.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
-from prolate.arrays import Bools, Floats
-from prolate.estimators.estimate import Estimate
+from prolate.arrays import Bools, Floats, Integers
+from prolate.estimators.estimate import Estimate, FoundMean
 
 __all__ = ["Pooled", "pool", "with_columns_pooled"]
 
+Found = TypeVar("Found", Estimate, FoundMean)
+
 _FEWEST = 8  # columns: fewer hardly tell whether they are alike
 _NOTICED = 0.1  # of the sampling error, that noise must be somewhere
-_LEVELS = 21  # of the mixture, at most: farther out, nothing is moved anyway
+_LEVELS = 42  # of the mixture, at most: what is farther out is no part of it
+_UNITS, _DROWNED = 1e60, 1e6  # that others may be larger or smaller; noise over sampling error
 _UNSURE = 3.0  # columns' weight, spread over the mixture
 _CAREFUL = 8.0  # over their number: part by which what is lost is stated larger, for few
 _DRAWN = 0.95  # of its error is left in a column that is said to be drawn
@@ -43,18 +48,13 @@ class Pooled:
     bias : float64 array of shape (d,)
         Standard deviation of what is likely lost of their own distance from the others.
     columns : int
-        Of how many the error is smaller by a twentieth.
+        Of how many the error is smaller by a twentieth or more.
     """
 
     value: Floats
     noise: Floats
     bias: Floats
     columns: int = 0
-
-    @property
-    def details(self) -> dict[str, int]:
-        """What a release says of it."""
-        return {"pooled_columns": self.columns} if self.columns else {}
 
 
 def pool(value: Floats, noise: Floats, sampling: Floats, which: Bools) -> Pooled:
@@ -80,38 +80,70 @@ def pool(value: Floats, noise: Floats, sampling: Floats, which: Bools) -> Pooled
     >>> bool(np.std(pooled.value - alike) < 0.4 * np.std(noisy - alike))
     True
     """
-    with np.errstate(all="ignore"):
-        which = which & np.isfinite(value) & np.isfinite(noise) & (noise > 0.0) & (sampling > 0.0)
-        which &= np.isfinite(noise**2 / sampling**2) & (sampling**2 > 0.0)
     stays = Pooled(value, noise, np.zeros_like(noise))
-    if np.count_nonzero(which) < _FEWEST or np.max(noise[which] / sampling[which]) < _NOTICED:
+    index, unit = _comparable(value, noise, sampling, which)
+    if index.size < _FEWEST:
         return stays
-    index = np.flatnonzero(which)
-    some = index[:: -(-index.size // _MOST)]
-    common = _Common.of(value[some], noise[some] ** 2, sampling[some] ** 2)
+    y, v, s = value[index] / unit, (noise[index] / unit) ** 2, (sampling[index] / unit) ** 2
+    common = _Common.of(y, v, s)
+    inside = np.flatnonzero(common.holds(y, s))
     pooled = Pooled(value.copy(), noise.copy(), stays.bias)
-    for start in range(0, index.size, _MOST):
-        part = index[start : start + _MOST]
-        pooled.value[part], pooled.noise[part], pooled.bias[part] = common.drawn(
-            value[part], noise[part] ** 2, sampling[part] ** 2
-        )
+    for start in range(0, inside.size, _MOST):
+        part = inside[start : start + _MOST]
+        drawn = common.drawn(y[part], v[part], s[part])
+        for whole, those in zip((pooled.value, pooled.noise, pooled.bias), drawn, strict=True):
+            whole[index[part]] = unit * those
     pooled.bias[index] *= 1.0 + _CAREFUL / index.size
-    drawn = np.hypot(pooled.noise, pooled.bias) < _DRAWN * noise
-    return replace(pooled, columns=int(np.count_nonzero(drawn)))
+    nearer = np.hypot(pooled.noise, pooled.bias) < _DRAWN * noise
+    return replace(pooled, columns=int(np.count_nonzero(nearer)))
 
 
-def with_columns_pooled(found: Estimate, which: Bools | None = None) -> Estimate:
-    """Return an estimate of one number for each column, all or some drawn towards each other."""
-    noise, sampling, lost = found.noise_std, found.sampling_std, found.clipping_std
-    if noise is None or sampling is None:
+def _comparable(
+    value: Floats, noise: Floats, sampling: Floats, which: Bools
+) -> tuple[Integers, float]:
+    """Return columns whose squares are floats in a unit, and the unit; none if noise is small."""
+    none = np.zeros(0, dtype=np.int64), 1.0
+    with np.errstate(all="ignore"):
+        ratio = noise / sampling
+        which = which & np.isfinite(value) & (noise > 0.0) & (ratio > 0.0) & (ratio < _DROWNED)
+        if not which.any() or np.max(ratio[which]) < _NOTICED:
+            return none
+        unit = float(np.ldexp(1.0, np.frexp(np.median(noise[which]))[1]))  # a power of 2: exact
+        each = noise / unit
+        which &= (each > 1.0 / _UNITS) & (each < _UNITS) & (np.abs(value / unit) < _UNITS)
+        which &= ratio > 1.0 / _UNITS
+    return np.flatnonzero(which), unit
+
+
+def with_columns_pooled(
+    found: Found, sampling: Floats, which: Bools, *, center: Floats | None = None
+) -> Found:
+    """Return what was found of each column, with those drawn towards each other that are alike.
+
+    Parameters
+    ----------
+    found : Estimate or FoundMean
+    sampling : float64 array of shape (d,)
+        Standard deviations of the sampling error.
+    which : bool array of shape (d,)
+        Columns that may be like others.
+    center : float64 array of shape (d,), optional
+        Public centers: what columns are off by may be alike.
+    """
+    if found.noise_std is None:
         return found
-    pooled = pool(found.value, noise, sampling, np.isfinite(noise) if which is None else which)
+    away = found.value if center is None else found.value - center
+    pooled = pool(away, found.noise_std, sampling, which)
+    if pooled.value is away:
+        return found
+    details = {"pooled_columns": pooled.columns} if pooled.columns else {}
+    lost = 0.0 if found.clipping_std is None else found.clipping_std
     return replace(
         found,
-        value=pooled.value,
+        value=found.value + (pooled.value - away),
         noise_std=pooled.noise,
-        clipping_std=np.hypot(0.0 if lost is None else lost, pooled.bias),
-        details={**found.details, **pooled.details},
+        clipping_std=np.hypot(lost, pooled.bias),
+        details={**found.details, **details},
     )
 
 
@@ -134,6 +166,10 @@ class _Common:
     @classmethod
     def of(cls, value: Floats, noise: Floats, sampling: Floats) -> _Common:
         """Return what is likely of columns, given variances of their noise and sampling."""
+        size = np.sqrt(sampling)
+        far = np.abs(value - np.median(value)) / size
+        some = np.unique(np.append(np.arange(0, value.size, -(-value.size // _MOST)), far.argmax()))
+        value, noise, sampling = value[some], noise[some], sampling[some]
         order, weight = np.argsort(value), 1.0 / (noise + sampling)
         below = np.cumsum(weight[order])
         center = float(value[order[np.searchsorted(below, 0.5 * below[-1])]])
@@ -143,6 +179,10 @@ class _Common:
         for _ in range(_MOVES):
             common = common._moved(value, noise, sampling)
         return common
+
+    def holds(self, value: Floats, sampling: Floats) -> Bools:
+        """Return which columns are no farther out than the last level."""
+        return np.asarray(np.abs(value - self.center) <= 2.0**self.part.size * np.sqrt(sampling))
 
     def _moved(self, value: Floats, noise: Floats, sampling: Floats) -> _Common:
         """Return it after some rounds of expectation-maximization."""

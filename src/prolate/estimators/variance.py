@@ -5,6 +5,8 @@ summed around their private size spread**2, scaled, and clipped. Their mean exce
 variance by (m - mean)**2, whose expectation is the known noise of m. For relative errors, spreads
 are by a first sum of all columns' squares (`search/variances.py`).
 
+Variances that are alike are drawn towards each other (`partial_pooling.py`).
+
 Squares are long on one side only, so what clipping takes is lost. The radius is no smaller
 than normal rows, or the tail that is seen, allow (`tail.py`).
 
@@ -127,7 +129,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         warnings = (*warnings, _FAR)
     noise_std = np.where(shape.unknown, np.inf, noise_std)
     estimate = Estimate(
-        value=np.maximum(value, 0.0),
+        value=value,
         noise_std=noise_std,
         sampling_std=sampling_std,
         clipping_std=clipping_std,
@@ -141,7 +143,9 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
             "mean": middle.value.tolist(),
         },
     )
-    return with_columns_pooled(estimate, shape.varies & ~shape.unknown & ~far)
+    which = shape.varies & ~shape.unknown & ~far
+    estimate = with_columns_pooled(estimate, sampling_std, which)
+    return replace(estimate, value=np.maximum(estimate.value, 0.0))
 
 
 def _of_flags(found: Estimate) -> Estimate:

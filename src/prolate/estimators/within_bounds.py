@@ -13,7 +13,6 @@ import numpy as np
 from prolate.arrays import Bools, Floats
 from prolate.curator import Curator, Searcher
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.partial_pooling import with_columns_pooled
 from prolate.estimators.present import MISSING, find_present, present_view
 from prolate.estimators.sum import bounds_of, centered_sum, rounding_of, shape_of
 from prolate.queries import Count
@@ -79,7 +78,7 @@ def mean_within(curator: Searcher, *, rows: float, error_norm: float) -> Estimat
     inside = np.clip(value, sums.lower + off, sums.upper - off)
     variance = sums.variance(inside, squares)
     there = rows * (1.0 - missing)
-    found = Estimate(
+    return Estimate(
         value=value,
         noise_std=np.where(sums.absent, np.inf, noise_std),
         sampling_std=np.sqrt(variance / (there if sums.part is None else there * sums.part)),
@@ -88,7 +87,6 @@ def mean_within(curator: Searcher, *, rows: float, error_norm: float) -> Estimat
         warnings=(MISSING,) if sums.absent.any() else (),
         details={"bounds_only": True},
     )
-    return with_columns_pooled(found)
 
 
 def variance_within(curator: Searcher, *, rows: float, error_norm: float) -> Estimate:
@@ -116,7 +114,7 @@ def variance_within(curator: Searcher, *, rows: float, error_norm: float) -> Est
     noise_std = np.hypot(noise_std, np.sqrt(2.0) * rough**2)
     # No square is larger than 2 far, so their squares' mean is at most 2 far times their mean.
     spread = np.sqrt(np.maximum(value * (2.0 * sums.far(mean) - value), 0.0))
-    found = Estimate(
+    return Estimate(
         value=value,
         noise_std=np.where(sums.absent, np.inf, noise_std),
         sampling_std=spread / np.sqrt(rows if sums.part is None else rows * sums.part),
@@ -129,7 +127,6 @@ def variance_within(curator: Searcher, *, rows: float, error_norm: float) -> Est
             "sampling": "at most, as for values at the bounds",
         },
     )
-    return with_columns_pooled(found)
 
 
 def _counted(curator: Searcher, label: str) -> tuple[float, float]:

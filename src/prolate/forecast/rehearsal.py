@@ -144,7 +144,9 @@ def rehearse(
     off, noise, estimates, shares = [], [], [], []
     sampled = _latin(runs, spread.size, seed=1)
     for run, fluctuation in enumerate(_latin(runs, spread.size, seed=0)):
-        at = center if flags else center + spread * next(sampled) / math.sqrt(n)
+        at = center + spread * next(sampled) / math.sqrt(n)
+        if bounds is not None:
+            at = np.clip(at, *bounds)
         rows = ImaginedRows(n, at, spread, fluctuation, run, bounds)
         rows.flags = frozenset(rows.columns if flags else ())
         options: dict[str, Any] = {"neighbors": neighbors, "bounds": bounds, "seed": run}

@@ -78,8 +78,10 @@ def _pooled(release: Release) -> list[str]:
     columns = release.details.get("pooled_columns")
     if not isinstance(columns, int) or release.statistic not in ("mean", "variance"):
         return []
-    alike = f"The {release.statistic}s of {columns:,} columns are alike as far as noise lets tell"
-    return [f"{alike}, so they are drawn towards each other, which makes the noise smaller."]
+    alike = f"{columns:,} columns are alike (or off public centers alike) as far as noise lets tell"
+    return [
+        f"{alike}: their {release.statistic}s are drawn towards each other, which has less error."
+    ]
 
 
 def _about_rows(release: Release) -> list[str]:

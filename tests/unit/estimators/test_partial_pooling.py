@@ -10,7 +10,6 @@ import pytest
 import prolate
 from prolate import Budget
 from prolate.estimators import partial_pooling
-from prolate.estimators.clipping import together
 from prolate.estimators.partial_pooling import Pooled, pool
 
 
@@ -45,7 +44,7 @@ def test_it_gains_where_columns_are_alike_and_hardly_loses_elsewhere(d: int, noi
     """Risks at the worst distances, too: what columns differ by is one to eight noises."""
     gained, _ = _risk(d, 0.0, noise)
     best = (1.0 / (1.0 + noise**2)) ** 0.5  # if it were known that they are alike
-    assert gained < best + 0.3 * (8.0 / d) ** 0.5 + 0.03
+    assert gained < min(best + 0.3 * (8.0 / d) ** 0.5 + 0.03, 0.99)
     assert max(_risk(d, apart, noise)[0] for apart in (1.0, 2.0, 4.0, 8.0, 1000.0)) < 1.04
 
 
@@ -65,6 +64,7 @@ def test_what_is_lost_must_be_stated(monkeypatch: pytest.MonkeyPatch) -> None:
         return partial_pooling._Common(found.center, found.doubt, np.ones(1))
 
     monkeypatch.setattr(partial_pooling._Common, "of", single)
+    monkeypatch.setattr(partial_pooling._Common, "holds", lambda _self, value, _: value < np.inf)
     assert _risk(64, 2.0, 3.0)[1] < 0.5
     assert _risk(64, 2.0, 3.0)[0] > 1.5
 
@@ -97,7 +97,7 @@ def test_columns_of_other_scales_around_one_center() -> None:
     assert np.sqrt(np.mean(off**2)) < 0.75 * np.sqrt(np.mean(before**2))
 
 
-@pytest.mark.parametrize("unit", [1e-290, 1e-150, 1.0, 1e150, 1e290])
+@pytest.mark.parametrize("unit", [1e-290, 1e-156, 1e-150, 1.0, 1e150, 1e156, 1e290])
 def test_units_of_any_size(unit: float) -> None:
     _, value, std = _drawn(np.random.default_rng(4), 30, 1.0, 2.0)
     value, std, sampling = unit * value, unit * std, unit * np.ones(30)
@@ -109,14 +109,33 @@ def test_units_of_any_size(unit: float) -> None:
     others = np.delete(np.arange(30), odd)
     assert np.all(np.isfinite(found.value[others]))
     assert np.all(np.isfinite(found.bias))
-    if 1e-150 <= unit <= 1e150:
-        assert np.all(found.value[others] != value[others])
+    assert np.all(found.value[others] != value[others])
 
 
 def test_many_columns_are_drawn_as_some_of_them_tell() -> None:
     truth, value, std = _drawn(np.random.default_rng(5), 20_000, 0.0, 2.0)
+    truth[1] += 3000.0
+    value[1] += 3000.0
     found = _pool(value, std)
     assert np.std(found.value - truth) < 0.5 * 2.0
+    assert abs(found.value[1] - value[1]) < 0.1  # though it is not among those that tell
+
+
+def test_an_odd_column_does_not_spoil_the_others() -> None:
+    truth, value, std = _drawn(np.random.default_rng(6), 20, 0.0, 2.0)
+    sampling = np.ones(20)
+    for off, noise, own in ((0.0, 1e-154, 1e-155), (1e160, 1e146, 1.0), (1e156, 1e150, 1e150)):
+        value[3], std[3], sampling[3] = off, noise, own
+        found = _pool(value, std, sampling)
+        assert found.value[3] == off
+        others = np.delete(np.arange(20), 3)
+        assert np.std((found.value - truth)[others]) < 0.8 * np.std((value - truth)[others])
+
+
+def test_columns_that_are_much_farther_apart_than_they_vary() -> None:
+    value = np.linspace(0.0, 1.0, 20)
+    found = _pool(value, np.full(20, 1e-7), np.full(20, 1e-13))
+    np.testing.assert_allclose(found.value, value, atol=1e-7)
 
 
 # --- releases ----------------------------------------------------------------------------------
@@ -145,8 +164,7 @@ def test_releases_of_alike_columns(what: str, monkeypatch: pytest.MonkeyPatch) -
     else:
         release, exact = prolate.mean, rows.mean(axis=0)
     pooled = _error(rows, 3, exact, release, **given)
-    for module in (together, partial_pooling):
-        monkeypatch.setattr(module, "pool", _apart)
+    monkeypatch.setattr(partial_pooling, "pool", _apart)
     assert pooled < 0.9 * _error(rows, 3, exact, release, **given)
 
 
@@ -155,7 +173,7 @@ def test_releases_say_so() -> None:
     rows, budget = rng.standard_normal((2000, 30)), Budget(rho=0.05)
     made = prolate.mean(rows, budget=budget, seed=0)
     assert made.details["pooled_columns"] > 20
-    assert f"The means of {made.details['pooled_columns']} columns are alike" in repr(made)
+    assert f"{made.details['pooled_columns']} columns are alike" in repr(made)
     unlike = prolate.mean(rows + 9.0 * np.arange(30), budget=budget, seed=0)
     assert "pooled_columns" not in unlike.details
     assert "alike" not in repr(unlike)
@@ -166,7 +184,7 @@ def test_releases_of_unlike_columns_hardly_differ(monkeypatch: pytest.MonkeyPatc
     rows = 5.0 * rng.standard_normal(64) + rng.standard_normal((3000, 64))
     exact = rows.mean(axis=0)
     pooled = _error(rows, 3, exact, prolate.mean, budget=Budget(rho=0.2))
-    monkeypatch.setattr(together, "pool", _apart)
+    monkeypatch.setattr(partial_pooling, "pool", _apart)
     assert pooled == pytest.approx(
         _error(rows, 3, exact, prolate.mean, budget=Budget(rho=0.2)), rel=0.01
     )
@@ -176,15 +194,6 @@ def test_a_given_clip_is_the_plain_mechanism() -> None:
     rows = np.random.default_rng(8).standard_normal((3000, 64))
     made = prolate.mean(rows, budget=Budget(rho=0.2), clip=0.01, center=0, scale=1, seed=0)
     np.testing.assert_array_equal(made.noise_std, made.noise_std[0])
-
-
-def test_answers_to_many_flags_are_drawn_together_within_their_bounds() -> None:
-    rng = np.random.default_rng(9)
-    rows = rng.random((300, 40)) < 0.5 + 0.02 * rng.standard_normal(40)
-    made = prolate.mean(rows, budget=Budget(rho=0.05), seed=0)
-    off = made.estimate - rows.mean(axis=0)
-    assert np.std(off) < 0.6 * 2.0 * np.sqrt(40) / 300 / np.sqrt(2 * 0.05) / 2.0
-    assert np.mean(np.abs(off) < 1.96 * np.hypot(made.noise_std, made.clipping_std)) > 0.9
 
 
 def test_forecasts_count_on_it_only_where_centers_are_said_to_be_alike() -> None:

@@ -1,11 +1,10 @@
 """The mean of columns that are clipped together, by the length of their rows.
 
-Steps 2 to 5 of `mean.py`.
+Steps 2 to 6 of `mean.py`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,7 +19,7 @@ from prolate.estimators.clipping.rare_mean import mostly_rare_mean, unsure, with
 from prolate.estimators.clipping.stated import stated
 from prolate.estimators.estimate import Estimate, FoundMean
 from prolate.estimators.lengths.norms import MeasuredNorms
-from prolate.estimators.partial_pooling import pool
+from prolate.estimators.partial_pooling import with_columns_pooled
 from prolate.estimators.search.alike import likely_scale
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.variances import with_variances
@@ -45,6 +44,7 @@ def mean_together(table: Searcher, shape: Shape, asked: Asked) -> Estimate:
         shape, norms = with_first_look(shape, weigh, share=left, relative=asked.relative)
     # Steps 3 to 5.
     found = clipped_as_asked(table, shape, weigh(shape), asked, norms=norms, table=table)
+    # Step 6.
     if asked.clip == "auto":
         found = _pooled(found, shape, known=asked.center is not None)
     if first is not None:
@@ -54,18 +54,9 @@ def mean_together(table: Searcher, shape: Shape, asked: Asked) -> Estimate:
 
 def _pooled(found: FoundMean, shape: Shape, *, known: bool) -> FoundMean:
     """Return a mean with columns drawn together that are alike, or off known centers alike."""
-    away = found.value - shape.center if known else found.value
     sampling = found.variation * shape.spread / np.sqrt(shape.present)
     which = shape.varies & ~shape.unknown & ~shape.of_rare
-    pooled = pool(away, found.noise_std, sampling, which)
-    lost = 0.0 if found.clipping_std is None else found.clipping_std
-    return replace(
-        found,
-        value=found.value + (pooled.value - away),
-        noise_std=pooled.noise,
-        clipping_std=np.hypot(lost, pooled.bias),
-        details={**found.details, **pooled.details},
-    )
+    return with_columns_pooled(found, sampling, which, center=shape.center if known else None)
 
 
 def _weigh(shape: Shape, *, asked: Asked) -> Floats:
