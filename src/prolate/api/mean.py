@@ -203,7 +203,8 @@ def mean(
     `center` is given, what they are off by. Columns that are unlike stay where they are.
     `noise_std` is then what is left of the noise, `clipping_std` contains what pooling may have
     taken, and ``details["pooled_columns"]`` is the number of columns whose error is smaller by a
-    twentieth or more. With a number as `clip`, nothing is pooled.
+    twentieth or more. Nothing is pooled with a number as `clip`, along principal axes, and of sums
+    within public bounds.
 
     *Columns apart.* Columns that differ in kind from the others have a part of the budget for
     themselves: flags of few rows, up to twenty columns of unlike tails, one to three that reach

@@ -195,8 +195,8 @@ def expected_error(
         As for `prolate.mean`.
     center : float or array of shape (d,), optional
         The means of the columns. Means far from 0 take longer to search for; alike ones are
-        released with less noise. By default the middle of the bounds, or some 10 (5 to 15) times
-        `scale`, unlike each other, if there are no bounds.
+        released with less noise. By default they are unlike each other: around the middle of the
+        bounds, or 5 to 15 times `scale` if there are no bounds; those of booleans are a half.
     offset : float or array of shape (d,), optional
         For ``method="gaussian-ellipse"``: how far the public centers are from the means, in
         the units of the columns; 0 by default.

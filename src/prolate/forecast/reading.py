@@ -65,7 +65,7 @@ def read_question(
     given = read_vector("scale", scale, columns, positive=True)
     spread = np.ones(len(columns)) if given is None else given
     at = read_vector("center", center, columns)
-    at = _usual(spread, limits) if at is None else at
+    at = _usual(spread, limits, apart=not flags) if at is None else at
     off = read_vector("offset", offset, columns)
     off = np.zeros_like(spread) if off is None else off
     if off.any() and method != "gaussian-ellipse":
@@ -118,14 +118,16 @@ def _columns(d: int | None, **given: ArrayLike | None) -> int:
     return int(d)
 
 
-def _usual(spread: Floats, limits: tuple[Floats, Floats] | None) -> Floats:
-    """Return where the means of columns lie if nobody says so: unlike each other."""
-    unlike = 0.5 + (0.5 + _GOLDEN * np.arange(spread.size)) % 1.0
-    usual = _USUAL_CENTER * unlike * spread
+def _usual(spread: Floats, limits: tuple[Floats, Floats] | None, *, apart: bool) -> Floats:
+    """Return where the means of columns lie if nobody says so: unlike each other, if `apart`."""
+    usual = _USUAL_CENTER * spread
+    unlike = (0.5 + _GOLDEN * np.arange(spread.size)) % 1.0 - 0.5 if apart else 0.0
     if limits is None:
-        return usual
-    middle = 0.5 * limits[0] + 0.5 * limits[1]
-    return np.where(np.isfinite(middle), middle, usual)
+        return usual + unlike * usual
+    lower, upper = limits
+    middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
+    bounded = np.isfinite(middle)
+    return np.asarray(np.where(bounded, middle, usual) + unlike * np.minimum(usual, half))
 
 
 def _of_booleans(true: Floats) -> Floats:

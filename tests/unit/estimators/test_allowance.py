@@ -7,6 +7,7 @@ import pytest
 
 import prolate
 from prolate import Budget
+from prolate.estimators.clipping import allowance
 from prolate.estimators.lengths import beyond as tails
 from prolate.estimators.lengths.beyond import Beyond, lost_part, normal_loss, stretch_beyond
 from prolate.estimators.lengths.norms import MeasuredNorms
@@ -135,3 +136,20 @@ def test_lengths_that_are_nearly_alike_have_a_short_tail(
     assert wider() < 1.5
     monkeypatch.setattr(tails, "_SHOWN", np.inf)  # a planted fault
     assert wider() > 4.0
+
+
+def test_of_many_columns_not_each_holds_the_rows_that_noise_hides(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = np.random.default_rng(1).standard_t(3, (1500, 400))
+    exact = rows.mean(axis=0)
+
+    def wider() -> float:
+        made = prolate.mean(rows, budget=Budget(rho=0.7), seed=0)
+        stated = np.hypot(made.noise_std, made.clipping_std)
+        assert np.mean(np.abs(made.estimate - exact) < 1.96 * stated) > 0.95
+        return float(np.sqrt(np.mean(stated**2)))
+
+    few = wider()
+    monkeypatch.setattr(allowance, "_MANY", np.inf)  # as before
+    assert few < 0.8 * wider()

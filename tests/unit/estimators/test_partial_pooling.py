@@ -204,3 +204,5 @@ def test_forecasts_count_on_it_only_where_centers_are_said_to_be_alike() -> None
     measured = _error(rows, 4, rows.mean(axis=0), prolate.mean, budget=Budget(rho=0.1))
     assert alike == pytest.approx(measured * 128**0.5, rel=0.15)
     assert unlike > 1.2 * alike
+    within = prolate.expected_error(bounds=(-50, 50), **given).noise
+    assert within == pytest.approx(unlike, rel=0.1)  # whose middles are all alike
