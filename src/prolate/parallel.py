@@ -1,15 +1,24 @@
-"""What threads share: the parts of a piece of work, and attributes that any of them computes."""
+"""What threads share: the parts of a piece of work, and attributes that any of them computes.
+
+To start a thread and to see it end takes as long as half a million values are added up in, and a
+release has some twenty pieces of work for threads. So one that has done its piece waits for
+another for a while.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from threading import Thread
+import os
+from collections.abc import Callable, Iterable, Sequence
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
 from typing import Any, Generic, TypeVar
 
-__all__ = ["computed_once", "in_threads"]
+__all__ = ["Aside", "asides", "computed_once", "in_threads"]
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
+
+_PATIENCE = 1.0  # seconds that a thread waits for more work
 
 
 class computed_once(Generic[Answer]):  # noqa: N801 - a decorator, like `property`
@@ -31,12 +40,85 @@ class computed_once(Generic[Answer]):  # noqa: N801 - a decorator, like `propert
         return answer
 
 
+class Aside:
+    """Work that another thread does, if it gets to it before whoever asks needs it no more.
+
+    Parameters
+    ----------
+    work : callable
+        Raises nothing.
+    """
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._turn, self._end = Lock(), Lock()
+        self._end.acquire()
+
+    def begin(self) -> None:
+        """Do the work, unless it has been ended; asked by the other thread."""
+        if self._turn.acquire(blocking=False):
+            try:
+                self._work()
+            finally:
+                self._end.release()
+
+    def end(self) -> None:
+        """Wait for work that was begun; what was not never will be."""
+        if not self._turn.acquire(blocking=False):
+            self._end.acquire()
+
+
+_waiting: list[SimpleQueue[Aside]] = []  # one for each thread without work
+
+if hasattr(os, "register_at_fork"):  # the threads are not forked with it
+    os.register_at_fork(after_in_child=_waiting.clear)
+
+
+def asides(works: Iterable[Callable[[], None]]) -> list[Aside]:
+    """Have each piece of work done by a thread of its own; by fewer, where no more can be started.
+
+    That is at a limit of the system, or while the interpreter ends, when the executors of
+    `concurrent.futures` refuse. By then a release may have been paid for, so whoever asks works as
+    well.
+    """
+    found = []
+    for work in works:
+        aside = Aside(work)
+        try:
+            _waiting.pop().put(aside)
+        except IndexError:
+            try:
+                Thread(target=_serve, args=(aside,), name="prolate", daemon=True).start()
+            except RuntimeError:
+                break
+        found.append(aside)
+    return found
+
+
+def _serve(first: Aside) -> None:
+    """Do this work, and then what is asked for within the time that a thread waits."""
+    first.begin()
+    del first  # it holds rows
+    more: SimpleQueue[Aside] = SimpleQueue()
+    while True:
+        _waiting.append(more)
+        try:
+            aside = more.get(timeout=_PATIENCE)
+        except Empty:
+            try:
+                _waiting.remove(more)
+            except ValueError:  # somebody has just taken it, to put work in
+                aside = more.get()
+            else:
+                return
+        aside.begin()
+        del aside
+
+
 def in_threads(work: Callable[[Part], Answer], parts: Sequence[Part], count: int) -> list[Answer]:
     """Return what `work` says of each part, in the order of the parts.
 
-    The thread that asks works as well, so the parts get done where no other can be started: at
-    a limit of the system, or while the interpreter ends, when the executors of
-    `concurrent.futures` refuse. By then the release may have been paid for.
+    The thread that asks works as well.
 
     Parameters
     ----------
@@ -64,17 +146,10 @@ def in_threads(work: Callable[[Part], Answer], parts: Sequence[Part], count: int
         except BaseException as fault:  # noqa: BLE001 - the thread that asks raises it again
             faults.append(fault)
 
-    threads = []
-    for _ in range(min(count, len(parts)) - 1):
-        thread = Thread(target=take, name="prolate", daemon=True)
-        try:
-            thread.start()
-        except RuntimeError:
-            break
-        threads.append(thread)
+    others = asides([take] * (min(count, len(parts)) - 1))
     take()
-    for thread in threads:
-        thread.join()
+    for other in others:
+        other.end()
     if faults:
         raise faults[0]
     return [answers[place] for place in range(len(parts))]

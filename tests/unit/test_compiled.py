@@ -56,7 +56,7 @@ def test_the_release_is_the_same_before_and_after(make, monkeypatch) -> None:
 @pytest.mark.parametrize(("rows", "loaded"), [(2000, False), (7_000_000, True)])
 def test_little_work_loads_no_compiler(rows: int, loaded: bool) -> None:
     kernels.norms(np.zeros((2, 1)), np.zeros(1), np.ones(1))  # stored, if it was not
-    noise_kernels.propose(*np.zeros((2, 8), dtype=np.uint64), 0.0)
+    noise_kernels.drawn(*np.zeros((3, 8), dtype=np.uint64), 0.0, np.zeros(8, dtype=np.int64))
     code = f"""
 import sys
 import numpy as np

@@ -288,21 +288,31 @@ def test_the_compiled_loops_against_their_twins(seed, guard) -> None:
     words[: choices.size] &= np.uint64(2 ** (VARIATE + 1) - 1)
     words[: choices.size] |= choices << np.uint64(VARIATE + 1)
     fraction[:40] = [0, WORD - 1, 2**63, 2**63 - 1] * 10
-    found = kernels.propose(words, fraction, guard)
-    expected = kernels.propose_numpy(words, fraction, guard)
-    certain = np.ones(words.size, dtype=np.bool_)
-    certain[expected[2]] = False
-    assert np.array_equal(found[0], expected[0])
-    assert np.array_equal(found[1][certain], expected[1][certain])
-    # What the compiled loop decides without the exponential, its twin may leave open.
-    assert np.isin(found[2], expected[2]).all()
-    kept = np.flatnonzero(expected[1])
+    whole, accepted, undecided = kernels.propose(words, fraction, guard)
+    kept = np.flatnonzero(accepted)
     for scale in (1, 3, 2**34 + 1, MAX_SCALE):
         scales = np.broadcast_to(np.uint64(scale), kept.shape)
-        ours = kernels.rounded(scales, expected[0], words, fraction, kept)
-        twins = kernels.rounded_numpy(scales, expected[0], words, fraction, kept)
-        assert np.array_equal(ours[0], twins[0])
-        assert np.array_equal(ours[1], twins[1])
+        twins, carries = kernels.rounded(scales, whole, words, fraction, kept)
+        out = np.zeros(kept.size, dtype=np.int64)
+        assert kernels.drawn(words, fraction, scales, guard, out) is None, "some are open"
+        # Of those that are not, all are the same.
+        certain = np.ones(words.size, dtype=np.bool_)
+        certain[undecided] = certain[kept[carries]] = False
+        some = (np.ascontiguousarray(each[certain]) for each in (words, fraction))
+        assert kernels.drawn(*some, scales, guard, out) == np.count_nonzero(accepted & certain)
+        expected = twins[certain[kept]]
+        assert np.array_equal(out[: expected.size], expected)
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_no_more_samples_than_there_is_room_for(guard) -> None:
+    if kernels._loaded() is None:
+        pytest.skip("numba is not installed")
+    words, fraction = SeededBits(1).words(2000).reshape(2, 1000)
+    out = np.full(12, 7, dtype=np.int64)
+    filled = kernels.drawn(words, fraction, np.full(10, 1000, dtype=np.uint64), guard, out[1:11])
+    assert filled == (10 if guard < 1.0 else None)
+    assert (out[0], out[11]) == (7, 7)
 
 
 def test_the_callers_decimal_settings_play_no_part() -> None:
@@ -428,10 +438,9 @@ def test_the_largest_scale_does_not_overflow() -> None:
     assert round_exactly(MAX_SCALE, 10**6, x, Words([0])) == 2**62
     one = np.array([0], dtype=np.int64)
     planted = np.array([MAX_SCALE, WORD - 2], dtype=np.uint64)
-    for found in (kernels.rounded, kernels.rounded_numpy):
-        whole, sign = np.array([largest]), np.array([1], dtype=np.uint64)
-        result, _ = found(planted[:1], whole, sign, planted[1:], one)
-        assert result.tolist() == [-(2**62)]
+    whole, sign = np.array([largest]), np.array([1], dtype=np.uint64)
+    result, _ = kernels.rounded(planted[:1], whole, sign, planted[1:], one)
+    assert result.tolist() == [-(2**62)]
     drawn = rounded_gaussian(MAX_SCALE, 100_000, SeededBits(9)).astype(float) / MAX_SCALE
     assert 0.98 < drawn.std() < 1.02
     assert np.abs(drawn).max() < 7.0

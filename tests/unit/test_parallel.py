@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ import pytest
 
 import prolate
 from prolate.noise import SeededBits, rounded_gaussian
-from prolate.parallel import computed_once, in_threads
+from prolate import parallel
+from prolate.parallel import asides, computed_once, in_threads
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 100])
@@ -50,6 +52,68 @@ def test_noise_is_drawn_where_no_thread_can_be_started(monkeypatch: pytest.Monke
     monkeypatch.setattr(threading.Thread, "start", refuse)
     drawn = rounded_gaussian(1000, 100_000, SeededBits(1), threads=4)
     np.testing.assert_array_equal(drawn, expected)
+
+
+def test_a_thread_that_has_done_its_work_gets_more() -> None:
+    """Starting one for each pass takes a tenth of a small release."""
+    seen = set()
+    for _ in range(20):
+        begun = threading.Event()
+
+        def work(begun: threading.Event = begun) -> None:
+            seen.add(threading.get_ident())
+            begun.set()
+
+        (aside,) = asides([work])
+        assert begun.wait(60)
+        aside.end()
+        while not parallel._waiting:
+            time.sleep(0.001)
+    assert threading.get_ident() not in seen
+    assert len(seen) < 10  # a new one, where the last had waited long enough
+
+
+def test_work_is_waited_for_once_it_has_begun_and_never_begins_later() -> None:
+    begun, go, done = threading.Event(), threading.Event(), []
+
+    def work() -> None:
+        begun.set()
+        go.wait(60)
+        done.append(1)
+
+    (aside,) = asides([work])
+    begun.wait(60)
+    threading.Timer(0.1, go.set).start()
+    aside.end()
+    assert done == [1]
+    late = parallel.Aside(lambda: done.append(2))
+    late.end()
+    late.begin()
+    assert done == [1]
+
+
+def test_threads_that_wait_in_vain_end() -> None:
+    asides([lambda: None])
+    others = [thread for thread in threading.enumerate() if thread.name == "prolate"]
+    for thread in others:
+        thread.join(60)
+    assert not [thread for thread in others if thread.is_alive()]
+    assert in_threads(lambda part: part, range(3), 2) == [0, 1, 2]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_does_not_count_on_threads_that_are_not_there() -> None:
+    asides([lambda: None])
+    while not parallel._waiting:
+        time.sleep(0.001)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        meet = threading.Barrier(2)
+        right = in_threads(lambda part: meet.wait(30) and part, range(2), 2)
+        os._exit(0 if len(right) == 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 class Slow:

