@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import prolate
-from prolate.noise import SeededBits, rounded_gaussian
 from prolate import parallel
+from prolate.noise import SeededBits, rounded_gaussian
 from prolate.parallel import asides, computed_once, in_threads
 
 

@@ -7,6 +7,10 @@ Where cells are few, values are counted `_LANES` columns at a time, without tabl
 a byte, 0 for no cell and k for cell k - 1, and in each column the sum over rows of min(byte, k)
 less that of min(byte, k - 1) is the number of rows in cell k - 1 or above. It is less than 256,
 so bytes are enough for the sums, which may overflow.
+
+Where there are more cells, places in tables are worked out for some hundred rows, several values
+at once, and then counted in `_LANES` columns at a time. Each table begins with a place for what is
+in no cell, so that nothing is asked of a value.
 """
 
 from __future__ import annotations
@@ -33,24 +37,22 @@ _AT_ONCE = 8  # lines
 _WIDE = 32 * _LANES  # columns at a time, whose cells stay in the second-level cache
 _FEW = 32  # cells, or three times as many of magnitudes, which are mostly empty
 _LEAST = 4  # lines for each cell; of fewer, adding their sums up would take longer
-_CELLS = 1 << 18  # values at a time, whose cells stay in the second-level cache
-_TABLES = 1 << 11  # cells of the columns at a time whose tables stay in the first
+_CELLS = 1 << 17  # values at a time, whose cells stay in the second-level cache
 
 
 @njit(nogil=True, error_model="numpy")
 def _cell(x: Any, one: float, two: Any, last: int, shift: Any) -> Any:
     """Return the cell of a value, -1 for none.
 
-    Of equal cells, from `one` on and `two` wide, if `shift` is None; else of the magnitudes
+    Of equal cells, from `one` on and `two` to the unit, if `shift` is None; else of the magnitudes
     |x - one| whose bits, shifted, are `two` and more.
     """
     if shift is None:
-        place = np.floor((np.float64(x) - one) / two)
-        place = place if place == place else 0.0  # noqa: PLR0124
-        # One instruction each, which `max` and `min` are not.
-        place = place if place > -1.0 else -1.0  # noqa: FURB136
-        place = place if place < last - 1.0 else last - 1.0  # noqa: FURB136
-        return np.int32(place + 1.0 if x - x == 0.0 else -1.0)
+        place = (np.float64(x) - one) * two + 1.0
+        # One instruction each, which `max` and `min` are not; 0 for no number.
+        place = place if place > 0.0 else 0.0  # noqa: FURB136
+        place = place if place < last else np.float64(last)
+        return np.int32(place if x - x == 0.0 else -1.0)
     pattern = np.float64(abs(x - one)).view(np.int64)
     cell = np.int32(min(max((pattern >> shift) - two, 0), last))
     return cell if x - x == 0.0 else np.int32(-1)
@@ -163,22 +165,61 @@ def _rows(flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, to
     if size * full <= _most(shift) and count * d >= _LEAST * size * length:
         _few_rows(flat, stride, count, one, two, shift, total)
         return
-    height = max(1, min(count, _CELLS // d))
-    found = np.empty(height * d, dtype=np.int32)
-    table, together = total.reshape(-1), max(16, _TABLES // size)
-    for first in range(0, count, height):
-        rows = min(height, count - first)
-        for i in range(rows):
-            row = flat[(first + i) * stride : (first + i) * stride + d]
-            out = found[i * d : i * d + d]
+    if count < size:  # tables of their own would take longer
+        found = np.empty(d, np.int32)
+        for i in range(count):
+            row = flat[i * stride : i * stride + d]
             for j in range(d):
-                out[j] = _cell(row[j], one[j], two[j], size - 1, shift)
-        for start in range(0, d, together):
-            for i in range(rows):
-                for j in range(start, min(start + together, d)):
-                    here = found[np.uint64(i * d + j)]  # unsigned: not from the end
-                    if here >= 0:
-                        table[np.uint64(j * size + here)] += 1
+                found[j] = _cell(row[j], one[j], two[j], size - 1, shift)
+            for j in range(d):
+                if found[j] >= 0:
+                    total[j, np.uint32(found[j])] += 1
+        return
+    for begin in range(0, d, _WIDE):
+        stop = min(begin + _WIDE, d)
+        some, others, counts = one[begin:stop], two[begin:stop], total[begin:stop]
+        _many_rows(flat[begin:], stride, count, some, others, shift, counts)
+
+
+@njit(nogil=True)
+def _many_rows(
+    flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, total: Any
+) -> None:
+    """Count rows, so many of which are taken at a time that the lanes are full."""
+    d, size = total.shape
+    rows = _rows_in_line(d, stride)
+    length, table = rows * d, size + 1
+    ones, twos, starts = np.empty(length), np.empty(length, two.dtype), np.empty(length, np.int32)
+    for j in range(length):
+        ones[j], twos[j] = one[j % d], two[j % d]
+        starts[j] = j % d % _LANES * table + 1
+    tables = np.zeros(d * table, np.int32)
+    height = max(1, min(count // rows, _CELLS // length))
+    found = np.empty(height * length, np.int32)
+    for first in range(0, -(-count // rows), height):
+        lines = min(height, -(-count // rows) - first)
+        for i in range(lines):
+            at, to = (first + i) * rows * stride, i * length
+            full = min(length, (count - (first + i) * rows) * d)  # the last line may not be
+            for start in range(0, length, AHEAD):
+                stop = min(start + AHEAD, length)
+                soon(flat, at + rows * stride + start, AHEAD)
+                values, out = flat[at + start : at + min(stop, full)], found[to + start : to + stop]
+                some, others, places = ones[start:stop], twos[start:stop], starts[start:stop]
+                for j in range(values.size):
+                    out[j] = _cell(values[j], some[j], others[j], size - 1, shift) + places[j]
+                for j in range(values.size, out.size):
+                    out[j] = 0
+        for start in range(0, length, _LANES):
+            stop = min(start + _LANES, length)
+            some_tables = tables[start * table : min(stop, d) * table]
+            for i in range(lines):
+                places = found[i * length + start : i * length + stop]
+                for j in range(places.size):
+                    some_tables[np.uint32(places[j])] += 1  # unsigned: not from the end
+    for j in range(d):
+        for k in range(size):
+            total[j, k] += tables[j * table + 1 + k]
 
 
 @njit(nogil=True)
@@ -213,16 +254,16 @@ def _columns(
 
 @njit(nogil=True, cache=True)
 def linear_histogram_rows(
-    flat: Any, stride: int, count: int, low: Any, width: Any, total: Any
+    flat: Any, stride: int, count: int, low: Any, per_unit: Any, total: Any
 ) -> None:
-    _rows(flat, stride, count, low, width, None, total)
+    _rows(flat, stride, count, low, per_unit, None, total)
 
 
 @njit(nogil=True, cache=True)
 def linear_histogram_columns(
-    flat: Any, stride: int, count: int, low: Any, width: Any, total: Any
+    flat: Any, stride: int, count: int, low: Any, per_unit: Any, total: Any
 ) -> None:
-    _columns(flat, stride, count, low, width, None, total)
+    _columns(flat, stride, count, low, per_unit, None, total)
 
 
 @njit(nogil=True, cache=True)

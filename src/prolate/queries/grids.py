@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.errors import InputError
+from prolate.parallel import computed_once
 from prolate.queries import kernels
 from prolate.queries.base import check_shift, check_vectors
 
@@ -24,7 +25,8 @@ class LinearGrid:
     """`cells` equal cells of width_j from low_j, and one cell on either side of them.
 
     Cell 0 is everything below low_j; cells 1 to `cells` are
-    [low_j + (k - 1) width_j, low_j + k width_j); cell `cells` + 1 is the rest.
+    [low_j + (k - 1) width_j, low_j + k width_j); cell `cells` + 1 is the rest. To within
+    rounding: the cell is the whole part of (x - low_j) (1 / width_j) + 1, as doubles have it.
     """
 
     low: NDArray[np.float64]
@@ -47,14 +49,19 @@ class LinearGrid:
 
     def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
         """Count the rows of a tile into `total`, shape (d, size)."""
-        kernels.linear_histogram(rows, self.low, self.width, total)
+        kernels.linear_histogram(rows, self.low, self._per_unit, total)
 
     def cell(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the cell of each finite value, given its column."""
         with np.errstate(all="ignore"):
-            place = np.floor((values - self.low[columns]) / self.width[columns])
-        place = np.where(np.isnan(place), 0.0, np.clip(place, -1.0, float(self.cells)))
-        return np.asarray(place.astype(np.int64) + 1)
+            place = (values - self.low[columns]) * self._per_unit[columns] + 1.0
+        place = np.minimum(np.fmax(place, 0.0), self.cells + 1.0)  # 0 for no number
+        return np.asarray(place.astype(np.int64))
+
+    @computed_once
+    def _per_unit(self) -> NDArray[np.float64]:
+        with np.errstate(all="ignore"):
+            return np.asarray(1.0 / self.width)
 
     def describe(self) -> str:
         """Return one line for the receipt."""

@@ -114,9 +114,9 @@ def farthest(
     return found
 
 
-def linear_histogram(rows: Rows, low: Floats, width: Floats, total: Integers) -> None:
+def linear_histogram(rows: Rows, low: Floats, per_unit: Floats, total: Integers) -> None:
     """Count each column's values into `total`, (d, cells + 2); any layout. See `LinearGrid`."""
-    _lines("linear_histogram", rows, low, width, out=(total,))
+    _lines("linear_histogram", rows, low, per_unit, out=(total,))
 
 
 def magnitude_histogram(

@@ -117,15 +117,14 @@ def clipped_steps(
     norm[long] = np.rint(norm[long] * factors[long, None])
 
 
-def linear_histogram(rows: Floats, low: Floats, width: Floats, total: Integers) -> None:
+def linear_histogram(rows: Floats, low: Floats, per_unit: Floats, total: Integers) -> None:
     """Count each column's values into `total`, (d, cells + 2); see `LinearGrid`."""
     with np.errstate(all="ignore"):
         place = rows - low
-        place /= width
-        np.floor(place, out=place)
-    np.copyto(place, 0.0, where=np.isnan(place))
-    cell = np.clip(place, -1.0, float(total.shape[1] - 2), out=place).astype(np.int64)
-    cell += 1
+        place *= per_unit
+        place += 1.0
+    np.fmax(place, 0.0, out=place)
+    cell = np.minimum(place, float(total.shape[1] - 1), out=place).astype(np.int64)
     tally(cell, np.isfinite(rows), total)
 
 
