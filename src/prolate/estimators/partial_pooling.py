@@ -189,11 +189,10 @@ class _Common:
         total, part = noise[:, np.newaxis] + self._variances(sampling), self.part
         likelihood = self._likelihood(value, total)
         for _ in range(_ROUNDS):
-            likely = likelihood * part
-            likely /= likely.sum(axis=1, keepdims=True)
-            part = likely.sum(axis=0) + _UNSURE / part.size
+            before, each = part, 1.0 / (likelihood @ part)
+            part = before * (each @ likelihood) + _UNSURE / part.size
             part /= part.sum()
-        weight = (likely / total).sum(axis=1)
+        weight = each * ((likelihood / total) @ before)
         return _Common(float(np.average(value, weights=weight)), 1.0 / float(weight.sum()), part)
 
     def _variances(self, sampling: Floats) -> Floats:

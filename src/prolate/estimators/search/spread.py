@@ -127,23 +127,24 @@ def _with_tail(
     wide: Bools,
 ) -> Floats:
     """Return scales from the bulks' scales, all in the unit of the edges."""
-    middle = np.sqrt(edges[:-1] * edges[1:])
+    middle, counts = np.sqrt(edges[:-1] * edges[1:])[:, np.newaxis], np.ascontiguousarray(counts.T)
 
     # Inside, the second moment itself where it clearly exceeds that of the shape.
-    far = edges[:-1] > _TAIL * bulk[:, np.newaxis]
+    far = edges[:-1, np.newaxis] > _TAIL * bulk
     square = np.where(far, 0.0, middle**2)
-    moment = np.sum(counts * square, axis=1) - 2.0 * noise * np.sqrt(np.sum(square**2, axis=1))
+    moment = np.sum(counts * square, axis=0) - 2.0 * noise * np.sqrt(np.sum(square**2, axis=0))
     inside = np.maximum(bulk**2, moment / rows)
 
     # The tail: as far as an octave and a half on still shows rows, and single cells that
     # stand out beyond.
-    padded = np.pad(counts, ((0, 0), (0, 2)))
-    ahead = counts + padded[:, 1:-1] + padded[:, 2:]
-    goes_on = np.logical_and.accumulate(~far | (ahead > _GOES_ON * noise), axis=1)
-    goes_on &= wide[:, np.newaxis]
-    far &= wide[:, np.newaxis] | (middle > within[:, np.newaxis])
+    ahead = counts.copy()
+    ahead[:-1] += counts[1:]
+    ahead[:-2] += counts[2:]
+    goes_on = np.logical_and.accumulate(~far | (ahead > _GOES_ON * noise), axis=0)
+    goes_on &= wide
+    far &= wide | (middle > within)
     held = np.where(far & (goes_on | (counts > clear)), counts, 0.0)
-    tail = np.maximum(held @ middle**2 / rows, 0.0)
+    tail = np.maximum(np.sum(held * middle**2, axis=0) / rows, 0.0)
     return np.asarray(np.sqrt(np.where(wide, inside, 0.0) + tail))
 
 

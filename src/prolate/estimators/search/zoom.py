@@ -235,24 +235,24 @@ def _shorth(
 ) -> tuple[Integers, Integers]:
     """Return the first cell and the length of each column's shortest run; length 0 if none."""
     d, cells = counts.shape
-    steps = np.concatenate([np.zeros((d, 1)), np.cumsum(counts, axis=1)], axis=1)
+    steps = np.zeros((cells + 1, d))  # columns side by side, since all are looked at together
+    np.cumsum(counts.T, axis=0, out=steps[1:])
     present = np.full(d, rows)
     if noise * math.sqrt(cells) < 0.1 * rows:  # some values may be missing
-        present = np.clip(steps[:, -1], 0.05 * rows, rows)
+        present = np.clip(steps[-1], 0.05 * rows, rows)
     lengths = sorted({round(2 ** (k / 3)) for k in range(int(3 * math.log2(cells)) + 1)})
     stands_out = significance(d * cells * len(lengths), accident) * noise
     start = np.zeros(d, dtype=np.int64)
     length = np.zeros(d, dtype=np.int64)
     left, wanted = np.arange(d), bulk * present
     for run in lengths:
-        if not left.size:
-            break
-        mass = steps[:, run:] - steps[:, :-run]
-        most = mass.max(axis=1)
-        good = (most >= wanted[left]) & (most >= stands_out * math.sqrt(run))
+        mass = steps[run:] - steps[:-run]
+        good = mass.max(axis=0) >= np.maximum(wanted[left], stands_out * math.sqrt(run))
         if good.any():
-            start[left[good]], length[left[good]] = np.argmax(mass[good], axis=1), run
-            left, steps = left[~good], steps[~good]
+            start[left[good]], length[left[good]] = np.argmax(mass[:, good], axis=0), run
+            left, steps = left[~good], steps[:, ~good]
+            if not left.size:
+                break
     return start, length
 
 
