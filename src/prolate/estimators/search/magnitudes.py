@@ -155,7 +155,8 @@ def find_magnitudes(
     grid = MagnitudeGrid(origin, np.full(d, common.low), common.high - common.low + 2, _SHIFT)
     query = Histogram(grid, missing=True)
     measured = curator.measure(query, share=share, label="magnitude")
-    every = measured.values.reshape(query.shape)
+    # Groups are few, and all columns are looked at together: so these lie side by side.
+    every = np.asfortranarray(measured.values.reshape(query.shape))
     counts, noise = every[:, :-1], measured.std
     part, absent = find_present(curator, rows, every[:, -1], noise)
     if part is not None:
@@ -222,7 +223,7 @@ def _with_larger(
 
 def _surely_near(seen: Floats, grid: MagnitudeGrid, rows: float) -> Floats:
     """Return `Magnitudes.sure`; where values are larger than all columns show, nothing is."""
-    numbers = seen.copy()
+    numbers = seen.copy(order="K")
     numbers[:, 0] = 0.0
     known = (numbers.sum(axis=1) > _MANY * rows) & (numbers[:, -1] == 0.0)
     return np.where(known, _reach(numbers, grid)[0], np.inf)
@@ -307,7 +308,9 @@ def _by_itself() -> Floats:
 
 def _reach(seen: Floats, grid: MagnitudeGrid) -> tuple[Floats, Floats]:
     """Return twice how far most values, and the farthest, are from the center."""
-    above = np.cumsum(seen[:, ::-1], axis=1)[:, ::-1]
+    above = seen.copy(order="F")
+    for group in reversed(range(seen.shape[1] - 1)):
+        above[:, group] += above[:, group + 1]
     top = np.count_nonzero(above > 0.1 * above[:, :1], axis=1)
     last = np.count_nonzero(above > 0.0, axis=1)
     edges = np.clip(grid.edges(0), TINY, 1.0 / TINY)
