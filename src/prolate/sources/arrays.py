@@ -79,7 +79,10 @@ class ArraySource(Source):
         _check_shape(array)
         check_numbers(array.dtype)
         names = position_names(array.shape[1])
-        values, marks = choose(wanted, Schema(names, "the array", by_position=True))
+        values: tuple[str, ...] = names
+        marks: tuple[str, ...] = ()
+        if not (names and wanted.is_all):
+            values, marks = choose(wanted, Schema(names, "the array", by_position=True))
         chosen = (*values, *marks)
         super().__init__(chosen, array.shape[0], block_bytes)
         self._array = array

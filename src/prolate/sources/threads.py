@@ -41,7 +41,7 @@ Task = list[Block]
 
 # Cells that a thread takes at a time, half a millisecond's work: of fewer than a few million an
 # eighth, but at least so many; of more, a sixteenth, where so many are in memory in any case.
-_LEAST, _PIECE, _MOST = 1 << 17, 1 << 19, 1 << 21
+_LEAST, _PIECE, _MOST = 1 << 18, 1 << 19, 1 << 21
 _STOCK = 2  # tasks for each other thread
 _COPIES = 1 << 28  # bytes that the threads' own totals may take
 _SPREAD = 1 << 19  # cells, for four times as many of which twice as many threads are used
@@ -303,7 +303,8 @@ def _tasks(blocks: Iterable[Block], wanted: int) -> Iterator[Task]:
     task: Task = []
     cells = 0
     for block in blocks:
-        rows = max(2, wanted // block.shape[1] // 2 * 2)
+        pieces = max(1, round(block.size / wanted))  # as large as each other: none is a few rows
+        rows = 2 * max(1, -(-block.shape[0] // (2 * pieces)))
         for start in range(0, block.shape[0], rows):
             task.append(block[start : start + rows])
             cells += task[-1].size

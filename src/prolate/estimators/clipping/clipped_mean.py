@@ -44,6 +44,7 @@ __all__ = ["clipped_mean"]
 
 _MOST_TILT = 0.2  # part of a sum's budget that tells whether rows are symmetric, at most
 _MORE_TILT = 1.0, 1.5, 2.2, 3.3, 5.0, 7.5, 11.0, 16.0  # times its usual share
+_RISES = 1.01  # an error that is larger than the least is not followed by a smaller one
 _HARDEST = 0.9  # least mean factor
 _NEAR = 0.5  # of a radius: a public bound that is nearer cuts one side off
 _FIRST = 0.12  # part of the first mean, ...
@@ -278,7 +279,15 @@ class _Rows:
             return float(np.min(noise / kept + fixed + bias)) / kept
 
         shares = [least * times for times in _MORE_TILT if least * times <= _MOST_TILT * self.share]
-        return min(shares, key=error) if len(shares) > 1 and tried.size else least
+        if len(shares) < 2 or not tried.size:
+            return least
+        best, lowest = least, error(least)
+        for share in shares[1:]:
+            here = error(share)
+            if here > _RISES * lowest:
+                break
+            best, lowest = (share, here) if here < lowest else (best, lowest)
+        return best
 
     def last_mean(
         self, first: Answer, radius: float, loss: Loss, bias_square: Callable[[float], float]
