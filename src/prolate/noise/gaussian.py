@@ -105,7 +105,10 @@ def rounded_gaussian(
     [1828, 1778, -2783]
     """
     scales = np.asarray(scale)
-    if scales.dtype.kind not in "iu" or np.any(scales < 1) or np.any(scales > MAX_SCALE):
+    outside = scales.dtype.kind not in "iu" or not (
+        scales.min(initial=1) >= 1 and scales.max(initial=1) <= MAX_SCALE
+    )
+    if outside:
         raise InputError(f"scale must be an integer between 1 and {MAX_SCALE}.")
     wide = np.broadcast_to(scales.astype(np.uint64), (size,))
     result = np.empty(size, dtype=np.int64)

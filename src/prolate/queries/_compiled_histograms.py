@@ -3,13 +3,9 @@
 Each comes for rows and for columns that lie together in memory: element (i, j) is
 flat[i * stride + j], or flat[j * stride + i].
 
-Where cells are few, values are counted `_LANES` columns at a time, without tables. A cell is
-a byte, 0 for no cell and k for cell k - 1, and in each column the sum over rows of min(byte, k)
-less that of min(byte, k - 1) is the number of rows in cell k - 1 or above. It is less than 256,
-so bytes are enough for the sums, which may overflow.
-
+Where cells are few, values are counted as `_compiled_lanes.py` says, many columns at a time.
 Where there are more cells, places in tables are worked out for some hundred rows, several values
-at once, and then counted in `_LANES` columns at a time. Each table begins with a place for what is
+at once, and then counted in `LANES` columns at a time. Each table begins with a place for what is
 in no cell, so that nothing is asked of a value.
 """
 
@@ -20,6 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from prolate.queries._compiled_lanes import AT_ONCE, LANES, LINES, count_lines
 from prolate.queries._compiled_prefetch import AHEAD, soon
 
 __all__ = [
@@ -31,10 +28,7 @@ __all__ = [
     "pooled_histogram_rows",
 ]
 
-_LANES = 64
-_LINES = 248  # of as many bytes, counted at a time: a multiple of 8, below 256
-_AT_ONCE = 8  # lines
-_WIDE = 32 * _LANES  # columns at a time, whose cells stay in the second-level cache
+_WIDE = 32 * LANES  # columns at a time, whose cells stay in the second-level cache
 _FEW = 32  # cells, or three times as many of magnitudes, which are mostly empty
 _LEAST = 4  # lines for each cell; of fewer, adding their sums up would take longer
 _CELLS = 1 << 17  # values at a time, whose cells stay in the second-level cache
@@ -59,51 +53,6 @@ def _cell(x: Any, one: float, two: Any, last: int, shift: Any) -> Any:
 
 
 @njit(nogil=True)
-def _least(cells: Any, lane: int, k: Any) -> Any:
-    """Return the sum of min(byte, k) over lines, modulo 256."""
-    total = np.uint8(0)
-    for line in range(_AT_ONCE):
-        byte = cells[line * _LANES + lane]
-        total = np.uint8(total + min(byte, k))
-    return total
-
-
-@njit(nogil=True)
-def _count_lines(found: Any, lines: int, columns: int, sums: Any, total: Any) -> None:
-    """Count lines of bytes into `total`; lane j belongs to column j modulo its length."""
-    full = -(-lines // _AT_ONCE) * _AT_ONCE
-    found[lines * _LANES : full * _LANES] = np.uint8(0)
-    largest = np.uint8(0)
-    for place in range(full * _LANES):
-        largest = max(largest, found[place])
-    last = np.int64(largest)  # the cells above are empty
-    if last == 0:
-        return
-    for k in range(1, last + 2, 4):
-        a, b, c, e = np.uint8(k), np.uint8(k + 1), np.uint8(k + 2), np.uint8(k + 3)
-        here = sums[k * _LANES : (k + 4) * _LANES]
-        here[:] = np.uint8(0)
-        for line in range(0, full, _AT_ONCE):
-            cells = found[line * _LANES : (line + _AT_ONCE) * _LANES]
-            for j in range(_LANES):
-                two, three, four = j + _LANES, j + 2 * _LANES, j + 3 * _LANES
-                here[j] = np.uint8(here[j] + _least(cells, j, a))
-                here[two] = np.uint8(here[two] + _least(cells, j, b))
-                here[three] = np.uint8(here[three] + _least(cells, j, c))
-                here[four] = np.uint8(here[four] + _least(cells, j, e))
-    for k in range(1, last + 1):
-        before, here = sums[(k - 1) * _LANES : k * _LANES], sums[k * _LANES : (k + 1) * _LANES]
-        after = sums[(k + 1) * _LANES : (k + 2) * _LANES]
-        for j in range(_LANES):  # a sum is not needed any more: its place takes the count
-            before[j] = np.uint8(np.uint8(here[j] - before[j]) - np.uint8(after[j] - here[j]))
-    for j in range(columns):
-        table = total[j % len(total)]
-        for k in range(last):
-            table[k] += sums[k * _LANES + j]
-    sums[:_LANES] = np.uint8(0)
-
-
-@njit(nogil=True)
 def _few_rows(
     flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, total: Any
 ) -> None:
@@ -115,33 +64,33 @@ def _few_rows(
     for j in range(length):
         ones[j], twos[j] = one[j % d], two[j % d]
     wide = min(length, _WIDE)
-    found = np.zeros(-(-wide // _LANES) * _LINES * _LANES, np.uint8)  # some lanes stay empty
-    sums = np.zeros((size + 5) * _LANES, np.uint8)
+    found = np.zeros(-(-wide // LANES) * LINES * LANES, np.uint8)  # some lanes stay empty
+    sums = np.zeros((size + 5) * LANES, np.uint8)
     end = (count - 1) * stride + d
-    for first in range(0, -(-count // rows), _LINES):
-        lines = min(_LINES, -(-count // rows) - first)
+    for first in range(0, -(-count // rows), LINES):
+        lines = min(LINES, -(-count // rows) - first)
         for begin in range(0, length, wide):
             stop = min(begin + wide, length)
-            for line in range(0, lines, _AT_ONCE):
-                for start in range(begin, stop, _LANES):
-                    place = (start - begin) * _LINES
-                    last = min(start + _LANES, stop)
+            for line in range(0, lines, AT_ONCE):
+                for start in range(begin, stop, LANES):
+                    place = (start - begin) * LINES
+                    last = min(start + LANES, stop)
                     some, others = ones[start:last], twos[start:last]
-                    for i in range(line, min(line + _AT_ONCE, lines)):
+                    for i in range(line, min(line + AT_ONCE, lines)):
                         at = (first + i) * rows * stride + start
-                        soon(flat, at + _AT_ONCE * rows * stride, _LANES)
+                        soon(flat, at + AT_ONCE * rows * stride, LANES)
                         values = flat[at : min(at + last - start, end)]
-                        out = found[place + i * _LANES : place + (i + 1) * _LANES]
+                        out = found[place + i * LANES : place + (i + 1) * LANES]
                         for j in range(values.size):
                             out[j] = np.uint8(
                                 _cell(values[j], some[j], others[j], size - 1, shift) + 1
                             )
                         for j in range(values.size, last - start):
                             out[j] = np.uint8(0)
-            for start in range(begin, stop, _LANES):
-                tile = found[(start - begin) * _LINES : (start - begin + _LANES) * _LINES]
-                columns = min(_LANES, stop - start)
-                _count_lines(tile, lines, columns, sums, total[start:])
+            for start in range(begin, stop, LANES):
+                tile = found[(start - begin) * LINES : (start - begin + LANES) * LINES]
+                columns = min(LANES, stop - start)
+                count_lines(tile, lines, columns, sums, total[start:])
 
 
 @njit(nogil=True)
@@ -153,7 +102,7 @@ def _most(shift: Any) -> int:
 @njit(nogil=True)
 def _rows_in_line(d: int, stride: int) -> int:
     """Return how many rows fill the lanes, where there is nothing between them."""
-    return max(1, _LANES // d) if stride == d else 1
+    return max(1, LANES // d) if stride == d else 1
 
 
 @njit(nogil=True)
@@ -161,7 +110,7 @@ def _rows(flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, to
     """Count the values of rows: see `_cell`."""
     d, size = total.shape
     length = _rows_in_line(d, stride) * d
-    full = -(-length // _LANES) * _LANES / length
+    full = -(-length // LANES) * LANES / length
     if size * full <= _most(shift) and count * d >= _LEAST * size * length:
         _few_rows(flat, stride, count, one, two, shift, total)
         return
@@ -192,26 +141,16 @@ def _many_rows(
     ones, twos, starts = np.empty(length), np.empty(length, two.dtype), np.empty(length, np.int32)
     for j in range(length):
         ones[j], twos[j] = one[j % d], two[j % d]
-        starts[j] = j % d % _LANES * table + 1
+        starts[j] = j % d % LANES * table + 1
     tables = np.zeros(d * table, np.int32)
     height = max(1, min(count // rows, _CELLS // length))
     found = np.empty(height * length, np.int32)
     for first in range(0, -(-count // rows), height):
         lines = min(height, -(-count // rows) - first)
-        for i in range(lines):
-            at, to = (first + i) * rows * stride, i * length
-            full = min(length, (count - (first + i) * rows) * d)  # the last line may not be
-            for start in range(0, length, AHEAD):
-                stop = min(start + AHEAD, length)
-                soon(flat, at + rows * stride + start, AHEAD)
-                values, out = flat[at + start : at + min(stop, full)], found[to + start : to + stop]
-                some, others, places = ones[start:stop], twos[start:stop], starts[start:stop]
-                for j in range(values.size):
-                    out[j] = _cell(values[j], some[j], others[j], size - 1, shift) + places[j]
-                for j in range(values.size, out.size):
-                    out[j] = 0
-        for start in range(0, length, _LANES):
-            stop = min(start + _LANES, length)
+        here, left = flat[first * rows * stride :], (count - first * rows) * d
+        _find_places(here, rows * stride, left, lines, ones, twos, starts, size - 1, shift, found)
+        for start in range(0, length, LANES):
+            stop = min(start + LANES, length)
             some_tables = tables[start * table : min(stop, d) * table]
             for i in range(lines):
                 places = found[i * length + start : i * length + stop]
@@ -223,15 +162,43 @@ def _many_rows(
 
 
 @njit(nogil=True)
+def _find_places(
+    flat: Any,
+    step: int,
+    left: int,
+    lines: int,
+    ones: Any,
+    twos: Any,
+    starts: Any,
+    last: int,
+    shift: Any,
+    found: Any,
+) -> None:
+    """Write where in tables the values of lines count; the last line may not be full."""
+    length = ones.size
+    for i in range(lines):
+        at, to, full = i * step, i * length, min(length, left - i * length)
+        for start in range(0, length, AHEAD):
+            stop = min(start + AHEAD, length)
+            soon(flat, at + step + start, AHEAD)
+            values, out = flat[at + start : at + min(stop, full)], found[to + start : to + stop]
+            some, others, places = ones[start:stop], twos[start:stop], starts[start:stop]
+            for j in range(values.size):
+                out[j] = _cell(values[j], some[j], others[j], last, shift) + places[j]
+            for j in range(values.size, out.size):
+                out[j] = 0
+
+
+@njit(nogil=True)
 def _columns(
     flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, total: Any
 ) -> None:
     """Count the values of columns: see `_cell`."""
     d, size = total.shape
-    few = size <= _most(shift) and count >= _LEAST * size * _LANES
-    most = _LINES * _LANES if few else _CELLS
+    few = size <= _most(shift) and count >= _LEAST * size * LANES
+    most = LINES * LANES if few else _CELLS
     found = np.empty(min(count, most), dtype=np.int32)
-    cells, sums = np.zeros(_LINES * _LANES, np.uint8), np.zeros((size + 5) * _LANES, np.uint8)
+    cells, sums = np.zeros(LINES * LANES, np.uint8), np.zeros((size + 5) * LANES, np.uint8)
     for j in range(d):
         table = total[j]
         for first in range(0, count, most):
@@ -240,9 +207,9 @@ def _columns(
             if few:
                 for i in range(rows):
                     cells[i] = np.uint8(_cell(column[i], one[j], two[j], size - 1, shift) + 1)
-                lines = -(-rows // _LANES)
-                cells[rows : lines * _LANES] = np.uint8(0)
-                _count_lines(cells, lines, _LANES, sums, total[j : j + 1])
+                lines = -(-rows // LANES)
+                cells[rows : lines * LANES] = np.uint8(0)
+                count_lines(cells, lines, LANES, sums, total[j : j + 1])
                 continue
             for i in range(rows):
                 found[i] = _cell(column[i], one[j], two[j], size - 1, shift)
@@ -284,7 +251,7 @@ def magnitude_histogram_columns(
 def pooled_histogram_rows(
     flat: Any, stride: int, count: int, center: Any, first: Any, shift: int, total: Any
 ) -> None:
-    d, most = center.size, _LINES * _LANES
+    d, most = center.size, LINES * LANES
     rows = _rows_in_line(d, stride)
     length, end = rows * d, (count - 1) * stride + d
     centers, firsts = np.empty(length), np.empty(length, np.int64)
@@ -313,7 +280,7 @@ def pooled_histogram_rows(
 def pooled_histogram_columns(
     flat: Any, stride: int, count: int, center: Any, first: Any, shift: int, total: Any
 ) -> None:
-    most = _LINES * _LANES
+    most = LINES * LANES
     found = np.empty(min(count, most), dtype=np.int32)
     for j in range(center.size):
         for start in range(0, count, most):
@@ -328,9 +295,9 @@ def pooled_histogram_columns(
 def _count_together(found: Any, total: Any) -> None:
     """Count cells, -1 for none: by bytes, if they are close to each other.
 
-    So many at a time as make up `_LINES` lines.
+    So many at a time as make up `LINES` lines.
     """
-    most = _LINES * _LANES
+    most = LINES * LANES
     for start in range(0, found.size, most):
         _count_some(found[start : start + most], total)
 
@@ -348,12 +315,12 @@ def _count_some(found: Any, total: Any) -> None:
         for k in range(total.size):
             total[k] += tables[0, k + 1] + tables[1, k + 1]
         return
-    lines = -(-found.size // _LANES)
-    cells = np.zeros(-(-lines // _AT_ONCE) * _AT_ONCE * _LANES, np.uint8)
+    lines = -(-found.size // LANES)
+    cells = np.zeros(-(-lines // AT_ONCE) * AT_ONCE * LANES, np.uint8)
     for place in range(found.size):
         cells[place] = np.uint8(found[place] - low + 1)
-    sums, counts = np.zeros((3 * _FEW + 5) * _LANES, np.uint8), np.zeros((1, 3 * _FEW), np.int64)
-    _count_lines(cells, lines, _LANES, sums, counts)
+    sums, counts = np.zeros((3 * _FEW + 5) * LANES, np.uint8), np.zeros((1, 3 * _FEW), np.int64)
+    count_lines(cells, lines, LANES, sums, counts)
     for k in range(top - low + 1):
         if low + k >= 0:
             total[low + k] += counts[0, k]
