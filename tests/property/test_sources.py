@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,6 +100,7 @@ def test_a_collected_sum_does_not_depend_on_the_blocks(
         assert done[-1] == len(rows)
 
 
+SPACES = " \t\n\v\f\r"
 LINE = st.text(
     st.characters(exclude_characters='"\r\n', exclude_categories=["Cs"]), min_size=1, max_size=12
 ) | st.text(",.-+einf0123456789 truefalse", min_size=1, max_size=12)
@@ -126,11 +128,26 @@ def test_a_line_of_a_csv_file_changes_its_own_row_only(
         np.testing.assert_array_equal(rows[i], expected)
 
 
+def _signed(text: str) -> str:
+    """Return a negative number as accounts write it, or a sign apart from it, as usual."""
+    bare = text[1:].lstrip(SPACES) if text[:1] in ("-", "\u2212") else ""
+    if text[:1] == "(" and text[-1:] == ")" and not {"(", ")"} & set(text[1:-1]):
+        bare = text[1:-1].strip(SPACES)
+    elif text[-1:] == "-" and text[:1] not in ("-", "\u2212"):
+        bare = text[:-1].rstrip(SPACES)
+    if bare[:1] and bare[0] in "0123456789.,":
+        return f"-{bare}"
+    return f"+{text[1:].lstrip(SPACES)}" if text[:1] == "+" else text
+
+
 def _number(cell: str) -> float:
     """Return a cell as the documentation of CSV files says, by Python's own reading."""
-    text = cell.strip(" \t\n\v\f\r")
+    text = cell.strip(SPACES)
     if text.lower() in ("true", "false"):
         return float(text.lower() == "true")
+    text = re.sub(r"(?<=\d)[ \u00a0\u2009\u202f'\u2019](?=\d{3})", "_", _signed(text))
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(_\d{3})+(\.\d*)?", text, re.ASCII):
+        return float(text.replace("_", ""))
     if "_" in text or not text.isascii() or text != text.strip():
         return np.nan
     try:

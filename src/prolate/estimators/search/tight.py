@@ -23,7 +23,7 @@ DEEPEST = 44
 """Of zoom, in bits: for spreads down to a few hundred steps from one float to the next."""
 
 _FAR = 2.0**16  # half-widths of a window, from 0: what is nearer may be next to nothing
-_CELLS = 1 << 17  # of all columns together: more take long
+_CELLS, _MOST = 1 << 17, 1 << 18  # of one histogram, and of all together: more take long
 _HALF = 0.5  # of the rows, for a single value
 _SURELY = 3.0  # standard deviations of a count by which it is not
 
@@ -61,7 +61,7 @@ def find_tight(
         Of mu**2.
     label : str
     """
-    cells = max(_CELLS // index.size, 1)
+    cells = max(min(_CELLS, _MOST // index.size), 1)
     grid = windows.grid(index, cells)
     measured = view.measure(Histogram(grid), share=share, label=label)
     counts = measured.values.reshape(index.size, -1)[:, 1:-1]
