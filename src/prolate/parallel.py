@@ -87,32 +87,31 @@ def asides(works: Iterable[Callable[[], None]]) -> list[Aside]:
         try:
             _waiting.pop().put(aside)
         except IndexError:
+            mine: SimpleQueue[Aside] = SimpleQueue()
+            mine.put(aside)  # no argument of the thread's, which would hold rows while it lasts
             try:
-                Thread(target=_serve, args=(aside,), name="prolate", daemon=True).start()
+                Thread(target=_serve, args=(mine,), name="prolate", daemon=True).start()
             except RuntimeError:
                 break
         found.append(aside)
     return found
 
 
-def _serve(first: Aside) -> None:
-    """Do this work, and then what is asked for within the time that a thread waits."""
-    first.begin()
-    del first  # it holds rows
-    more: SimpleQueue[Aside] = SimpleQueue()
+def _serve(mine: SimpleQueue[Aside]) -> None:
+    """Do what is asked for, until nothing is within the time that a thread waits."""
     while True:
-        _waiting.append(more)
         try:
-            aside = more.get(timeout=_PATIENCE)
+            aside = mine.get(timeout=_PATIENCE)
         except Empty:
             try:
-                _waiting.remove(more)
+                _waiting.remove(mine)
             except ValueError:  # somebody has just taken it, to put work in
-                aside = more.get()
+                aside = mine.get()
             else:
                 return
         aside.begin()
-        del aside
+        del aside  # it holds rows
+        _waiting.append(mine)
 
 
 def in_threads(work: Callable[[Part], Answer], parts: Sequence[Part], count: int) -> list[Answer]:

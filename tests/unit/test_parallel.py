@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
 import time
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +92,22 @@ def test_work_is_waited_for_once_it_has_begun_and_never_begins_later() -> None:
     late.end()
     late.begin()
     assert done == [1]
+
+
+def test_threads_that_wait_hold_no_rows() -> None:
+    class Rows:
+        """What work may refer to."""
+
+    meet = threading.Barrier(2)
+    for _ in range(2):  # of a new thread, and of one that has waited
+        rows = Rows()
+        kept = weakref.ref(rows)
+        in_threads(lambda _, rows=rows: meet.wait(60) and rows and None, range(2), 2)
+        while not parallel._waiting:
+            time.sleep(0.001)
+        del rows
+        gc.collect()
+        assert kept() is None
 
 
 def test_threads_that_wait_in_vain_end() -> None:
