@@ -18,6 +18,7 @@ from numba import njit
 
 from prolate.queries._compiled_lanes import AT_ONCE, LANES, LINES, count_lines
 from prolate.queries._compiled_prefetch import AHEAD, soon
+from prolate.queries._compiled_steps import repeated
 
 __all__ = [
     "linear_histogram_columns",
@@ -60,9 +61,7 @@ def _few_rows(
     d, size = total.shape
     rows = _rows_in_line(d, stride)
     length = rows * d
-    ones, twos = np.empty(length, one.dtype), np.empty(length, two.dtype)
-    for j in range(length):
-        ones[j], twos[j] = one[j % d], two[j % d]
+    ones, twos = repeated(one, length), repeated(two, length)
     wide = min(length, _WIDE)
     found = np.zeros(-(-wide // LANES) * LINES * LANES, np.uint8)  # some lanes stay empty
     sums = np.zeros((size + 5) * LANES, np.uint8)
@@ -138,9 +137,8 @@ def _many_rows(
     d, size = total.shape
     rows = _rows_in_line(d, stride)
     length, table = rows * d, size + 1
-    ones, twos, starts = np.empty(length), np.empty(length, two.dtype), np.empty(length, np.int32)
+    ones, twos, starts = repeated(one, length), repeated(two, length), np.empty(length, np.int32)
     for j in range(length):
-        ones[j], twos[j] = one[j % d], two[j % d]
         starts[j] = j % d % LANES * table + 1
     tables = np.zeros(d * table, np.int32)
     height = max(1, min(count // rows, _CELLS // length))
@@ -254,9 +252,7 @@ def pooled_histogram_rows(
     d, most = center.size, LINES * LANES
     rows = _rows_in_line(d, stride)
     length, end = rows * d, (count - 1) * stride + d
-    centers, firsts = np.empty(length), np.empty(length, np.int64)
-    for j in range(length):
-        centers[j], firsts[j] = center[j % d], first[j % d]
+    centers, firsts = repeated(center, length), repeated(first, length)
     found = np.empty(max(most, length), dtype=np.int32)
     filled = 0
     for line in range(0, count, rows):

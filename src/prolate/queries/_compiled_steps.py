@@ -104,7 +104,7 @@ def repeated(vector: Any, length: int) -> Any:
     """Return a public vector, or None, again and again, for rows that lie side by side."""
     out = vector
     if vector is not None:  # with a return for either, numba would look for None at every use
-        out = np.empty(length)
+        out = np.empty(length, vector.dtype)
         for j in range(length):
             out[j] = vector[j % vector.size]
     return out
