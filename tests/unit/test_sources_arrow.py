@@ -293,6 +293,20 @@ def test_two_columns_of_one_name() -> None:
     for data, name in ((table, "a"), (frame, "1")):
         with pytest.raises(InputError, match=f"More than one column of .* is called '{name}'"):
             open_source(data)
+        with pytest.raises(InputError, match=f"More than one column of .* is called '{name}'"):
+            open_source(data, [name])
+
+
+def test_names_of_columns_that_are_not_read_may_repeat(tmp_path: Path) -> None:
+    table = pa.Table.from_arrays([pa.array(each) for each in ([1], ["x"], [7])], ["b", "b", "a"])
+    frame = pd.DataFrame([[1, "x", 7]], columns=["b", "b", "a"])
+    paths = [tmp_path / name for name in ("rows.parquet", "rows.arrow", "rows.csv")]
+    pq.write_table(table, paths[0])
+    feather.write_feather(table, paths[1])
+    frame.to_csv(paths[2], index=False)
+    for data in (table, frame, *paths):
+        assert rows_of(open_source(data, ["a"])).tolist() == [[7]], data
+        assert open_source(data, ["a"]).counted() == 1, data
 
 
 PANDAS = {

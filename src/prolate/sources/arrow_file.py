@@ -53,9 +53,12 @@ class ArrowFile(DataFile):
     def _count(self, path: str) -> int | None:
         if not self._random_access:
             return None
+        import pyarrow as pa
         from pyarrow import dataset
 
-        return int(dataset.dataset(name_for_arrow(path), format="ipc").count_rows())
+        no_columns = pa.schema([])  # Arrow opens no file whose columns share a name otherwise
+        file = dataset.dataset(name_for_arrow(path), schema=no_columns, format="ipc")
+        return int(file.count_rows())
 
     def batches(self, columns: tuple[str, ...], rows: int, size: int) -> Iterator[pa.RecordBatch]:
         """Yield the record batches as they were written."""

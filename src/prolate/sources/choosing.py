@@ -74,11 +74,9 @@ class Schema:
     nested: Mapping[str, str] = field(default_factory=dict)
     by_position: bool = False
 
-    def check(self) -> None:
-        """Raise `InputError` unless there are columns, all of names of their own."""
-        if not self.names:
-            raise InputError(f"There are no columns in {self.where}; at least one is needed.")
-        twice = _repeated(self.names)
+    def check(self, chosen: Collection[str]) -> None:
+        """Raise `InputError` if more than one column has the name of one that is read."""
+        twice = [name for name in _repeated(self.names) if name in chosen]
         if twice:
             raise InputError(
                 f"More than one column of {self.where} is called {listed(twice, 3)}; "
@@ -146,7 +144,8 @@ def choose(wanted: Wanted, schema: Schema) -> tuple[tuple[str, ...], tuple[str, 
     >>> choose(Wanted(labels=["c"], target="a"), Schema(["a", "b", "c"], "the table"))
     (('b', 'a'), ('c',))
     """
-    schema.check()
+    if not schema.names:
+        raise InputError(f"There are no columns in {schema.where}; at least one is needed.")
     marks = schema.find(wanted.labels, "unit and by must be")
     if _repeated(marks):
         raise InputError(f"unit and by are both {listed(_repeated(marks), 3)}; name each once.")
@@ -164,6 +163,7 @@ def choose(wanted: Wanted, schema: Schema) -> tuple[tuple[str, ...], tuple[str, 
         chosen = _all_others(schema, marks, target)
     else:
         chosen = _named(wanted, schema, target)
+    schema.check({*chosen, *target, *marks})
     for name in chosen:
         if name in schema.unusable:
             raise InputError(_not_numeric(name, wanted, schema, marks))
