@@ -244,6 +244,9 @@ MAKERS: dict[str, Callable[[int], Query]] = {
     "clipped sum of cut values": lambda d: clipped(
         d, lower=np.linspace(-5.0, 0.0, d), upper=np.linspace(0.0, 1e308, d), center=np.ones(d)
     ),
+    "clipped sum beyond some ends": lambda d: clipped(
+        d, lower=np.linspace(-5.0, 0.0, d), upper=np.linspace(0.0, 1e308, d), beyond=True
+    ),
     "clipped sum of squares": lambda d: clipped(d, about=np.linspace(-8e307, 8e307, d), radius=3.0),
     "clipped sum with a stand-in": lambda d: clipped(d, missing=np.linspace(-1e300, 0.3, d)),
     "clipped sum, tilted": lambda d: clipped(d, tilt=(0.8, 1.2)),

@@ -95,6 +95,10 @@ QUERIES = {
     "squares": ClippedSum(S**2, S**2, 1.5, about=C),
     "squares inside": ClippedSum(S**2, S**2, 1.5, lower=C - S, upper=C + S, about=C),
     "inside": ClippedSum(C, S, 1.5, lower=C - S, upper=C + S),
+    "beyond some ends": ClippedSum(0.0 * C, S, 1.5, lower=C - S, upper=C + S, beyond=True),
+    "cut beyond some ends": Cut(
+        ClippedSum(0.0 * C, S, 1.5, lower=C - S, upper=C + S, beyond=True), C - 2, C + 2
+    ),
     "missing": ClippedSum(C, S, 1.5, missing=np.array([1e9, -2.0, 0.0])),
     "tilted": ClippedSum(C, S, 1.5, tilt=(0.6, 1.1)),
     "tilted far": ClippedSum(C, S, 1.5, tilt=(0.0, 1500.0)),

@@ -204,6 +204,7 @@ def test_the_same_integers_for_any_number_of_threads(values, monkeypatch) -> Non
     chosen = Selected(ClippedSum(center[:20], np.ones(20), 1.0), np.arange(20) * 4, 90)
     queries: list[Query] = [
         *(ClippedSum(center, np.ones(90), radius) for radius in (0.8, 2.0)),
+        ClippedSum(0 * center, np.ones(90), 0.8, lower=center - 1, upper=center, beyond=True),
         OneSidedSum(center, np.ones(90), 0.8, np.where(np.arange(90) % 3, 1.0, -1.0)),
         *(NormHistogram(center, np.ones(90), edges, farthest=far) for far in (False, True)),
         FarthestHistogram(center, np.ones(90), 5),

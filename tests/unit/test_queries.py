@@ -193,6 +193,20 @@ def test_clipped_sum_of_bounded_and_of_squared_values() -> None:
     assert 0.9 * RADIUS < y < RADIUS
 
 
+def test_sum_of_what_is_beyond_some_ends() -> None:
+    """Values between the ends, and missing ones, add nothing; the rest is a clipped sum."""
+    rows = np.array([[0.5, -0.5], [3.0, 2.0], [-7.0, -4.0], [np.nan, np.inf]])
+    lower, upper, scale = np.array([-1.0, -2.0]), np.array([1.0, 0.0]), np.array([1.0, 2.0])
+    query = ClippedSum(np.zeros(2), scale, 2.0, lower=lower, upper=upper, beyond=True)
+    beyond = np.array([[0.0, 0.0], [2.0, 2.0], [-6.0, -2.0], [np.nan, np.nan]])
+    assert np.array_equal(query(rows), ClippedSum(np.zeros(2), scale, 2.0)(beyond))
+    assert query(rows[:1]).tolist() == [0, 0]
+    bounded = Cut(query, np.array([-9.0, -3.0]), np.array([2.0, 9.0]))
+    cut = np.array([[0.0, 0.0], [1.0, 2.0], [-6.0, -1.0], [np.nan, np.nan]])
+    assert np.array_equal(bounded(rows), ClippedSum(np.zeros(2), scale, 2.0)(cut))
+    assert "beyond some ends" in query.describe()
+
+
 def test_one_sided_sum() -> None:
     """Values on the other side count as the center; the rest is a clipped sum."""
     rows = np.array([[0.5, -0.5], [3.0, 2.0], [-7.0, -4.0], [np.nan, np.inf]])
@@ -353,6 +367,7 @@ QUERIES = [
     Selected(Histogram(EdgesGrid(np.array([[-1.0, 1.0], [0.0, 0.1]]))), np.array([2, 2]), 3),
     NormHistogram(np.zeros(3), np.ones(3), np.array([1.0, 2.0, 3.0])),
     ClippedSum(np.zeros(3), np.ones(3), 2.0),
+    ClippedSum(np.zeros(3), np.ones(3), 2.0, lower=-np.ones(3), upper=np.ones(3), beyond=True),
     OneSidedSum(np.zeros(3), np.ones(3), 2.0, np.array([1.0, -1.0, 1.0])),
     Cut(ClippedSum(np.zeros(3), np.ones(3), 2.0), np.full(3, -1.0), np.full(3, 1.0)),
     Pairs(CountBelow(np.zeros(3))),
@@ -429,6 +444,11 @@ def clipped(**changes: object) -> ClippedSum:
         (lambda: clipped(scale=np.ones(3)), "scale must be an array of shape"),
         (lambda: clipped(lower=np.zeros(1)), "lower must be an array of shape"),
         (lambda: clipped(missing=np.zeros(3)), "missing must be an array of shape"),
+        (lambda: clipped(beyond=True), "What is beyond bounds needs both of them"),
+        (
+            lambda: clipped(center=np.ones(2), lower=np.zeros(2), upper=np.ones(2), beyond=True),
+            "and 0 as the center",
+        ),
         (lambda: OneSidedSum(np.zeros(2), np.ones(2), 1.0, np.ones(3)), "side must be an array"),
         (lambda: OneSidedSum(np.zeros(2), np.ones(2), 1.0, np.zeros(2)), "side must be 1 or -1"),
         (lambda: NormHistogram(np.zeros(2), np.ones(1), np.ones(3)), "gain must be an array"),

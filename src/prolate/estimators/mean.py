@@ -8,7 +8,8 @@
    (`clipping/first_look.py`). So find a radius that is safe for any data, and one that is best
    if the rows are symmetric.
 4. A first mean of rows clipped between these two, and, around it, how the rows' direction goes
-   with their length, so how far they are from symmetric.
+   with their length, so how far they are from symmetric; where that tells little, by the tails of
+   single columns (`clipping/column_tails.py`).
 5. A second mean, around the first, clipped to the radius that is best for these rows. Where they
    are clearly skewed, what clipping likely takes is given back.
 6. Columns that are alike are drawn towards each other (`partial_pooling.py`).

@@ -143,6 +143,8 @@ class ImaginedRows(Source):
             each = 0.0 * self._center, self._spread, self._fluctuation
             return ImaginedRows(self._n // 2, *each, 0)._answer(query.query)
         if isinstance(query, ClippedSum):
+            if query.beyond:
+                return self._beyond_sum(query)
             return self._clipped_sum(query) if query.about is None else self._squares_sum(query)
         counts = self._counts(query)
         if counts is None:
@@ -283,6 +285,12 @@ class ImaginedRows(Source):
         lower, upper = self._bounds
         far = np.maximum(query.center - lower, upper - query.center)
         return float(np.linalg.norm(far / query.scale))
+
+    def _beyond_sum(self, query: ClippedSum) -> Floats:
+        """Return the expected sum of what is beyond some ends; hardly any row is clipped."""
+        inside, _ = cut_moments(self._center, self._spread, query.lower, query.upper)
+        total = self._n * (self._center - inside) / query.scale / query.radius
+        return np.clip(total, -float(self._n), float(self._n)) * RADIUS
 
     def _squares_sum(self, query: ClippedSum) -> Floats:
         """Return the sum of squared deviations; hardly any is taken to be clipped."""

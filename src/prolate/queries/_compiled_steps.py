@@ -46,8 +46,13 @@ def inside(x: Any, j: int, lower: Any, upper: Any) -> float:
 
 @njit(nogil=True, error_model="numpy")
 def step_of(x: Any, j: int, center: Any, gain: Any, lower: Any, upper: Any, about: Any) -> Any:
-    """Return a value in steps, not cut; NaN or infinite where the value is."""
+    """Return a value in steps, not cut; NaN or infinite where the value is.
+
+    Without a center, only what is beyond `lower` and `upper` counts.
+    """
     value = inside(x, j, lower, upper)
+    if center is None:
+        return np.rint((np.float64(x) - value) * gain[j]) + (x - x)
     if about is not None:
         value = (value - about[j]) * (value - about[j])
     step = np.rint((value - center[j]) * gain[j])

@@ -1,8 +1,8 @@
 """Clipped sums of `prolate.queries.kernels`, for numba; imported on first use.
 
 The kernel comes for rows and for columns that lie together in memory: element (i, j) is
-flat[i * stride + j], or flat[j * stride + i]. Where `lower`, `upper` or `about` are None,
-numba leaves out what they are for.
+flat[i * stride + j], or flat[j * stride + i]. Where `center`, `lower`, `upper` or `about` are
+None, numba leaves out what they are for.
 
 Most rows have no missing values, and no steps that would be cut. So a row is first taken
 for one of these. Its sum of squares tells whether that was right: its terms are integers, or
@@ -166,7 +166,7 @@ def clipped_sum_rows(
     half: float,
     total: Any,
 ) -> None:
-    d, cap = center.size, 2.0 * radius
+    d, cap = missing.size, 2.0 * radius
     steps = np.empty(d)
     sums = np.zeros(d)
     limits, done = (radius, middle, half), 0
@@ -254,7 +254,7 @@ def clipped_sum_columns(
     half: float,
     total: Any,
 ) -> None:
-    d, cap = center.size, 2.0 * radius
+    d, cap = missing.size, 2.0 * radius
     how = (center, gain, lower, upper, about)
     height = max(64, min(512, _CELLS // d))
     squares, factors = np.empty(height), np.empty(height)

@@ -56,6 +56,7 @@ def _of_lines(rows: kernels.Rows) -> list[Callable[[], object]]:
         partial(add, None, None, ones, zeros, *limits),
         partial(add, zeros, ones, None, zeros, *limits),
         partial(add, zeros, ones, ones, zeros, *limits),
+        partial(kernels.clipped_sum, rows, None, ones, zeros, ones, None, zeros, *limits),
         partial(kernels.norms, rows, zeros, ones),
         partial(kernels.norm_cells, rows, zeros, ones, ones[:1], None, None, ones),
         partial(kernels.norm_cells, rows, zeros, ones, ones[:1], zeros, ones),

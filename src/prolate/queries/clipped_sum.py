@@ -30,7 +30,8 @@ class ClippedSum(Centered):
     In units of radius / `RADIUS`. For each row,
 
     1. v_j = x_j, or (x_j - about_j)**2 if `about` is given, first cut to
-       [lower_j, upper_j] where these are given;
+       [lower_j, upper_j] where these are given; or, with `beyond`, x_j less what that cuts it
+       to, so 0 within these two, and the center is 0;
     2. r_j = (v_j - center_j) / scale_j in grid steps, rounded to the nearest integer and
        cut to [-`CAP`, `CAP`]; for a missing x_j (NaN or infinite), `missing` stands in for
        v_j - center_j, 0 unless told otherwise: no deviation from the center;
@@ -71,6 +72,7 @@ class ClippedSum(Centered):
     about: NDArray[np.float64] | None = None
     missing: NDArray[np.float64] | None = None
     tilt: tuple[float, float] | None = None
+    beyond: bool = False
     _gain: NDArray[np.float64] = field(init=False, repr=False)
     _missing: NDArray[np.float64] = field(init=False, repr=False)
 
@@ -87,6 +89,10 @@ class ClippedSum(Centered):
         )
         if not np.all(np.isfinite(self.center)):
             raise InputError("center must be finite.")
+        if self.beyond and (
+            self.lower is None or self.upper is None or self.about is not None or self.center.any()
+        ):
+            raise InputError("What is beyond bounds needs both of them, and 0 as the center.")
         with np.errstate(all="ignore"):
             gain = np.float64(RADIUS) / self.radius / self.scale
         if not (np.all(np.isfinite(gain)) and np.all(gain > 0.0)):
@@ -116,8 +122,10 @@ class ClippedSum(Centered):
         """(2 RADIUS)**2 for replace, RADIUS**2 for add-remove."""
         return (rows_changed(neighbors) * RADIUS) ** 2
 
-    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> ClippedSum:
+    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> ClippedSum | None:
         """Return the sum of values cut to these bounds first, and then to its own."""
+        if self.beyond:
+            return None
         low, high = self._ends
         if low is not None and high is not None:
             lower, upper = (np.minimum(np.maximum(end, low), high) for end in (lower, upper))
@@ -127,7 +135,7 @@ class ClippedSum(Centered):
         """Add the clipped rows of a tile."""
         kernels.clipped_sum(
             rows,
-            self.center,
+            None if self.beyond else self.center,
             self._gain,
             *self._ends,
             self.about,
@@ -169,6 +177,8 @@ class ClippedSum(Centered):
             moved = np.minimum(moved, self.upper[columns])
         if self.about is not None:
             moved = (moved - self.about[columns]) * (moved - self.about[columns])
+        if self.beyond:
+            moved = values - moved
         moved = np.rint((moved - self.center[columns]) * self._gain[columns])
         steps = np.minimum(np.maximum(moved, -CAP), CAP)
         return np.where(np.isfinite(values), steps, self._missing[columns])
@@ -176,6 +186,7 @@ class ClippedSum(Centered):
     def describe(self) -> str:
         """Return one line for the receipt."""
         what = "rows" if self.about is None else "squared deviations"
+        what = "parts of values beyond some ends" if self.beyond else what
         tilted = (
             ""
             if self.tilt is None

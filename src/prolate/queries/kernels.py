@@ -47,7 +47,7 @@ _COSTLY = 4  # values of a plain sum, in the time that NumPy takes longer for on
 
 def clipped_sum(
     rows: Rows,
-    center: Floats,
+    center: Floats | None,
     gain: Floats,
     lower: Floats | None,
     upper: Floats | None,
@@ -61,7 +61,7 @@ def clipped_sum(
     """Add every row's vector to `total`; any layout. See `ClippedSum`.
 
     With `half` > 0, rows are weighted by S, from `middle` - `half` to `middle` + `half`.
-    `lower` and `upper` go together.
+    `lower` and `upper` go together. Without a center, only what is beyond them counts.
     """
     vectors = (center, gain, lower, upper, about, missing)
     cost = 1 if about is None else _COSTLY

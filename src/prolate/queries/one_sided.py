@@ -67,7 +67,7 @@ class OneSidedSum(Centered):
         """2 RADIUS**2 for replace, RADIUS**2 for add-remove."""
         return rows_changed(neighbors) * RADIUS**2
 
-    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> ClippedSum:
+    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> ClippedSum | None:
         """Return the sum of values cut to these bounds first, and then to one side."""
         return self._cut.within(lower, upper)
 

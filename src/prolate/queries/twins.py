@@ -33,7 +33,7 @@ _EXACT = 2.0**53
 
 def clipped_sum(
     rows: Floats,
-    center: Floats,
+    center: Floats | None,
     gain: Floats,
     lower: Floats | None,
     upper: Floats | None,
@@ -49,7 +49,8 @@ def clipped_sum(
     with np.errstate(over="ignore", invalid="ignore"):
         value = _inside(rows, lower, upper)
         value = value if about is None else (value - about) * (value - about)
-        steps = value - center  # from here on in place: new memory takes as long as the work
+        # From here on in place: new memory takes as long as the work.
+        steps = rows - value if center is None else value - center
         steps *= gain
         np.rint(steps, out=steps)
     # Integers, none negative: exact in any order as long as they sum up to less than 2**53, and
@@ -59,7 +60,7 @@ def clipped_sum(
         np.clip(steps, -cap, cap, out=steps)
         np.copyto(steps, missing, where=~np.isfinite(rows))
         square = np.minimum(np.einsum("ij,ij->i", steps, steps), _EXACT)
-    factor = clip_factors(square, center.size, radius, middle, half)
+    factor = clip_factors(square, missing.size, radius, middle, half)
     long = np.flatnonzero(factor != 1.0)
     if 2 * long.size > factor.size:
         steps *= factor[:, np.newaxis]

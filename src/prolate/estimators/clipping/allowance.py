@@ -1,9 +1,10 @@
 """What clipping may have taken off a mean, beyond what is given back: an allowance for intervals.
 
 Skewed rows lose more or less than is foreseen, by how long the rows are that noise hides and by
-how far they point aside (`loss.py`). Of rows that are symmetric, the clipped ones are longer to
-one side by chance. And rows that are surely far out may be odd ones, by a single column, all on
-one side: as far as the tilt could be all theirs, and as power tails (`beyond.py`).
+how far they point aside (`loss.py`), and so do single columns (`column_tails.py`). Of rows that are
+symmetric, the clipped ones are longer to one side by chance. And rows that are surely far out may
+be odd ones, by a single column, all on one side: as far as the tilt could be all theirs, and as
+power tails (`beyond.py`).
 """
 
 from __future__ import annotations
@@ -72,6 +73,8 @@ def allowance_of_mean(loss: Loss, *, bias: float, radius: float) -> Allowance:
     chance = _ALLOWED * math.sqrt(expected.fluctuation_square(radius))
     spread = expected.spread
     clipping_std = np.hypot(skewed, chance * spread / np.linalg.norm(spread / unit))
+    if loss.tails is not None:
+        clipping_std = np.hypot(clipping_std, loss.tails.lost(radius)[1])
     guessed = np.maximum(bias * unit * along, odd)
     return Allowance(clipping_std, guessed, min(expected.stretch, MOST_STRETCH))
 

@@ -12,6 +12,7 @@ from prolate.arrays import Floats
 __all__ = ["Answer", "average", "with_center"]
 
 _CLEARLY = 2.0  # standard deviations of squared noise
+_APART = 2.0  # standard deviations by which a center may be off
 _BIASED = 0.5  # standard deviations of noise that count as a bias of the center
 
 
@@ -60,7 +61,8 @@ def with_center(
     """Return the average of a mean with the searched center, and its noise.
 
     What the two differ by, beyond their noise, is taken for the center's bias, and for as
-    large in every column, in units of that noise.
+    large in every column, in units of that noise; but where a column's differ by more than that
+    explains, its center is hardly believed: that of a skewed column is not near its mean.
     """
     both = np.hypot(noise, center_noise)
     square = ((center - value) / both) ** 2
@@ -68,7 +70,8 @@ def with_center(
     if not known.any():
         return value, noise
     doubt = _BIASED * float(np.sqrt(2.0 / np.count_nonzero(known)))
-    surplus = max(float(np.mean(square[known])) - 1.0, 0.0) + doubt
-    weight = (noise / both) ** 2 / (1.0 + surplus)
+    surplus = max(float(np.mean(np.minimum(square[known], _APART**4))) - 1.0, 0.0) + doubt
+    believed = np.minimum(1.0, _APART / np.sqrt(np.maximum(square, 1e-300))) ** 3
+    weight = believed * (noise / both) ** 2 / (1.0 + surplus)
     together = np.hypot((1.0 - weight) * noise, weight * np.where(known, center_noise, 0.0))
     return value + weight * (center - value), together

@@ -18,6 +18,7 @@ from prolate.curator import Measurer, Searcher
 from prolate.estimators.clipping.allowance import allowance_of_mean
 from prolate.estimators.clipping.averages import Answer, average, with_center
 from prolate.estimators.clipping.balance import SHARE, Balance, measure_balance
+from prolate.estimators.clipping.column_tails import measure_tails
 from prolate.estimators.clipping.first_look import expected_lengths
 from prolate.estimators.clipping.long_columns import long_columns, means_apart
 from prolate.estimators.clipping.loss import Loss
@@ -122,6 +123,9 @@ def clipped_mean(
             around = replace(shape, center=first.value, center_noise=first.noise, first=None)
             last += for_variation
             return means_apart(table, around, expected, long, share=last, others=mean_of)
+    if not loss.foreseen:
+        tails = measure_tails(sample, first.value, shape, expected, tilt, radius=radius)
+        loss = replace(loss, tails=tails)
     variation = measure_variation(
         sample,
         shape.searched,

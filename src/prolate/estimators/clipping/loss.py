@@ -9,7 +9,8 @@ gamma, log-normal, Weibull and Pareto columns, two or hundreds, alike or not, lo
 what this says within a third or so. Less skewed ones lose up to twice as much, since only their
 longest rows point to that side: it is told by the length of the mean tilted row. Where that is
 hardly tilted, rows may as well point to one side and, farther out, to the other, as amounts with
-many zeros do: then nothing is given back.
+many zeros do: then nothing is given back, but for what single columns' tails tell
+(`column_tails.py`).
 
 How long the rows are that noise hides is taken from the curves that their counts make likely
 (`Expected.tails`): an expectation, which is given back, and a doubt.
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prolate.arrays import Floats
+from prolate.estimators.clipping.column_tails import ColumnTails
 from prolate.estimators.clipping.tilt import Tilt
 from prolate.estimators.lengths.expected import Expected, Radii, kept_parts
 from prolate.parallel import computed_once
@@ -45,10 +47,13 @@ class Loss:
     ----------
     expected : Expected
     tilt : Tilt
+    tails : ColumnTails, optional
+        What single columns lose, where the tilt does not foresee it.
     """
 
     expected: Expected
     tilt: Tilt
+    tails: ColumnTails | None = None
 
     @computed_once
     def row(self) -> Floats:
@@ -132,9 +137,11 @@ class Loss:
     def lost(self, radius: float) -> Floats:
         """Return what clipping to a radius likely takes off the mean, in the data's unit.
 
-        Nothing, where that is not foreseen.
+        Nothing, where that is not foreseen, nor told by tails.
         """
-        return self._slopes(radius)[0] * self.row if self.foreseen else np.zeros(self.row.size)
+        if self.foreseen:
+            return self._slopes(radius)[0] * self.row
+        return np.zeros(self.row.size) if self.tails is None else self.tails.lost(radius)[0]
 
     def doubt_square(self, radius: Radii) -> Radii:
         """Return the squared l2 norm of what that is wrong by, in `Expected.unit`."""
