@@ -18,6 +18,7 @@ import pytest
 import scipy.sparse
 
 import prolate
+from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.sources import open_source
 from prolate.sources.paired import open_features, open_pair
@@ -99,6 +100,15 @@ def test_of_arrays_the_dtype_says_it() -> None:
     assert open_source(FLAGS, [1]).flags == {"x1"}
     assert open_source(np.ma.masked_array(FLAGS, mask=FLAGS)).flags == {"x0", "x1"}
     assert open_source(FLAGS.astype(np.int8)).flags == set()
+    for form in (scipy.sparse.csr_array, scipy.sparse.csr_matrix, scipy.sparse.coo_array):
+        assert open_source(form(FLAGS)).flags == {"x0", "x1"}
+        assert open_source(form(FLAGS), [1]).flags == {"x1"}
+        assert open_source(form(FLAGS.astype(float))).flags == set()
+        assert open_source(form(FLAGS), [1], labels=[0]).flags == {"x1"}
+    dense = prolate.mean(FLAGS, budget=BUDGET, seed=1)
+    sparse = prolate.mean(scipy.sparse.csr_array(FLAGS), budget=BUDGET, seed=1)
+    assert np.array_equal(sparse.interval(), dense.interval())
+    assert np.array_equal(sparse.estimate, dense.estimate)
 
 
 @pytest.mark.parametrize("odd", [None, 0.5, 2, 10**30, [True, False]])
@@ -415,3 +425,20 @@ def test_other_sequences_have_no_types_either() -> None:
         for given in (values, [0.5, *values[1:]]):
             assert open_pair(FLAGS * 1.0, kind(given)).flags == frozenset()
     assert open_pair(FLAGS * 1.0, pa.array(values)).flags == {"y"}
+
+
+def test_types_of_many_columns_are_looked_up_in_one_set() -> None:
+    """A mean of 28,000 columns with bounds made it anew for each, and took 108 seconds."""
+
+    class Names(frozenset[str]):
+        joined = 0
+
+        def __or__(self, other: Any) -> Any:
+            Names.joined += 1
+            return frozenset(self) | other
+
+    source = open_source(FLAGS)
+    source.flags = Names(source.flags)
+    curator = Curator(source, BUDGET, bounds=(np.zeros(2), np.ones(2)))
+    assert curator.are_flags
+    assert Names.joined == 1

@@ -111,6 +111,9 @@ def test_a_group_without_a_line_is_shown_beside_others() -> None:
     )
     assert not g["none"].has_intervals
     assert set(g.interval()) == set(KEYS)
+    for ask in (g["none"].table, replace(g, groups={"none": g["none"]}).interval):
+        with pytest.raises(InputError, match="level must lie strictly between 0 and 1"):
+            ask(95)
     assert any(warning.startswith("none: ") for warning in g.warnings)
     header, rows = g.cells()
     assert header[-1] == "95% interval"

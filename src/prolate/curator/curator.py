@@ -118,7 +118,8 @@ class Curator:
         source, bounds = self._rows.source, self._rows.bounds
         if source.averaged or bounds is None:
             return np.zeros(self.dimension, np.bool_)
-        known = np.array([name in source.flags | source.whole for name in source.columns])
+        typed = source.flags | source.whole
+        known = np.array([name in typed for name in source.columns])
         return np.asarray(known & (bounds[0] == 0.0) & (bounds[1] == 1.0))
 
     @property

@@ -244,6 +244,7 @@ class GroupedRelease(Shown):
 
     def interval(self, level: float = 0.95) -> dict[Key, NDArray[np.float64]]:
         """Return the intervals of each group that has them, by key; see `Release.interval`."""
+        level = views.confidence(level)  # also where no group has any
         return {
             key: release.interval(level)
             for key, release in self.groups.items()
@@ -257,7 +258,7 @@ class GroupedRelease(Shown):
         for each of them replaces ``group``. Labels of columns of booleans and numbers are such
         values (unless a key is none), so that tables can be joined with the data.
         """
-        columns = self._labels()
+        level, columns = views.confidence(level), self._labels()
         rows = zip(*columns.values(), strict=True)
         return [
             {**dict(zip(columns, labels, strict=True)), "n": release.n, **record}

@@ -285,6 +285,7 @@ class Release(Shown):
 
     def _records(self, places: Iterable[tuple[int, ...]], level: float) -> Iterator[dict[str, Any]]:
         """Yield the records of `table` for the numbers at some places of `estimate`."""
+        level = views.confidence(level)  # also where there are no intervals
         ends = self.interval(level) if self.has_intervals else None
         second = self.second_label
         labels = self.columns if self.is_matrix else self.quantile_labels if second else ()

@@ -66,7 +66,7 @@ class SparseSource(Source):
             )
         check_numbers(matrix.dtype)
         names = position_names(matrix.shape[1])
-        chosen = names
+        chosen = values = names
         if not (names and wanted.is_all):
             schema = Schema(names, "the sparse array", by_position=True)
             values, marks = choose(wanted, schema)
@@ -74,7 +74,9 @@ class SparseSource(Source):
             self.labels = tuple(Labels(kind=type_of_numpy(matrix.dtype)) for _ in marks)
         super().__init__(chosen, int(matrix.shape[0]), block_bytes)
         if matrix.dtype.kind in WHOLE:
-            self.whole = frozenset(chosen)
+            self.whole = frozenset(values)
+        if matrix.dtype.kind == "b":
+            self.flags = frozenset(values)
         rows = _checked(matrix)
         if chosen != names:
             rows = _canonical(rows[:, np.array([int(name[1:]) for name in chosen])])

@@ -83,7 +83,7 @@ def test_what_columns_lose_is_about_what_it_is(monkeypatch: pytest.MonkeyPatch) 
     assert np.all(np.abs(lost - true)[:2] < 2.0 * unsure[:2])
     assert np.all(np.abs(lost[:2]) > 0.4 * np.abs(true[:2]))
     assert np.mean(np.abs(lost[2:])) < 0.1 * lost[0]  # of normal columns
-    assert np.all(unsure[2:] < unsure[0])
+    assert np.mean(unsure[2:]) < 0.4 * unsure[0]
 
 
 def test_values_that_are_bounded_together_lose_little(monkeypatch: pytest.MonkeyPatch) -> None:
