@@ -14,13 +14,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # No deadline: a shared machine is slow at random moments, and a kernel compiles
 # on its first call.
-settings.register_profile(
-    "prolate",
-    deadline=None,
-    derandomize=os.environ.get("CI", "").lower() in ("1", "true"),
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("prolate")
+for profile, cases in (("prolate", 50), ("long", 300)):
+    settings.register_profile(
+        profile,
+        deadline=None,
+        derandomize=os.environ.get("CI", "").lower() in ("1", "true"),
+        max_examples=cases,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 
 
 # The tests are about the loops that large data meets, and wait for them.
@@ -29,6 +30,10 @@ WORK.enough = WORK.plenty = -1
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run the tests that take minutes, too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("long" if config.getoption("--long") else "prolate")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

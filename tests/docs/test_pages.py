@@ -26,6 +26,7 @@ from prolate.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+SLOW = ("docs/guides/error.md", "docs/expected-error.md")  # forecasts, of which others have some
 BLOCK = re.compile(
     r"(?P<skip><!-- not run: [^>]+-->\s*)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
@@ -116,7 +117,14 @@ def shape(lines: list[str]) -> list[str]:
     return NUMBER.sub("#", " ".join(lines)).split()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.long if name in SLOW else (), id=name)
+        for page in PAGES
+        for name in [str(page.relative_to(ROOT))]
+    ],
+)
 def test_every_block_runs(page: Path, tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if page.stem in NOT_RUN:
         pytest.skip(NOT_RUN[page.stem])
@@ -167,6 +175,7 @@ def test_every_page_is_in_the_table_of_contents() -> None:
         )
 
 
+@pytest.mark.long
 def test_the_figures_are_pictures_of_their_own() -> None:
     pytest.importorskip("matplotlib")
     spec = importlib.util.spec_from_file_location("figures", ROOT / "docs" / "figures.py")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -130,6 +131,7 @@ def test_parts_of_the_error(sigma, p, off, n, mu) -> None:
     assert tighter.clip >= p * (1.0 - 1e-9)
 
 
+@pytest.mark.long
 @settings(max_examples=20)
 @given(sigma=spreads(), off=st.floats(0.0, 3.0), n=st.floats(2.0, 1e6), mu=st.floats(0.01, 10.0))
 def test_the_best_clip_is_no_worse_than_the_papers(sigma, off, n, mu) -> None:

@@ -8,6 +8,7 @@ faults 2.8 to 3.0 and 2.6 to 3.4.
 from importlib import import_module
 
 import numpy as np
+import pytest
 
 import prolate
 from prolate import Budget
@@ -81,6 +82,7 @@ def test_it_is_clipped_with_the_others(monkeypatch) -> None:
     assert ratio(incomes, 0.5) > 2.0
 
 
+@pytest.mark.long
 def test_a_skewed_column_that_rules_is_summed_by_itself(monkeypatch) -> None:
     """Of amounts in cents beside other columns; four times two hundred seeds gave .5 to .7."""
 

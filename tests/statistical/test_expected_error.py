@@ -57,6 +57,7 @@ def test_the_forecast_is_near_what_is_measured(n, scale, center, rho, runs, opti
     assert abs(ratio - 1.0) < LIMIT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("clip", ["auto", "optimal", 0.3])
 @pytest.mark.parametrize("off", [0.0, 0.3])
 def test_the_ellipse_is_foretold_center_off_or_not(clip, off):

@@ -36,6 +36,7 @@ def lost_and_missed() -> tuple[int, int]:
     return lost, RUNS - sum(held)
 
 
+@pytest.mark.long
 def test_a_rare_flag_is_not_lost_beside_larger_columns() -> None:
     """Lost in 1 % of runs and missed by 3 % of intervals, about.
 
@@ -46,6 +47,7 @@ def test_a_rare_flag_is_not_lost_beside_larger_columns() -> None:
     assert missed <= 24
 
 
+@pytest.mark.long
 def test_parts_that_are_too_small_lose_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: each column gets only what counts for the error."""
     columns = DIVISION.Columns
@@ -66,11 +68,13 @@ def codes_found() -> int:
     return found
 
 
+@pytest.mark.long
 def test_codes_far_out_are_looked_for_again_where_they_may_be() -> None:
     """Found in about 98 % of runs: fewer than 112 of 150 have probability below 1e-9."""
     assert codes_found() >= 112
 
 
+@pytest.mark.long
 def test_codes_that_are_not_looked_for_again_are_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: only what is surely beyond the last edge counts, as it did."""
     monkeypatch.setattr(NORMS, "_SURELY_BEYOND", 6.0)

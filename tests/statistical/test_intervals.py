@@ -16,7 +16,7 @@ from scipy import stats
 
 import prolate
 from prolate import Budget
-from prolate.estimators.clipping import first_look, squares
+from prolate.estimators.clipping import clipped_mean, first_look, squares
 from prolate.estimators.lengths import expected
 from prolate.estimators.search import curves, looks, unknown
 
@@ -69,6 +69,7 @@ def test_the_mean_of_one_skewed_column(rows: int, epsilon: float) -> None:
     assert without_it < 0.75 * with_it
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [330, 400])
 def test_the_mean_of_one_skewed_column_of_few_rows(rows: int, monkeypatch) -> None:
     """Its tail is not seen, but the bulk's own shape; intervals held in 40 to 50 %."""
@@ -101,18 +102,21 @@ def test_the_mean_of_the_widest_of_skewed_columns() -> None:
     ids=["all rows are searched", "one pass"],
 )
 def test_the_mean_of_one_skewed_column_among_many_that_are_not(
-    rows: int, columns: int, epsilon: float, runs: int
+    rows: int, columns: int, epsilon: float, runs: int, monkeypatch
 ) -> None:
     def draw(rng: np.random.Generator) -> np.ndarray:
         drawn = rng.normal(size=(rows, columns))
         drawn[:, 0] = rng.lognormal(size=rows)
         return drawn * np.resize(SCALES, columns)
 
-    with_it, without_it = hits(draw, "mean", epsilon, np.exp(0.5), runs=runs)
-    assert with_it >= fewest(runs)
+    assert hits(draw, "mean", epsilon, np.exp(0.5), runs=runs)[0] >= fewest(runs)
+    # Two planted faults: what the column loses is neither given back nor allowed for.
+    monkeypatch.setattr(clipped_mean, "measure_tails", lambda *_, **__: None)
+    _, without_it = hits(draw, "mean", epsilon, np.exp(0.5), runs=runs)
     assert without_it < fewest(runs)
 
 
+@pytest.mark.long
 def test_the_mean_where_few_rows_are_far_out_on_one_side(monkeypatch) -> None:
     """In one of many columns: of a single one, both sides are counted."""
 
@@ -211,6 +215,7 @@ def test_the_means_of_baskets() -> None:
     assert wrong < fewest(RUNS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["exponential", "log-normal(.6)", "student"])
 def test_a_variance_of_few_rows_says_what_noise_hides(kind, monkeypatch) -> None:
     """Of 500 to 1,000 skewed rows, they were 40 % too small, and hardly any release said so."""

@@ -6,6 +6,7 @@ Everything is seeded, so nothing here fails by chance; each test fails for a pla
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import prolate
 from prolate import Budget
@@ -31,6 +32,7 @@ def ratios(rows: np.ndarray) -> np.ndarray:
     return np.linalg.norm(found, axis=1) / best
 
 
+@pytest.mark.long
 def test_rows_that_gather_far_out_are_told_from_the_end_of_their_cell(monkeypatch):
     rng = np.random.default_rng(8)
     rows = rng.standard_normal((N, D)) * np.where(rng.random((N, 1)) < 0.05, 8.0, 1.0)

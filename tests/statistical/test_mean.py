@@ -65,6 +65,7 @@ def test_the_same_test_fails_for_scales_that_are_ignored():
     assert np.median(found) > 1.2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("d", "skew", "n", "rho"),
     [(64, 0, 4000, 1), (64, 2, 10000, 0.125), (512, 0, 4000, 0.125), (1024, 0, 4000, 0.125)],
@@ -82,12 +83,14 @@ def crowded_ratios() -> np.ndarray:
     return ratios(sigma, center, 1000, 0.5, 3)
 
 
+@pytest.mark.long
 def test_columns_are_not_looked_for_elsewhere_because_of_noise():
     found = crowded_ratios()
     print("R =", found.round(2))
     assert np.median(found) <= 2.1
 
 
+@pytest.mark.long
 def test_the_same_test_fails_where_noise_alone_sends_columns_back(monkeypatch):
     """A planted fault: what seems to be outside a window is believed at one standard deviation."""
     monkeypatch.setattr(Shares, "coarse", False)  # windows of their own never go back
@@ -117,6 +120,7 @@ def unlike_ratios() -> np.ndarray:
     return ratios(zipf(200, 2), 1000.0, 1300, 0.25, 4)
 
 
+@pytest.mark.long
 def test_columns_are_found_through_many_windows(monkeypatch):
     found = unlike_ratios()
     print("R =", found.round(2))
@@ -138,6 +142,7 @@ def mostly_one_value_ratios() -> np.ndarray:
     return np.array(found) / oracle_error(np.ones(150), 600, 0.5)
 
 
+@pytest.mark.long
 def test_others_beside_one_value_are_not_lost_where_rows_are_few(monkeypatch):
     monkeypatch.setattr(Shares, "coarse", False)  # as of other statistics
     monkeypatch.setattr(together, "with_columns_pooled", lambda found, *_, **__: found)
@@ -283,6 +288,7 @@ def far_off(kind: str, runs: int = 200) -> int:
     return count
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["exponential", "log-normal"])
 def test_a_single_skewed_column_is_as_good_as_the_best_fixed_clip(kind):
     """One run in seven is off by so much, and was one in two: 80 of 200 come by with
@@ -319,11 +325,13 @@ def far_off_of_ten(runs: int = 120) -> int:
     return count
 
 
+@pytest.mark.long
 def test_what_clipping_takes_off_skewed_rows_is_given_back():
     """One run in four is off by so much, and half of them if nothing is; seeds are fixed."""
     assert far_off_of_ten() < 46
 
 
+@pytest.mark.long
 def test_the_same_test_fails_where_it_is_not(monkeypatch):
     """A planted fault: rows are clipped as hard, and nothing is given back."""
     monkeypatch.setattr(Loss, "lost", lambda self, radius: 0.0 * self.row)

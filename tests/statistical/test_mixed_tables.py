@@ -163,6 +163,7 @@ def topics(seed: int) -> np.ndarray:
     return rng.dirichlet(np.full(40, 0.1), 5_000) + rng.integers(0, 9, 40)  # means are unlike
 
 
+@pytest.mark.long
 def test_shares_that_are_mostly_next_to_nothing(monkeypatch) -> None:
     assert np.mean([worst_column(topics(k)) for k in range(4)]) < 0.065
     only_votes(monkeypatch)
@@ -331,6 +332,7 @@ def covariance_off() -> float:
     return float(np.median(found))
 
 
+@pytest.mark.long
 def test_lengths_of_rows_that_are_mostly_next_to_nothing_are_as_seen(monkeypatch) -> None:
     found = covariance_off()
     monkeypatch.setattr(lengths, "_LONGER", np.inf)  # planted faults: each mends some of it

@@ -140,6 +140,7 @@ def test_a_target_that_three_rows_in_ten_have():
     assert np.sum(np.array(found) > 1.2) <= 4  # 1.43 where all are predicted to be 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", [0.05, 0.02])
 def test_slopes_of_a_target_that_few_rows_have(part, monkeypatch):
     """A boolean: its ones are no outliers, and not hidden by noise."""

@@ -38,6 +38,7 @@ def fit(
     return regression(curator, fit_intercept=fit_intercept)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", sorted(ERRORS))
 def test_intercepts_of_skewed_errors_are_held(kind) -> None:
     errors, mean = ERRORS[kind]
@@ -81,6 +82,7 @@ def test_lines_through_the_origin_of_features_far_from_it(intercept) -> None:
     assert np.sqrt(np.mean(np.square(errors))) < 0.06
 
 
+@pytest.mark.long
 def test_slopes_of_features_that_are_nearly_the_same_are_held() -> None:
     """Of correlation .99, with one coefficient of each fit in turn."""
     held, errors = 0, []
@@ -132,6 +134,7 @@ FEATURES: dict[str, Errors] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", sorted(FEATURES))
 def test_slopes_of_features_that_are_not_normal_are_held(kind, monkeypatch) -> None:
     """That a row far out is shortened as a whole leaves its line as it is."""
@@ -156,6 +159,7 @@ def test_slopes_of_features_that_are_not_normal_are_held(kind, monkeypatch) -> N
     assert error < 0.5 * fits()[1]  # a planted fault: features are clipped without their target
 
 
+@pytest.mark.long
 def test_an_intercept_allows_for_features_that_are_not_seen(monkeypatch) -> None:
     """A flag that noise hides moves the target's mean all the same."""
 
@@ -176,6 +180,7 @@ def test_an_intercept_allows_for_features_that_are_not_seen(monkeypatch) -> None
     assert held() < 23  # planted faults
 
 
+@pytest.mark.long
 def test_slopes_of_a_target_whose_far_values_the_features_explain(monkeypatch) -> None:
     """Its cuts make slopes too small, by what only its tails tell."""
     slopes = np.array([0.5, -0.25, 0.15])
@@ -240,6 +245,7 @@ def test_slopes_of_the_rarest_category_are_held(monkeypatch) -> None:
     assert slope > 0.66
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["nearly the same", "a square", "many"])
 def test_slopes_that_noise_hides_are_not_taken_for_nothing(kind, monkeypatch) -> None:
     """Of features that are nearly alike, all intervals were too narrow, and nothing was said."""

@@ -93,6 +93,7 @@ def test_on_flat_data_rivals_do_as_published(method, rho, published):
     assert 0.8 * published < found < 1.25 * published
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "published"),
     [

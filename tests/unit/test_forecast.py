@@ -199,6 +199,7 @@ def test_a_column_as_spread_as_its_bounds_is_foretold_as_a_sum_within(center, ne
     assert f.noise == pytest.approx(r.noise_std[0], rel=near)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["auto", "plan"])
 def test_rows_needed_and_budget_needed_are_where_they_say(method, monkeypatch):
     monkeypatch.setattr(rehearsal, "_MOST", 12)

@@ -38,6 +38,7 @@ def test_they_are_in_the_catalog() -> None:
     ]
 
 
+@pytest.mark.long
 def test_figure_1_adds_up(quick: dict[str, Table]) -> None:
     table = quick["poulsen-1"]
     assert len(table.rows) == 300

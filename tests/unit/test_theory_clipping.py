@@ -110,6 +110,7 @@ def test_the_whole_error_is_as_simulated(neighbors: str, offset: float) -> None:
     assert plan.sampling == pytest.approx(np.sum(sigma**2) / n)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("offset", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize(("n", "mu"), [(300, 0.3), (10_000, 1.0)])
 @pytest.mark.parametrize("alpha", [0.0, 1.0])

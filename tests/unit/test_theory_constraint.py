@@ -37,6 +37,7 @@ def test_conditional_squares_are_the_slopes_of_the_quantile() -> None:
         assert squares[j] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-7)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("alpha", "d", "n"), [(0.5, 10, 1e3), (1, 30, 1e6), (3, 5, 1e2)])
 def test_no_other_scaling_is_better(alpha: float, d: int, n: float) -> None:
     """A general optimizer, from random starts, on the plain objective."""

@@ -30,7 +30,7 @@ def table(kind: str, seed: int, n: int = 12_000) -> tuple[np.ndarray, float]:
     return rows, mean / deviation
 
 
-def held(kind: str, runs: int = 16) -> tuple[int, float]:
+def held(kind: str, runs: int = 24) -> tuple[int, float]:
     """Return how many intervals hold the skewed column's mean, and its mean squared error."""
     hits, square = 0, 0.0
     for seed in range(runs):
@@ -46,44 +46,49 @@ def held(kind: str, runs: int = 16) -> tuple[int, float]:
 def test_a_skewed_column_among_normal_ones_is_held(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 16 intervals; and its error is smaller than where its tails are not looked at."""
+    """Oftener than where its tails are not looked at, which is the planted fault."""
     hits, square = held(kind)
-    assert hits >= 12
-    monkeypatch.setattr(clipped_mean, "measure_tails", lambda *a, **k: None)
+    assert hits >= 19
+    monkeypatch.setattr(clipped_mean, "measure_tails", lambda *_, **__: None)
     fewer, larger = held(kind)
-    assert fewer < hits or larger > 1.3 * square
+    assert fewer < hits
     if kind == "log-normal":
-        assert fewer <= 10  # the planted fault: half are lost
-        assert larger > 1.5 * square
+        assert fewer < 19
+        assert larger > 1.4 * square
 
 
-def measured(rows: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def measured(rows: np.ndarray, monkeypatch: pytest.MonkeyPatch, seed: int = 1) -> list[Any]:
     """Return what the tails of a table showed, and at which radius it was clipped."""
     found: list[Any] = []
     measure = column_tails.measure_tails
 
-    def keep(*given: Any, radius: float) -> column_tails.ColumnTails | None:
-        found[:] = [measure(*given, radius=radius), radius]
+    def keep(*given: Any, radius: float, **more: Any) -> column_tails.ColumnTails | None:
+        found[:] = [measure(*given, radius=radius, **more), radius]
         return found[0]
 
     monkeypatch.setattr(clipped_mean, "measure_tails", keep)
-    prolate.mean(rows, budget=BUDGET, seed=1)
+    prolate.mean(rows, budget=BUDGET, seed=seed)
+    monkeypatch.undo()
     return found
 
 
 def test_what_columns_lose_is_about_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, _ = table("log-normal", 0, 20_000)
-    rows[:, 1] = 3.0 - rows[:, 0][::-1]
-    tails, radius = measured(rows, monkeypatch)
-    lost, unsure = tails.lost(radius)
-    deviation = rows - rows.mean(axis=0)
-    kept = np.minimum(1.0, radius / np.linalg.norm(deviation / tails.expected.scale, axis=1))
-    true = -(deviation * kept[:, np.newaxis]).mean(axis=0) / kept.mean()
-    assert lost[0] > 0.0 > lost[1]
-    assert np.all(np.abs(lost - true)[:2] < 2.0 * unsure[:2])
-    assert np.all(np.abs(lost[:2]) > 0.4 * np.abs(true[:2]))
-    assert np.mean(np.abs(lost[2:])) < 0.1 * lost[0]  # of normal columns
-    assert np.mean(unsure[2:]) < 0.4 * unsure[0]
+    """Of one skewed to the right, one to the left, and normal ones."""
+    found = []
+    for seed in range(6):
+        rows, _ = table("log-normal", seed, 20_000)
+        rows[:, 1] = 3.0 - rows[::-1, 0]
+        tails, radius = measured(rows, monkeypatch, seed)
+        lost, unsure = tails.lost(radius)
+        deviation = rows - rows.mean(axis=0)
+        kept = np.minimum(1.0, radius / np.linalg.norm(deviation / tails.expected.scale, axis=1))
+        true = -(deviation * kept[:, np.newaxis]).mean(axis=0) / kept.mean()
+        assert true[0] > 0.0 > true[1]
+        assert np.mean(np.abs(lost[2:])) < 0.1 * np.abs(true[:2]).max()
+        found.append((lost[:2], true[:2], unsure[:2]))
+    lost, true, unsure = np.array(found).transpose(1, 0, 2)
+    assert 0.5 < np.mean(lost / true) < 1.5
+    assert np.sum(np.abs(lost - true) < 2.0 * unsure) >= 9  # in the others, noise hides the tails
 
 
 def test_values_that_are_bounded_together_lose_little(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -402,6 +402,7 @@ def test_variances_that_may_differ_by_noise_are_scaled_together() -> None:
     np.testing.assert_allclose(exact, moved)
 
 
+@pytest.mark.long
 def test_squares_do_not_spoil_small_eigenvalues(monkeypatch: pytest.MonkeyPatch) -> None:
     """They did by a factor of ten where rows that are normal seem not to be."""
     monkeypatch.setattr(Lengths, "unlike", 1.0)
@@ -518,6 +519,7 @@ def test_variances_of_few_skewed_rows_say_what_clipping_took(monkeypatch) -> Non
     assert covered() < 0.5
 
 
+@pytest.mark.long
 def test_the_variance_of_counts_beside_a_normal_column_is_what_is_stated(monkeypatch) -> None:
     """The lengths of such rows are those of normal ones, as far as noise shows."""
 
@@ -549,6 +551,7 @@ def test_normal_rows_have_little_apart() -> None:
         assert sum(entry.share for entry in r.receipt if entry.label == "variance") < 0.1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", ["exponential", "laplace", "elliptical"])
 def test_sampling_errors_are_those_of_longer_tails(shape, monkeypatch) -> None:
     """Variances of the population are covered; among 30 runs of 5 numbers 0.85 would be low."""

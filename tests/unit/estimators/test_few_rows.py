@@ -118,6 +118,7 @@ def test_what_is_lost_has_no_interval(statistic) -> None:
     assert "inf" not in made.to_json()
 
 
+@pytest.mark.long
 def test_looks_at_a_single_column_show_its_tail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Visits of 500 people, of whom 70 % have none."""
 

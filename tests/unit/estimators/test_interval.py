@@ -208,6 +208,7 @@ def test_the_interval_is_longer_on_the_side_of_the_tail(sign, neighbors):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["exponential", "flags"])
 def test_a_private_number_of_rows_does_not_spoil_an_interval(kind: str) -> None:
     """Errors of forty releases are what they state: they were twice to four times that.

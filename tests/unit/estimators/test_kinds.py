@@ -54,6 +54,7 @@ def rms(errors: np.ndarray) -> float:
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_errors_are_smaller_than_of_columns_clipped_together(neighbors, monkeypatch) -> None:
     rows = [table(seed) for seed in range(10)]
@@ -124,6 +125,7 @@ def test_columns_that_are_alike_stay_together() -> None:
         assert all(entry.label != "sides of columns" for entry in made.receipt)
 
 
+@pytest.mark.long
 def test_booleans_end_at_their_values(monkeypatch) -> None:
     """As known from their types: then none of the budget is for where they are."""
 

@@ -75,6 +75,7 @@ def test_correlations_are_moved_as_far_as_it_is_not_noise() -> None:
     assert np.all(np.diag(noise_of_correlations(value, 0.1 * np.eye(2))) == 0.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_correlations_of_skewed_columns_are_within_their_intervals(neighbors, monkeypatch) -> None:
     """That of income and cost was .03 too small, where .003 was stated: missed by all."""
@@ -97,6 +98,7 @@ def test_correlations_of_skewed_columns_are_within_their_intervals(neighbors, mo
     assert held() < 0.6
 
 
+@pytest.mark.long
 def test_covariances_of_skewed_columns_are_nearer(monkeypatch) -> None:
     def error() -> float:
         errors = []

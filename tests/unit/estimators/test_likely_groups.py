@@ -79,6 +79,7 @@ def test_columns_that_are_alike_tell_each_other() -> None:
     assert np.mean([too_large(one[np.newaxis])[0] for one in every]) > 0.1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("statistic", [prolate.mean, prolate.variance, prolate.covariance])
 @pytest.mark.parametrize(("d", "tightness"), [(1, 90.0), (2, 52.0)])
 def test_ordinary_columns_are_not_called_lost(statistic, d: int, tightness: float) -> None:
@@ -94,6 +95,7 @@ def test_ordinary_columns_are_not_called_lost(statistic, d: int, tightness: floa
     assert 0.3 < np.min(off) <= np.max(off) < 3.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("statistic", [prolate.variance, prolate.covariance])
 def test_one_column_may_be_lost_and_another_not(statistic) -> None:
     """Of columns of unlike units, the noise says which."""

@@ -63,6 +63,7 @@ def lost(seed: int) -> bool:
     return bool(np.abs(made.estimate - rows.mean(axis=0)).sum() > 0.5 * rows.mean(axis=0).sum())
 
 
+@pytest.mark.long
 def test_baskets_are_not_lost_where_half_of_their_columns_are_seen_to_be_zero() -> None:
     assert not any(lost(seed) for seed in range(12))
 

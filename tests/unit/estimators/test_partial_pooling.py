@@ -196,6 +196,7 @@ def test_a_given_clip_is_the_plain_mechanism() -> None:
     np.testing.assert_array_equal(made.noise_std, made.noise_std[0])
 
 
+@pytest.mark.long
 def test_forecasts_count_on_it_only_where_centers_are_said_to_be_alike() -> None:
     given: dict[str, Any] = {"n": 3000, "d": 128, "budget": Budget(rho=0.1)}
     unlike = prolate.expected_error(**given).noise

@@ -87,6 +87,7 @@ def fitted(target: np.ndarray, *, seed: int, mu: float = 0.24) -> tuple[str, ...
     return regression(curator).warnings
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [250, 500, 4000])
 def test_a_target_of_which_a_single_value_is_seen_is_said_to_be_that(rows: int) -> None:
     rare, often = flags(0.2 / np.sqrt(rows), rows), flags(0.5, rows)
@@ -113,6 +114,7 @@ def test_few_rows_far_away_never_ask_for_more_than_the_budget(rows: int, feature
             assert np.isfinite(regression(curator).intercept)
 
 
+@pytest.mark.long
 def test_columns_are_found_again_that_a_window_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few of many do, but one that is lost is off by thousands of deviations."""
     columns = np.random.default_rng(0).normal(23_000.0, 1.0, (ROWS, 150))
@@ -132,6 +134,7 @@ def test_columns_are_found_again_that_a_window_missed(monkeypatch: pytest.Monkey
     assert lost() >= 3
 
 
+@pytest.mark.long
 def test_columns_within_public_bounds_are_of_known_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Noise may hide whether most of a flag are 0 or 1, but never how large it is."""
     amounts = np.random.default_rng(0).normal(0.0, 1000.0, ROWS)

@@ -114,6 +114,7 @@ def test_a_mean_from_bounds_is_of_the_rows_that_the_column_is_in(neighbors) -> N
     assert abs(found.rows - len(there)) < 10.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("statistic", ["mean", "variance"])
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_a_column_of_which_most_is_missing_is_as_good_as_its_values_alone(

@@ -62,6 +62,7 @@ def likely(counts, noise: float, apart: float, rows: float = 1000.0) -> LikelySh
     return likely_shapes.likely_shapes(EDGES, counts, noise, rows, scales=scales, apart=apart)
 
 
+@pytest.mark.long
 def test_flags_and_amounts_of_few_rows_are_found(monkeypatch) -> None:
     def lost() -> int:
         return sum(int(np.sum(off(kind, 600, 0.05) > 0.5)) for kind in ("flags", "amounts"))

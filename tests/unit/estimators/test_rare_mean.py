@@ -159,6 +159,7 @@ def test_few_categories_lose_no_more_by_clipping_than_noise_adds():
     assert np.mean(squares) < 1.5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rho", [0.125, 0.0625])
 def test_items_of_half_the_rows_are_not_lost_where_rows_are_few(rho):
     """Counts are noisy by a tenth of the rows here."""
@@ -344,6 +345,7 @@ def test_magnitudes_are_not_searched_where_bounds_leave_zero_out() -> None:
         assert any(step.label == "magnitude" for step in made.receipt) == wanted
 
 
+@pytest.mark.long
 def test_a_skewed_column_beside_rare_ones_is_summed_and_accounted_for_by_itself() -> None:
     """Doctor visits beside flags: summed with them, half of their intervals missed."""
     budget, true, held = Budget(epsilon=1, delta=1e-6), demo.true_means()[0], 0

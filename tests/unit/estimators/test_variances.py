@@ -54,6 +54,7 @@ def test_noise_moves_them_little() -> None:
     assert with_variances(shape).spread == pytest.approx(np.ones(COLUMNS), rel=0.3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("statistic", ["mean", "variance"])
 def test_relative_errors_of_columns_of_unlike_tails_are_smaller(statistic, monkeypatch) -> None:
     def error() -> float:

@@ -124,7 +124,9 @@ def clipped_mean(
             last += for_variation
             return means_apart(table, around, expected, long, share=last, others=mean_of)
     if not loss.foreseen:
-        tails = measure_tails(sample, first.value, shape, expected, tilt, radius=radius)
+        tails = measure_tails(
+            sample, first.value, shape, expected, tilt, radius=radius, share=share
+        )
         loss = replace(loss, tails=tails)
     variation = measure_variation(
         sample,

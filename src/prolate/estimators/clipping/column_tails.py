@@ -33,11 +33,11 @@ _FEWEST = 8  # columns: of fewer, the tilt tells
 _RULES = 0.25  # of the squared length of rows, by a single column: of it, the tilt tells, too
 _START, _REACH = 2.0, 3.0  # where tails begin, in spreads, and how far they are summed at least
 _NORMAL, _LONGER = 0.0115, 1.5  # square of a normal column's tails; times the length of a row's
-_NOISE, _LEAST, _MOST = 0.02, 0.001, 0.03  # wanted noise of tails, in spreads; shares for it
+_NOISE, _LEAST, _MOST = 0.025, 0.001, 0.03  # wanted noise of tails, in spreads; parts for it
 _WORTH = 0.6  # of its error: what a skewed column may lose, at least
 _SIGMA = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3, 1.5])
 _TYPICAL = 1.0  # of these: that of such a column
-_SYMMETRIC, _UNSURE = 0.85, 4.0  # of the columns, at first; columns' weight of that
+_SYMMETRIC, _UNSURE = 0.85, 20.0  # of the columns, at first; columns' weight of that
 _ROUNDS = 12
 _QUARTILE = 0.6744897501960817  # of a normal column, whose spread is 1
 _NORMALS = np.linspace(-5.0, 5.0, 41)
@@ -95,8 +95,9 @@ def measure_tails(
     tilt: Tilt,
     *,
     radius: float,
+    share: float,
 ) -> ColumnTails | None:
-    """Return what the tails of columns show, if that matters; for a share of mu**2 of its own.
+    """Return what the tails of columns show, if that matters; for a small part of a share of mu**2.
 
     Parameters
     ----------
@@ -109,6 +110,7 @@ def measure_tails(
     tilt : Tilt
     radius : float
         What rows are likely clipped to.
+    share : float
     """
     size = (expected.spread / expected.scale) ** 2
     asked = shape.varies & ~shape.unknown & ~shape.of_rare & (size < _RULES * np.sum(size))
@@ -125,8 +127,8 @@ def measure_tails(
         return None
     reach = max(_REACH, _LONGER * math.sqrt(_NORMAL * index.size))
     apart = radii_apart(curator.neighbors) * reach / shape.searched
-    wanted = (apart / curator.mu_of(curator.remaining) / _NOISE) ** 2
-    share = min(max(wanted, _LEAST), _MOST) * curator.remaining
+    wanted = (apart / curator.mu_of(share) / _NOISE) ** 2
+    share *= min(max(wanted, _LEAST), _MOST)
     query: Query = ClippedSum(
         np.zeros(index.size),
         spread,
