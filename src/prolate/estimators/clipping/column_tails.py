@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -37,14 +38,14 @@ _NOISE, _LEAST, _MOST = 0.025, 0.001, 0.03  # wanted noise of tails, in spreads;
 _WORTH = 0.6  # of its error: what a skewed column may lose, at least
 _SIGMA = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3, 1.5])
 _TYPICAL = 1.0  # of these: that of such a column
+_SURELY, _HARDLY = 2.5, 0.5  # standard deviations of a tilt; of that of such a column
 _SYMMETRIC, _UNSURE = 0.85, 20.0  # of the columns, at first; columns' weight of that
-_ROUNDS = 12
+_ROUNDS = 8
 _QUARTILE = 0.6744897501960817  # of a normal column, whose spread is 1
-_NORMALS = np.linspace(-5.0, 5.0, 41)
-_FINE = np.linspace(-6.0, 6.0, 2401)
-_SIZES, _ALIKE = 6, 0.99  # of columns, that are worked out, unless all are alike
+_SIZES, _ALIKE = 4, 0.99  # of columns, that are worked out, unless all are alike
 _BESIDE = 0.1  # of a row's length is its other columns', at least
-_RARELY = 1e-5  # of the rows have a length that does not matter
+_RARELY = 1e-2  # of the commonest length: others do not matter
+_NODES, _FINE = 24, 1201  # values that stand for a normal column's, for smooth functions and others
 _GIVEN = 1.15  # of sigma: what more skewed columns lose beyond that is not given back
 _WRONG, _EACH = 0.7, 0.6  # of what log-normal columns lose: others lose more or less, and each does
 
@@ -123,7 +124,7 @@ def measure_tails(
     noise = expected.noise * radius / expected.mean_factor(radius) * scale[index]
     error = np.hypot(noise, spread / math.sqrt(expected.rows))
     worth = _lost(expected, index, radius, np.array([_TYPICAL]))[:, 0] / error
-    if np.median(worth) < _WORTH:
+    if np.median(worth) < _WORTH or _tilt_denies(expected, index, tilt):
         return None
     reach = max(_REACH, _LONGER * math.sqrt(_NORMAL * index.size))
     apart = radii_apart(curator.neighbors) * reach / shape.searched
@@ -146,6 +147,14 @@ def measure_tails(
     noise = np.sqrt((unit * measured.noise) ** 2 + long)
     likely = _mixture(unit * measured.values, noise, reach)
     return ColumnTails(expected, index, likely, *_times(expected, index, likely, tilt))
+
+
+def _tilt_denies(expected: Expected, index: Integers, tilt: Tilt) -> bool:
+    """Return whether the tilt says well enough that no column is skewed."""
+    unit = np.broadcast_to(expected.unit, expected.spread.shape)[index]
+    typical = _weighed(expected, index, np.array([_TYPICAL]), tilt.measured)[:, 0] / unit
+    most = np.abs(tilt.row[index]) + _SURELY * tilt.own[index]
+    return bool(np.all(most < _HARDLY * typical))
 
 
 def _times(expected: Expected, index: Integers, likely: Floats, tilt: Tilt) -> tuple[float, float]:
@@ -176,27 +185,38 @@ def _skewed(sigma: Floats, normals: Floats) -> Floats:
     return _QUARTILE * apart / np.sinh(_QUARTILE * sigma)
 
 
-def _density(normals: Floats) -> Floats:
-    weight = np.exp(-0.5 * normals**2)
-    return np.asarray(weight / np.sum(weight))
+@cache
+def _nodes() -> tuple[Floats, Floats]:
+    """Return normal values, and their weights, for means of smooth functions (Gauss)."""
+    normals, weight = np.polynomial.hermite_e.hermegauss(_NODES)
+    return normals, weight / np.sum(weight)
+
+
+@cache
+def _shown(reach: float) -> Floats:
+    """Return by how much tails of skewed columns differ; (sigmas, 2)."""
+    normals = np.linspace(-6.0, 6.0, _FINE)
+    density = np.exp(-0.5 * normals**2)
+    values = _skewed(_SIGMA, normals)
+    long = np.clip(np.abs(values) - _START, 0.0, reach) * np.sign(values)
+    shown = np.maximum.accumulate(long @ density / np.sum(density))
+    return np.stack([shown, -shown], axis=1)
 
 
 def _mixture(differ: Floats, noise: Floats, reach: float) -> Floats:
     """Return how likely columns are to be skewed, whose tails differ by so much."""
-    values = _skewed(_SIGMA, _FINE)
-    long = np.clip(np.abs(values) - _START, 0.0, reach) * np.sign(values)
-    shown = np.maximum.accumulate(long @ _density(_FINE))
-    shown = np.stack([shown, -shown], axis=1)
+    shown = _shown(reach)
     prior = np.full(shown.shape, (1.0 - _SYMMETRIC) / (shown.size - 2))
     prior[0] = 0.5 * _SYMMETRIC
     apart = (differ[:, np.newaxis, np.newaxis] - shown) / noise[:, np.newaxis, np.newaxis]
     fits = np.exp(0.5 * (np.min(apart**2, axis=(1, 2), keepdims=True) - apart**2))
-    part = prior
+    fits = fits.reshape(differ.size, -1)
+    part = prior.ravel()
     for _ in range(_ROUNDS):
         likely = part * fits
-        likely /= likely.sum(axis=(1, 2), keepdims=True)
-        part = (_UNSURE * prior + likely.sum(axis=0)) / (_UNSURE + differ.size)
-    return np.asarray(likely)
+        likely /= likely.sum(axis=1, keepdims=True)
+        part = (_UNSURE * prior.ravel() + likely.sum(axis=0)) / (_UNSURE + differ.size)
+    return np.asarray(likely.reshape(-1, *shown.shape))
 
 
 def _lost(expected: Expected, index: Integers, radius: float, sigma: Floats) -> Floats:
@@ -212,9 +232,10 @@ def _weighed(
     scale = expected.scale[index]
     size = expected.spread[index] / scale
     length, mass = expected.lengths
-    often = mass > _RARELY
+    often = mass > _RARELY * np.max(mass)
     length, mass = length[often], mass[often]
-    values, density = _skewed(sigma, _NORMALS), _density(_NORMALS)
+    normals, density = _nodes()
+    values = _skewed(sigma, normals)
     few, many = float(size.min()), float(size.max())
     sizes = np.geomspace(few, many, _SIZES if few < _ALIKE * many else 1)
     means = np.empty((sigma.size, sizes.size))
