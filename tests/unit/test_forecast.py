@@ -120,6 +120,15 @@ def test_clipped_sums_of_imagined_rows_are_those_of_real_ones(name):
         assert 0.75 < ratio < 1.3
 
 
+def test_what_imagined_rows_are_beyond_some_ends_is_what_real_ones_are():
+    ends = {"lower": MEAN - 1.2 * SIGMA, "upper": MEAN + 1.5 * SIGMA}
+    query = ClippedSum(np.zeros(D), SIGMA, 6.0, **ends, beyond=True)
+    found = query(rng.normal(size=(N, D)) * SIGMA + MEAN) * (6.0 / RADIUS)
+    expected = imagined(N).collect(query, D) * (6.0 / RADIUS)
+    assert np.all(np.abs(expected) > 0.01 * N)
+    assert np.all(np.abs(found - expected) < 6.0 * 0.3 * np.sqrt(N))
+
+
 def test_a_sample_of_imagined_rows_has_a_mean_of_its_own():
     sample = imagined().thinned(Thinning(NumberedBits.from_bits(SeededBits(0)), PARTS // 16))
     assert sample.collect(Count(D), 1) == N // 16
