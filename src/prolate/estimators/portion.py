@@ -11,7 +11,10 @@ from prolate.curator import Measurement, Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.queries import Query
 
-__all__ = ["Portion"]
+__all__ = ["LEAST", "Portion"]
+
+LEAST = 1e-6
+"""Part of a budget that tables leave to others, however little these matter beside them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,7 +95,7 @@ class AxesCurator(TurnedCurator):
         moved = replace(query, **{origin: np.zeros(start.size)})
         turned = Turned(moved, self.center + self.matrix @ start, self.matrix)
         measured = self.curator.measure(turned, share=share, label=label)
-        if self.part is None or squares or not isinstance(query, ClippedSum):
+        if self.part is None or squares or not isinstance(query, ClippedSum) or query.beyond:
             return measured
         sums = self.matrix @ (query.unit * measured.values) / self.part
         return replace(measured, values=self.matrix.T @ sums / query.unit)

@@ -151,3 +151,13 @@ def test_columns_that_are_all_skewed_stay_together() -> None:
         rows = np.random.default_rng(seed).exponential(size=(20_000, 4))
         made = prolate.mean(rows, budget=BUDGET, error_norm="relative", seed=seed)
         assert made.details.get("columns_apart", 0) == 0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_columns_that_hardly_matter_beside_others_have_a_budget(seed: int) -> None:
+    """They were left nothing, in floating point: a division by zero after all was charged."""
+    rows = np.exp(np.random.default_rng(0).standard_normal((3000, 4)))
+    release = prolate.mean(rows * [1e16, 1e16, 1, 1], budget=prolate.Budget(mu=20.0), seed=seed)
+    assert np.all(np.isfinite(release.estimate))
+    assert np.all(np.abs(release.estimate[:2] / 1e16 - rows[:, :2].mean(axis=0)) < 0.1)
+    assert np.all(release.noise_std[2:] > 100.0)

@@ -16,6 +16,7 @@ import numpy as np
 from prolate.arrays import Bools, Floats, Integers
 from prolate.estimators.clipping.column_sides import ColumnSides
 from prolate.estimators.clipping.ends import UNITS, Ends, best_ends, reach_of
+from prolate.estimators.portion import LEAST
 from prolate.estimators.search.shape import Shape
 from prolate.theory import RELATIVE
 
@@ -70,8 +71,9 @@ class Division:
         return np.setdiff1d(np.flatnonzero(self.apart), self.ends.index)
 
     def part_of(self, index: Integers) -> float:
-        """Return the part of the budget that some of the columns need."""
-        return float(np.sum(self.needs[index])) / self.total
+        """Return the part of the budget that some of the columns need; all leave some to others."""
+        part = float(np.sum(self.needs[index])) / self.total
+        return (part + LEAST * index.size) / (1.0 + LEAST * (self.needs.size + 1))
 
 
 @dataclass(frozen=True, eq=False)

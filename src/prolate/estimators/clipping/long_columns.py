@@ -27,7 +27,7 @@ from prolate.estimators.lengths.expected import Expected
 from prolate.estimators.lengths.interval import skewed_mean
 from prolate.estimators.lengths.one_column import OneColumn
 from prolate.estimators.lengths.sides import is_precise
-from prolate.estimators.portion import Portion
+from prolate.estimators.portion import LEAST, Portion
 from prolate.estimators.search.apart import with_shape
 from prolate.estimators.search.shape import Shape
 
@@ -122,7 +122,9 @@ def _needs(size: Floats, index: Integers) -> tuple[Floats, float]:
     """Return about how noisy some columns' sums are, and that of the others, in any metric."""
     others = np.delete(size, index)
     reach = np.linalg.norm(others) + _OTHERS * np.max(others)
-    return (1.0 + _REACH) * size[index] ** 2, float(reach * np.linalg.norm(others))
+    own, together = (1.0 + _REACH) * size[index] ** 2, float(reach * np.linalg.norm(others))
+    least = LEAST * (float(np.sum(own)) + together)
+    return np.maximum(own, least), max(together, least)
 
 
 def means_apart(
