@@ -24,6 +24,10 @@ for profile, cases in (("prolate", 50), ("long", 300)):
     )
 
 
+# Several processes share the cores already; what threads do has tests that ask for them.
+if os.environ.get("PYTEST_XDIST_WORKER"):
+    os.environ.setdefault("PROLATE_NUM_THREADS", "1")
+
 # The tests are about the loops that large data meets, and wait for them.
 WORK.enough = WORK.plenty = -1
 

@@ -171,6 +171,11 @@ def test_no_thread_outlives_a_progress_that_raises(monkeypatch) -> None:
     with pytest.raises(KeyboardInterrupt) as kept:
         add_up([np.ones((1 << 16, 4))] * 8, lambda block, total: None, 4, progress)
     assert kept.tb is not None
+    wait_for_threads()
+
+
+def wait_for_threads() -> None:
+    """Wait until no thread waits for work."""
     for thread in threading.enumerate():
         if thread.name == "prolate":
             thread.join(60)
@@ -179,6 +184,7 @@ def test_no_thread_outlives_a_progress_that_raises(monkeypatch) -> None:
 
 def test_threads_that_cannot_be_started_are_done_without(monkeypatch) -> None:
     expected = open_source(ROWS).collect(together(), together().size)
+    wait_for_threads()
     monkeypatch.setenv("PROLATE_NUM_THREADS", "4")
     monkeypatch.setattr("prolate.sources.threads._SPREAD", 1)
     start, started = threading.Thread.start, []
