@@ -185,7 +185,9 @@ def main() -> None:
     run(PYTHON, "-m", "ruff", "format", "--check")
     run(PYTHON, "-m", "ruff", "check")
     run(PYTHON, "-m", "mypy", "--strict", "src")
-    run(PYTHON, "-m", "pytest", "-n", "2", "--dist", "loadgroup", *sys.argv[1:])
+    run(
+        PYTHON, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "--durations", "30", *sys.argv[1:]
+    )
     run(PYTHON, "benchmarks/speed.py", "--short", "--runs", "3")  # fails on gross regressions
     if "--long" in sys.argv:
         check_vulnerabilities()

@@ -44,6 +44,7 @@ def test_rows_that_gather_far_out_are_told_from_the_end_of_their_cell(monkeypatc
     assert np.median(without) > 1.4
 
 
+@pytest.mark.long
 def test_what_skewed_rows_of_many_columns_lose_is_not_underrated(monkeypatch):
     rng = np.random.default_rng(8)
     rows = (rng.gamma(0.5, 1.0, (N, D)) - 0.5) * np.arange(1.0, D + 1.0) ** -0.5

@@ -103,6 +103,7 @@ def far_ratios() -> np.ndarray:
     return ratios(np.ones(200), 100.0, 600, 0.5, 3)
 
 
+@pytest.mark.long
 def test_centers_far_away_are_found_where_rows_are_few():
     found = far_ratios()
     print("R =", found.round(2))

@@ -312,6 +312,7 @@ def variance_off() -> float:
     return max(found)
 
 
+@pytest.mark.long
 def test_squares_that_are_mostly_next_to_nothing_are_not_clipped_as_normal_ones(
     monkeypatch,
 ) -> None:

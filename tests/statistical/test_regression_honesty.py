@@ -98,6 +98,7 @@ def test_slopes_of_features_that_are_nearly_the_same_are_held() -> None:
     assert np.sqrt(np.mean(np.square(errors))) < 0.1
 
 
+@pytest.mark.long
 def test_intercepts_state_what_their_cut_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of so few rows noise hides how long the tail is: it may be long."""
 

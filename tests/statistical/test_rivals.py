@@ -72,6 +72,7 @@ FLAT = (4000, np.ones(64), 0.0)
 SKEWED = (10000, 64 / np.arange(64.0, 0, -1), 10.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "rho", "published"),
     [
@@ -136,6 +137,7 @@ def test_binary_plan_beats_no_scaling_and_is_near_iome():
     assert errors["iome"] < 0.3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bound", [250.0, 2.0**20])
 @pytest.mark.parametrize("method", ["plan", "plan-exponential", "iome"])
 def test_no_run_fails_in_a_wide_universe(method, bound):

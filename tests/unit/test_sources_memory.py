@@ -75,7 +75,11 @@ def write(path: Path, repeats: int) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory work on Linux only")
 @pytest.mark.parametrize(
     "name",
-    ["parquet", "csv", "feather", pytest.param("csv.gz", marks=pytest.mark.long)],
+    [
+        "parquet",
+        "csv",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("feather", "csv.gz")),
+    ],
 )
 def test_memory_is_bounded(name: str, tmp_path: Path) -> None:
     allowed, repeats = ALLOWED[name] << 20, ALLOWED[name]

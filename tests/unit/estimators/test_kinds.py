@@ -67,6 +67,7 @@ def test_errors_are_smaller_than_of_columns_clipped_together(neighbors, monkeypa
     assert rms(errors) < 0.75 * rms(together)
 
 
+@pytest.mark.long
 def test_columns_that_are_alike_are_clipped_together(monkeypatch) -> None:
     """Cut normal columns, some of them rare values: one by one they had 1.7 times the error."""
 

@@ -37,6 +37,7 @@ def found_zero() -> float:
     return float(np.mean(zero[:, 205:], axis=1).min())
 
 
+@pytest.mark.long
 def test_columns_that_are_mostly_zero_together_are_so_each(monkeypatch) -> None:
     assert found_zero() > 0.97
     by_itself = magnitudes._by_itself

@@ -313,6 +313,7 @@ def test_a_matrix_that_noise_made_negative_gives_a_line(features, ridge, noise) 
     assert np.isfinite(line.doubt)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ridge", [None, 0.05])
 def test_the_stated_gain_is_unbiased(ridge) -> None:
     """Over noise; 6.5 standard errors are exceeded once in 1e10.
@@ -626,6 +627,7 @@ def test_a_sample_is_held_in_memory_only_if_it_is_small() -> None:
     assert wanted(200, 1.0) == wanted(50, 0.1) == np.inf  # then all rows are searched
 
 
+@pytest.mark.long
 def test_slopes_through_the_origin_of_features_that_are_far_from_it() -> None:
     """Rows drawn to 0 would say that slopes are steeper than they are."""
     rng = np.random.default_rng(0)
