@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from prolate.budget import Neighbors
 from prolate.queries import Query
 
-__all__ = ["Measurement", "Measurer", "Progress", "Searcher", "Table"]
+__all__ = ["Measurement", "Measurer", "Place", "Progress", "Searcher", "Table"]
+
+
+class Place(NamedTuple):
+    """Where rows were dealt to separate parts: which time, and which of the parts."""
+
+    dealt: int
+    parts: tuple[int, ...]
 
 
 class Progress(Protocol):
@@ -82,6 +89,8 @@ class Measurement:
         Standard deviation of every value's noise, where they differ; `std` is the largest then.
     fraction : float
         The part of the rows that it is of.
+    place : Place, optional
+        Which of several separate parts of the rows these are.
     """
 
     values: NDArray[np.float64]
@@ -93,6 +102,7 @@ class Measurement:
     sensitivity: float
     each: NDArray[np.float64] | None = None
     fraction: float = 1.0
+    place: Place | None = None
 
     @property
     def noise(self) -> NDArray[np.float64] | float:

@@ -101,7 +101,7 @@ def sign(
         neighbors=terms.neighbors,
         method=job.method,
         error_norm=job.error_norm,
-        receipt=tuple(map(terms.entry, (*before, *curator.receipt))),
+        receipt=(*terms.receipt(before), *terms.receipt(curator.receipt)),
         warnings=warnings,
         private=curator.private,
         details={

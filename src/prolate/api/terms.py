@@ -55,7 +55,7 @@ This is what a ledger adds up (`prolate.ledger.account`): mu, and s delta_group 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -139,8 +139,22 @@ class Terms:
 
         return charge
 
-    def entry(self, measured: Measurement) -> ReceiptEntry:
-        """Return the line of the receipt: what a measurement costs by what is promised."""
+    def receipt(self, measured: Sequence[Measurement]) -> tuple[ReceiptEntry, ...]:
+        """Return the lines of the receipt: one for all that separate parts were asked."""
+        lines: list[ReceiptEntry] = []
+        for one in measured:
+            if one.place is None:
+                lines.append(self._entry(one))
+                continue
+            others = [
+                each for each in measured if each.place and each.place.dealt == one.place.dealt
+            ]
+            if one is others[0]:
+                lines.append(ReceiptEntry.apart([self._entry(each) for each in others]))
+        return tuple(lines)
+
+    def _entry(self, measured: Measurement) -> ReceiptEntry:
+        """Return what a measurement costs by what is promised."""
         mu = measured.mu * self.steps
         return ReceiptEntry(
             label=measured.label,
@@ -150,6 +164,7 @@ class Terms:
             mu=mu,
             sensitivity=measured.sensitivity * self.steps,
             noise_std=measured.std,
+            parts=() if measured.place is None else measured.place.parts,
         )
 
 

@@ -5,6 +5,6 @@
 """
 
 from prolate.curator.curator import Curator
-from prolate.measurement import Measurement, Measurer, Progress, Searcher, Table
+from prolate.measurement import Measurement, Measurer, Place, Progress, Searcher, Table
 
-__all__ = ["Curator", "Measurement", "Measurer", "Progress", "Searcher", "Table"]
+__all__ = ["Curator", "Measurement", "Measurer", "Place", "Progress", "Searcher", "Table"]

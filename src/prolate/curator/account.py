@@ -1,11 +1,19 @@
-"""The account of a curator: what is spent of its budget, and for what."""
+"""The account of a curator: what is spent of its budget, and for what.
+
+Where rows are dealt to separate parts, by chance and whatever they are, what is measured of some
+parts says nothing of the rows of the others. Given to which parts rows go, one row is in one part,
+or in none: so all that is measured of parts, however one measurement follows from another, is a
+composition of those of that row's part, with others that do not depend on the row. It costs what
+the dearest part does (parallel composition; McSherry 2009, Theorem 4). A mixture over how rows are
+dealt, which does not depend on them, is no less private; see `prolate.curator.rows`.
+"""
 
 from __future__ import annotations
 
 import math
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NoReturn
@@ -25,13 +33,16 @@ class Account:
     charge : callable or None
         Books the whole budget elsewhere; None once that is done.
     spent : Fraction
-        Shares of mu**2, added exactly.
+        Shares of mu**2, added exactly, for what was measured of all rows, or of samples of them.
+    apart : list of list of Fraction
+        For each time that rows were dealt to separate parts, what was spent on each of these.
     receipt : list of Measurement
         What was measured, in order.
     """
 
     charge: Callable[[], object] | None
     spent: Fraction = Fraction(0)
+    apart: list[list[Fraction]] = field(default_factory=list)
     receipt: list[Measurement] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _process: int = field(default_factory=os.getpid)
@@ -47,9 +58,19 @@ class Account:
     @property
     def remaining(self) -> float:
         """The share that is left, rounded down."""
-        left = 1 - self.spent
+        left = 1 - self._price
         value = float(left)
         return value if Fraction(value) <= left else math.nextafter(value, 0.0)
+
+    @property
+    def _price(self) -> Fraction:
+        return self.spent + sum(map(max, self.apart), Fraction(0))
+
+    def deal(self, parts: int) -> int:
+        """Return the number of an account of so many separate parts, on which nothing is spent."""
+        with self._lock:
+            self.apart.append([Fraction(0)] * parts)
+            return len(self.apart) - 1
 
     def spend(self, *shares: float) -> None:
         """Take shares of the budget, all or none, and book the whole of it if it is not yet.
@@ -59,19 +80,52 @@ class Account:
         BudgetError
             If they are more than what is left, or this is the copy of a forked process.
         """
+        price = self._priced(shares)
+        with self._lock:
+            self._check(price, price)
+            self.spent += price
+            self._book()
+
+    def spend_apart(self, dealt: int, count: int, *shares: float) -> tuple[int, ...]:
+        """Take shares for what is measured of separate parts; return which parts these are.
+
+        Parameters
+        ----------
+        dealt : int
+            From `deal`.
+        count : int
+            How many parts: those on which least was spent.
+        shares : float
+
+        Raises
+        ------
+        BudgetError
+            If they are more than what is left, or this is the copy of a forked process.
+        """
+        price = self._priced(shares)
+        with self._lock:
+            spent = self.apart[dealt]
+            parts = sorted(range(len(spent)), key=spent.__getitem__)[:count]
+            self._check(price, spent[parts[-1]] + price - max(spent))
+            for part in parts:
+                spent[part] += price
+            self._book()
+        return tuple(sorted(parts))
+
+    def _priced(self, shares: Sequence[float]) -> Fraction:
         if os.getpid() != self._process:
             raise BudgetError(
                 "A curator cannot be used in a forked process: both copies would spend the budget."
             )
-        price = sum(map(Fraction, shares), Fraction(0))
-        with self._lock:
-            if self.spent + price > 1:
-                raise BudgetError(
-                    f"This measurement wants {float(price):.6g} of the budget and only "
-                    f"{self.remaining:.6g} is left."
-                )
-            self.spent += price
-            self._book()
+        return sum(map(Fraction, shares), Fraction(0))
+
+    def _check(self, price: Fraction, more: Fraction) -> None:
+        """Raise `BudgetError` if a measurement costs more than what is left."""
+        if self._price + max(more, Fraction(0)) > 1:
+            raise BudgetError(
+                f"This measurement wants {float(price):.6g} of the budget and only "
+                f"{self.remaining:.6g} is left."
+            )
 
     def book(self) -> None:
         """Charge the whole budget elsewhere, once."""

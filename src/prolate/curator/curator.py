@@ -31,9 +31,10 @@ from numpy.typing import NDArray
 from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.curator.account import Account, check_share
 from prolate.curator.choice import choose, first_counts
+from prolate.curator.parts import Parts
 from prolate.curator.rows import Rows, cuts_of
 from prolate.errors import BudgetError, InputError
-from prolate.measurement import Measurement, Progress
+from prolate.measurement import Measurement, Place, Progress
 from prolate.noise import MAX_SCALE, PARTS, NumberedBits, random_bits, rounded_gaussian
 from prolate.queries import Query, Ranks, Together
 from prolate.sources import Source
@@ -68,7 +69,7 @@ class Curator:
         Called as rows are read.
     exchangeable : bool
         Whether the first rows are as good a sample as any, so that they are searched where
-        otherwise a random sample is.
+        otherwise random ones are.
     """
 
     def __init__(
@@ -86,9 +87,10 @@ class Curator:
         self._account = Account(charge)
         cuts = cuts_of(bounds, source)
         self._rows = Rows(source, check_neighbors(neighbors), bounds, cuts, progress)
-        self._exchangeable = exchangeable
+        self.exchangeable = exchangeable
         self._bits = random_bits(seed)
         self._threads = thread_count()
+        self._parts: Parts | None = None  # if they are measured, and not `_rows`
         self._mu_squared = Fraction(budget.mu) ** 2
         self.budget = budget
 
@@ -138,7 +140,8 @@ class Curator:
     @property
     def fraction(self) -> float:
         """The probability with which each row was kept: 1 but for samples."""
-        return self._rows.fraction
+        parts = self._parts
+        return self._rows.fraction if parts is None else parts.count * parts.fraction
 
     @property
     def private(self) -> bool:
@@ -157,6 +160,7 @@ class Curator:
 
     def public_rows(self) -> int:
         """Return the number of rows, which is public under ``"replace"`` only."""
+        self._check_whole()
         if self.neighbors != "replace" or self._rows.leading or self._rows.whole is not None:
             raise InputError("The number of rows is private under neighbors='add-remove'.")
         return self._rows.count
@@ -219,10 +223,10 @@ class Curator:
         scales = [
             self._noise_scale(square, share) for square, share in zip(squares, shares, strict=True)
         ]
-        self._account.spend(*shares)
+        place, rows = self._pay(shares)
         together = Together(tuple(queries))
         alone = len(queries) == 1
-        total = rows.sum(queries[0] if alone else together, wanted[0][2])
+        total = self._total(rows, queries[0] if alone else together, wanted[0][2])
         parts = zip(wanted, queries, squares, scales, together.parts(total), strict=True)
         found = []
         for (_, share, label), query, square, (scale, shift), part in parts:
@@ -236,11 +240,23 @@ class Curator:
                     share=share,
                     mu=self.mu_of(share),
                     sensitivity=math.sqrt(square),
-                    fraction=self.fraction,
+                    fraction=rows.fraction,
+                    place=place,
                 )
             )
         self._account.receipt.extend(found)
         return tuple(found)
+
+    def _pay(self, shares: Sequence[float]) -> tuple[Place | None, Rows]:
+        """Spend shares; return the rows to be measured for them, and which parts these are."""
+        if self._parts is None:
+            self._account.spend(*shares)
+            return None, self._rows
+        return self._parts.pay(shares, self._account)
+
+    def _total(self, rows: Rows, query: Query, label: str) -> NDArray[np.int64]:
+        """Return the sum of a query over rows that are paid for."""
+        return rows.sum(query, label)
 
     def sampled(self, wanted: float, rows: float) -> Curator:
         """Return a curator of a random sample of the rows, with the same account.
@@ -266,16 +282,66 @@ class Curator:
         proof is in `prolate.curator.rows`. Where rows were said to be exchangeable, the
         sample is the first of them, and the number of its rows is private.
         """
+        self._check_whole()
         if not 0.0 < wanted <= 0.5 * rows:
             return self
         self._account.book()
         sample = copy.copy(self)
-        if self._exchangeable:
+        if self.exchangeable:
             sample._rows = self._rows.first(math.ceil(wanted), rows)
         else:
             secret = NumberedBits.from_bits(self._bits)
             sample._rows = self._rows.thinned(secret, math.ceil(PARTS * wanted / rows))
         return sample
+
+    def apart(self, wanted: float, rows: float, parts: int) -> Curator:
+        """Return a curator of separate random parts of the rows, with the same account.
+
+        A measurement is of the part on which least was spent so far, or of several (`some`). A row
+        is in one part, and pays for what is measured of that one alone: all together cost what the
+        dearest part does.
+
+        Parameters
+        ----------
+        wanted : float
+            About so many rows in all parts together.
+        rows : float
+            How many there are: public, or a private estimate.
+        parts : int
+            How many parts: a power of two, at most 256.
+
+        Raises
+        ------
+        InputError
+            If the first rows are to be searched: one that is added or removed moves others from
+            part to part.
+
+        Notes
+        -----
+        The proofs are in `prolate.curator.account` and `prolate.curator.rows`.
+        """
+        self._check_whole()
+        if self.exchangeable:
+            raise InputError("Only random rows can be dealt to separate parts, not the first ones.")
+        self._account.book()
+        secret, part = NumberedBits.from_bits(self._bits), math.ceil(PARTS * wanted / rows)
+        part = min(part, PARTS)
+        others = copy.copy(self)
+        found, fraction = self._rows.dealt(secret, part, parts), part / PARTS / parts
+        others._parts = Parts(found, self._account.deal(parts), self.fraction * fraction)
+        return others
+
+    def some(self, count: int) -> Curator:
+        """Return the same, of which each measurement is of so many separate parts."""
+        if self._parts is None:
+            raise InputError("These rows are not in separate parts.")
+        others = copy.copy(self)
+        others._parts = replace(self._parts, count=count)
+        return others
+
+    def _check_whole(self) -> None:
+        if self._parts is not None:
+            raise InputError("This is not for separate parts of the rows.")
 
     def whole(self, required: NDArray[np.bool_] | None = None) -> Curator:
         """Return a curator of the rows of which no value is missing, with the same account.
@@ -287,6 +353,7 @@ class Curator:
         required : bool array of shape (d,), optional
             Columns whose values must be there: all, if it is not given.
         """
+        self._check_whole()
         every = np.ones(self.dimension, dtype=np.bool_) if required is None else required
         others = copy.copy(self)
         others._rows = replace(self._rows, whole=every)
@@ -331,9 +398,9 @@ class Curator:
             )
         first = first_counts(self._rows, ranks)
         check_share(share)
-        self._account.spend(share)
+        place, rows = self._pay([share])
         fall_squared = Fraction(share) * self._mu_squared / ranks.count
-        cells = choose(self._rows, ranks, fall_squared, self._bits, label)
+        cells = choose(rows, ranks, fall_squared, self._bits, label)
         sensitivity = ranks.sensitivity(self.neighbors) * math.sqrt(ranks.count)
         mu = self.mu_of(share)
         measurement = Measurement(
@@ -344,6 +411,7 @@ class Curator:
             share=share,
             mu=mu,
             sensitivity=sensitivity,
+            place=place,
         )
         self._account.receipt.append(measurement)
         return measurement

@@ -13,6 +13,9 @@ not looked at.
   mixture over choices that do not depend on the rows is no less private (hockey-stick
   divergences are jointly convex). This holds for any order of the rows: choices that are
   independent of each other can be assigned to a row wherever it stands.
+- **Separate parts.** Each row goes to one of several parts, or to none, by bits of its own in the
+  same way. Neighbors differ in one part at most; `prolate.curator.account` says what all parts
+  together cost.
 - **The first m rows.** Replacing a row replaces one of them, or none. Adding or removing a
   row shifts others, so that one of the first m is replaced; or, if there are fewer than m,
   added or removed. So `neighbors` of such a sample is always ``"replace"``, each sensitivity
@@ -21,7 +24,7 @@ not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,7 +36,7 @@ from prolate.measurement import Progress
 from prolate.noise import NumberedBits
 from prolate.parallel import computed_once
 from prolate.queries import Count, Cut, Query, WholeRows
-from prolate.sources import Source, Thinning
+from prolate.sources import Dealing, Source, Thinning
 
 __all__ = ["Rows", "cuts_of"]
 
@@ -130,6 +133,20 @@ class Rows:
         keep = Thinning(bits, part)
         source = self.source.thinned(keep, self.report("sample"))
         return replace(self, source=source, fraction=self.fraction * keep.probability)
+
+    def dealt(self, bits: NumberedBits, part: int, parts: int) -> Callable[[Sequence[int]], Rows]:
+        """Deal each row to one of several parts with probability part / `PARTS`, or to none.
+
+        Returns what makes rows of some of these parts.
+        """
+        deal = Dealing(bits, part, parts)
+        source_of = self.source.dealt(deal, self.report("sample"))
+
+        def some(numbers: Sequence[int]) -> Rows:
+            fraction = self.fraction * deal.each * len(numbers)
+            return replace(self, source=source_of(numbers), fraction=fraction)
+
+        return some
 
     def first(self, count: int, rows: float) -> Rows:
         """Return the first `count` of about so many rows."""

@@ -11,7 +11,7 @@ from prolate.budget import Neighbors
 from prolate.curator import Measurement, Searcher
 from prolate.queries import Query, Selected
 
-__all__ = ["SomeColumns", "View"]
+__all__ = ["SameColumns", "SomeColumns", "View"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,21 @@ class View:
     def mu_of(self, share: float) -> float:
         """Return that of the curator."""
         return self.curator.mu_of(share)
+
+
+@dataclass(frozen=True, eq=False)
+class SameColumns(View):
+    """A view of all of a curator's columns."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of columns."""
+        return self.curator.dimension
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Public bounds."""
+        return self.curator.bounds
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,6 +96,7 @@ def _searched(table: Table, rows: float, asked: Asked) -> Estimate:
         relative=asked.relative,
         coarsely=True,
         window=window,
+        own_rows=True,
     )
     if bounded and fill_bounds(table, shape):
         return mean_within(table, rows=rows, error_norm=asked.error_norm)

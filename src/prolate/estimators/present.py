@@ -22,7 +22,7 @@ import numpy as np
 
 from prolate.arrays import Bools, Floats
 from prolate.curator import Curator, Measurement, Searcher
-from prolate.estimators.columns import View
+from prolate.estimators.columns import SameColumns
 from prolate.estimators.counting import counted_rows
 from prolate.estimators.portion import Portion
 from prolate.estimators.shares import fewest_values, present_share, whole_share
@@ -68,22 +68,8 @@ MISSING = "Nearly all values of a column are missing: do not use its numbers."
 """The warning where a column has hardly any values."""
 
 
-class _SameColumns(View):
-    """A view of all of a curator's columns, as far as they have values."""
-
-    @property
-    def dimension(self) -> int:
-        """Number of columns."""
-        return self.curator.dimension
-
-    @property
-    def bounds(self) -> tuple[Floats, Floats] | None:
-        """Public bounds."""
-        return self.curator.bounds
-
-
 @dataclass(frozen=True, eq=False)
-class PresentView(_SameColumns):
+class PresentView(SameColumns):
     """A view whose columns' sums and counts are over the part that is there of each.
 
     Attributes
@@ -112,7 +98,7 @@ class PresentView(_SameColumns):
 
 
 @dataclass(frozen=True, eq=False)
-class PresentRows(_SameColumns):
+class PresentRows(SameColumns):
     """A view of fewer rows: as many as the column has values of which least is missing.
 
     Attributes

@@ -15,7 +15,7 @@ the radius, missing values, and how values gather at their bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from prolate.forecast.moments import (
     normal_cdf,
     tilted,
 )
+from prolate.noise import PARTS
 from prolate.queries import (
     RADIUS,
     ClippedSum,
@@ -51,7 +52,7 @@ from prolate.queries import (
     Selected,
 )
 from prolate.queries.grids import Grid
-from prolate.sources import Source, Thinning
+from prolate.sources import Dealing, Source, Thinning
 from prolate.sources.source import Block, position_names
 
 __all__ = ["ImaginedRows"]
@@ -122,6 +123,13 @@ class ImaginedRows(Source):
         n = max(1, round(self._n * keep.probability))
         off = np.sqrt(1.0 / n - 1.0 / self._n) * self._draw().standard_normal(self._center.size)
         return self._like(n, self._center + off * self._spread)
+
+    def dealt(
+        self, deal: Dealing, progress: Callable[[int], None] | None = None
+    ) -> Callable[[Sequence[int]], Source]:
+        """Return what imagines so many fewer rows, around a mean of their own."""
+        each = PARTS * deal.each
+        return lambda parts: self.thinned(Thinning(deal.bits, round(each * len(parts))))
 
     def _like(self, n: int, center: Floats, index: Integers | slice = slice(None)) -> ImaginedRows:
         """Return n rows like these around other centers, or of some columns."""

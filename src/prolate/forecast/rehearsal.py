@@ -12,17 +12,18 @@ fluctuations of the imagined rows are drawn as a Latin square for the same reaso
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from prolate.arrays import Floats, Integers
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Measurement
+from prolate.curator.rows import Rows
 from prolate.estimators import Estimate
 from prolate.forecast.imagined import ImaginedRows
 from prolate.noise import SeededBits
@@ -78,15 +79,19 @@ class _Taped(Curator):
 
     tape: list[tuple[Floats, Integers | None]]
     run: int
+    query: Query
 
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
         before = sum(entry.label == label for entry in self.receipt)
         key = [self.run, before, *label.encode()]
         self._bits = SeededBits(int(np.random.SeedSequence(key).generate_state(1, np.uint64)[0]))
-        found = super().measure(query, share=share, label=label)
-        exact = cast("ImaginedRows", self._rows.source).answer.astype(np.float64)
-        self.tape.append((exact, _columns_of(query)))
-        return found
+        self.query = query
+        return super().measure(query, share=share, label=label)
+
+    def _total(self, rows: Rows, query: Query, label: str) -> Integers:
+        total = super()._total(rows, query, label)
+        self.tape.append((total.astype(np.float64), _columns_of(self.query)))
+        return total
 
 
 def _columns_of(query: Query) -> Integers | None:
@@ -103,7 +108,7 @@ class _Again(Curator):
     script: Iterator[Measurement]
 
     def measure(self, query: Query, *, share: float, label: str) -> Measurement:
-        self._account.spend(share)
+        self._pay([share])
         return next(self.script)
 
 
@@ -257,10 +262,20 @@ def _latin(runs: int, d: int, *, seed: int) -> Iterator[Floats]:
 
 
 def _by_purpose(receipt: Iterable[Measurement]) -> dict[str, float]:
+    """Return what is spent for what; of all that separate parts were asked, for the dearest one."""
     shares: dict[str, float] = {}
+    apart: defaultdict[tuple[int, int], float] = defaultdict(float)
     for entry in receipt:
+        if entry.place is not None:
+            for part in entry.place.parts:
+                apart[entry.place.dealt, part] += entry.share
+            continue
         name = entry.label.rstrip(" 0123456789")
         shares[name] = shares.get(name, 0.0) + entry.share
+    if apart:
+        times = {dealt for dealt, _ in apart}
+        dearest = (max(apart[one] for one in apart if one[0] == each) for each in times)
+        shares["searches"] = sum(dearest)
     return shares
 
 

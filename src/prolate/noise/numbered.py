@@ -72,13 +72,46 @@ class NumberedBits:
         int64 array
             Those from `start` to `start` + `count` - 1 that are chosen, ascending.
         """
-        found = [np.empty(0, np.int64)]
+        return self.dealt(start, count, part, 1)[0]
+
+    def dealt(
+        self, start: int, count: int, part: int, parts: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Choose as `chosen` does, and deal each that is chosen to one of so many parts, by chance.
+
+        By bits of its own for each, so that whether a number is in a part, and in which, does not
+        depend on other numbers.
+
+        Parameters
+        ----------
+        start, count, part
+            As for `chosen`.
+        parts : int
+            A power of two, at most 256: all are as likely.
+
+        Returns
+        -------
+        chosen : int64 array
+        which : uint8 array of the same shape
+            Below `parts`.
+        """
+        found, dealt = [np.empty(0, np.int64)], [np.empty(0, np.uint8)]
         if part > 0:
             gaps, end = _gaps(part), start + count
-            stretches = range(start // _CHOICES, -(-end // _CHOICES))
-            found += [number * _CHOICES + self._stretch(number, gaps) for number in stretches]
-        every = np.concatenate(found)
-        return every[slice(*np.searchsorted(every, (start, start + count)))]
+            for number in range(start // _CHOICES, -(-end // _CHOICES)):
+                places = self._stretch(number, gaps)
+                found.append(number * _CHOICES + places)
+                dealt.append(self._parts(number, places.size, parts))
+        every, which = np.concatenate(found), np.concatenate(dealt)
+        here = slice(*np.searchsorted(every, (start, start + count)))
+        return every[here], which[here]
+
+    def _parts(self, stretch: int, count: int, parts: int) -> NDArray[np.uint8]:
+        if parts == 1:
+            return np.zeros(count, np.uint8)
+        seed = self.key + stretch.to_bytes(8, "little")
+        raw = hashlib.shake_128(seed + b"part").digest(count)
+        return np.frombuffer(raw, np.uint8) & np.uint8(parts - 1)
 
     def _stretch(self, stretch: int, gaps: _Gaps) -> NDArray[np.int64]:
         seed = self.key + stretch.to_bytes(8, "little")

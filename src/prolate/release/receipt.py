@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from prolate.budget import Budget
 from prolate.errors import ReleaseError
-from prolate.release.json import read_fields, read_integer, read_number, read_text
+from prolate.release.json import (
+    read_fields,
+    read_integer,
+    read_list,
+    read_mapping,
+    read_number,
+    read_text,
+)
 
 __all__ = ["ReceiptEntry", "check_paid"]
 
@@ -35,6 +43,13 @@ class ReceiptEntry:
     sensitivity, noise_std : float
         The l2 sensitivity and the standard deviation of the noise, both in the
         integer units of the query.
+    questions : tuple of ReceiptEntry
+        Where this is all that was asked of separate parts of the rows: the measurements. A row
+        is in one part at most, so all of them together cost what the dearest part does, and
+        that is this entry's `share` and `mu`; its sensitivity is that of all answers over their
+        noise.
+    parts : tuple of int
+        Of one of these questions: the numbers of the parts.
     """
 
     label: str
@@ -44,6 +59,8 @@ class ReceiptEntry:
     mu: float
     sensitivity: float
     noise_std: float
+    questions: tuple[ReceiptEntry, ...] = ()
+    parts: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("share", "mu", "sensitivity", "noise_std"):
@@ -53,11 +70,50 @@ class ReceiptEntry:
                 raise ReleaseError(
                     f"{name} of measurement {self.label!r} must be finite and not negative."
                 )
+        object.__setattr__(self, "questions", tuple(self.questions))
+        object.__setattr__(self, "parts", tuple(self.parts))
+        spent = math.sqrt(max(_by_part(self.questions, "mu", 2).values(), default=0.0))
+        if spent > self.mu * (1.0 + _OVERSPENT):
+            raise ReleaseError(
+                f"What one part of the rows was asked adds up to mu = {spent:.6g}, more than the "
+                f"mu = {self.mu:.6g} of {self.label!r}; do not use this release."
+            )
+
+    @classmethod
+    def apart(cls, questions: Sequence[ReceiptEntry]) -> ReceiptEntry:
+        """Return the entry of all that was asked of separate parts of the rows."""
+        squares = _by_part(questions, "mu", 2)
+        mu = math.sqrt(max(squares.values()))
+        return cls(
+            label="searches",
+            query=f"{len(questions)} measurements of {len(squares)} separate random parts of the "
+            "rows, over their noise",
+            size=sum(one.size for one in questions),
+            share=max(_by_part(questions, "share", 1).values()),
+            mu=mu,
+            sensitivity=mu,
+            noise_std=1.0,
+            questions=tuple(questions),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as plain Python values, ready for JSON."""
+        fields = asdict(replace(self, questions=()))
+        fields |= {
+            "parts": list(self.parts),
+            "questions": [one.to_dict() for one in self.questions],
+        }
+        return {name: value for name, value in fields.items() if value != []}
 
     @staticmethod
     def from_dict(fields: Any, where: str) -> ReceiptEntry:
         """Return the entry at the place `where` of a stored release, or raise `ReleaseError`."""
-        return ReceiptEntry(**read_fields(fields, where, _FIELDS))
+        known = read_fields(fields, where, _FIELDS, _OPTIONAL)
+        known["questions"] = tuple(
+            ReceiptEntry.from_dict(one, f"{where}.questions[{i}]")
+            for i, one in enumerate(known.get("questions", ()))
+        )
+        return ReceiptEntry(**known)
 
 
 _FIELDS = {
@@ -69,6 +125,16 @@ _FIELDS = {
     "sensitivity": read_number,
     "noise_std": read_number,
 }
+_OPTIONAL = {"questions": read_list(read_mapping), "parts": read_list(read_integer)}
+
+
+def _by_part(questions: Iterable[ReceiptEntry], name: str, power: int) -> dict[int, float]:
+    """Return the sums of a field's powers over the questions that each part was asked."""
+    sums: defaultdict[int, list[float]] = defaultdict(list)
+    for one in questions:
+        for part in one.parts:
+            sums[part].append(getattr(one, name) ** power)
+    return {part: math.fsum(each) for part, each in sums.items()}
 
 
 def check_paid(receipt: Iterable[ReceiptEntry], budget: Budget) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from dataclasses import fields as dataclass_fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
@@ -342,7 +342,7 @@ class Release(Shown):
         if self.error_norm == math.inf:
             fields["error_norm"] = "inf"
         fields["budget"] = self.budget.to_dict()
-        fields["receipt"] = [asdict(entry) for entry in self.receipt]
+        fields["receipt"] = [entry.to_dict() for entry in self.receipt]
         fields["details"] = plain(self.details, "details")
         return fields
 

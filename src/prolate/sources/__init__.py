@@ -12,8 +12,8 @@ no value of a row decides whether there is an error. Two exceptions are stated i
 
 from __future__ import annotations
 
-from prolate.sources.kept import KeptRows, Thinning
+from prolate.sources.kept import Dealing, KeptRows, Thinning
 from prolate.sources.opening import open_source
 from prolate.sources.source import Source
 
-__all__ = ["KeptRows", "Source", "Thinning", "open_source"]
+__all__ = ["Dealing", "KeptRows", "Source", "Thinning", "open_source"]

@@ -19,7 +19,7 @@ from prolate.sources.labels import Labels, encoded
 from prolate.sources.source import Block, Source, position_names
 
 if TYPE_CHECKING:
-    from prolate.sources.kept import Thinning
+    from prolate.sources.kept import Dealing, Thinning
 
 __all__ = [
     "WHOLE",
@@ -120,6 +120,22 @@ class ArraySource(Source):
         if progress is not None:
             progress(array.shape[0])
         return larger
+
+    def dealt(
+        self, deal: Dealing, progress: Callable[[int], None] | None = None
+    ) -> Callable[[Sequence[int]], Source]:
+        """Deal the rows to separate parts; none is copied."""
+        array = self._array
+        if self._index is not None or self.labels or not _are_plain_rows(array):
+            return super().dealt(deal, progress)
+        from prolate.sources.parts import RowsInParts
+
+        count = array.shape[0]
+        rows, which = deal.both(0, count)
+        WORK.foresee(rows.size // _LARGER * array.shape[1], array.size)
+        if progress is not None:
+            progress(count)
+        return RowsInParts(self, [plain(array)], rows, which)
 
 
 def _are_plain_rows(array: NDArray[np.generic]) -> bool:

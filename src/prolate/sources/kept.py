@@ -14,7 +14,7 @@ from prolate.parallel import in_threads
 from prolate.sources.source import Block, Source
 from prolate.sources.threads import threads_for
 
-__all__ = ["Choices", "KeptRows", "Leading", "Thinning", "chosen_rows"]
+__all__ = ["Choices", "Dealing", "KeptRows", "Leading", "Thinning", "chosen_rows"]
 
 _AT_ONCE = 1 << 25  # bytes of memory: NumPy asks for large pages, which come in a third of the time
 _CHOICES = 1 << 18  # rows that are chosen from at once
@@ -46,6 +46,37 @@ class Thinning:
 
 
 @dataclass(frozen=True)
+class Dealing:
+    """Which rows go to which of several parts: each to one of them, or to none, by its number.
+
+    Attributes
+    ----------
+    bits : NumberedBits
+    part : int
+        Of `PARTS`: the probability that a row goes to any.
+    parts : int
+        How many there are, a power of two: as likely as each other.
+    """
+
+    bits: NumberedBits
+    part: int
+    parts: int
+
+    @property
+    def each(self) -> float:
+        """The probability that a row goes to a given part, to within 2**-64."""
+        return self.part / PARTS / self.parts
+
+    def __call__(self, start: int, count: int) -> NDArray[np.int64]:
+        """Return the numbers of those dealt among `count` rows from number `start`."""
+        return self.bits.chosen(start, count, self.part)
+
+    def both(self, start: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Return these numbers, and to which parts they go."""
+        return self.bits.dealt(start, count, self.part, self.parts)
+
+
+@dataclass(frozen=True)
 class Leading:
     """Which rows to keep: the first so many, after which no more are read."""
 
@@ -61,12 +92,12 @@ class Choices:
 
     Parameters
     ----------
-    keep : Thinning or Leading
+    keep : Thinning, Dealing or Leading
     start : int
         The number of the first block's first row.
     """
 
-    def __init__(self, keep: Thinning | Leading, start: int = 0) -> None:
+    def __init__(self, keep: Thinning | Dealing | Leading, start: int = 0) -> None:
         self._keep = keep
         self.done = start
         self._known = start  # rows before this one are chosen or not
@@ -89,15 +120,20 @@ class KeptRows(Source):
     Parameters
     ----------
     source : Source
-    keep : Thinning or Leading
+    keep : Thinning, Dealing or Leading
     progress : callable, optional
         Called after each block with the number of rows read so far.
+
+    Attributes
+    ----------
+    seen : int
+        Rows that were read.
     """
 
     def __init__(
         self,
         source: Source,
-        keep: Thinning | Leading,
+        keep: Thinning | Dealing | Leading,
         progress: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__(source.columns, 0, 1)
@@ -115,6 +151,7 @@ class KeptRows(Source):
                 progress(choices.done)
             if isinstance(keep, Leading) and choices.done >= keep.count:
                 break
+        self.seen = choices.done
         if self._blocks:
             self._blocks[-1] = self._blocks[-1][:used]
         WORK.foresee(self.n_rows * len(source.columns))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,14 @@ from prolate.sources.threads import Block, Total, add_up
 
 if TYPE_CHECKING:
     from prolate.noise import NumberedBits
-    from prolate.sources.kept import Thinning
+    from prolate.sources.kept import Dealing, Thinning
     from prolate.sources.labels import Labels
 
 __all__ = [
     "HELD",
     "Block",
     "Source",
+    "adder",
     "position_names",
 ]
 
@@ -128,7 +129,7 @@ class Source(ABC):
         int64 array of shape (size,)
             Zeros if there are no rows. The same for any number of threads.
         """
-        add = getattr(query, "add_block", None) or _adder(query)
+        add = adder(query)
         cells = None if self.n_rows is None else self.n_rows * len(self.columns)
         effort = getattr(query, "effort", 1)
         blocks = self._lasting() if self.decodes else self.blocks()
@@ -172,6 +173,29 @@ class Source(ABC):
 
         return KeptRows(self, keep, progress)
 
+    def dealt(
+        self, deal: Dealing, progress: Callable[[int], None] | None = None
+    ) -> Callable[[Sequence[int]], Source]:
+        """Deal the rows to separate parts by their numbers, and read them once.
+
+        Parameters
+        ----------
+        deal : Dealing
+        progress : callable, optional
+            As for `collect`.
+
+        Returns
+        -------
+        callable
+            From numbers of parts to the rows of these, in order.
+        """
+        from prolate.sources.kept import KeptRows
+        from prolate.sources.parts import RowsInParts
+
+        kept = KeptRows(self, deal, progress)
+        _, which = deal.both(0, kept.seen)
+        return RowsInParts(self, list(kept.blocks()), np.arange(which.size), which)
+
     def persons(self, most: int | None = None, bits: NumberedBits | None = None) -> Source:
         """Return one row for each person, or at most so many rows; see `prolate.sources.persons`.
 
@@ -212,7 +236,12 @@ class Source(ABC):
         return KeptRows(self, Leading(count), progress)
 
 
-def _adder(query: Callable[[Block], Total]) -> Callable[[Block, Total], None]:
+def adder(query: Callable[[Block], Total]) -> Callable[[Block, Total], None]:
+    """Return what adds the answer of a query for a block to a total, as `Source.collect` says."""
+    given: Callable[[Block, Total], None] | None = getattr(query, "add_block", None)
+    if given is not None:
+        return given
+
     def add(block: Block, total: Total) -> None:
         answer = query(block)
         if answer.shape != total.shape or answer.dtype != total.dtype:

@@ -13,6 +13,7 @@ give on one machine, and it stays in the storage of the cluster.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -24,15 +25,17 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.noise import NumberedBits
-from prolate.sources.kept import Leading, Thinning
+from prolate.sources.kept import Dealing, Leading, Thinning
 from prolate.sources.labels import text_of
 from prolate.sources.source import Block, Source
 from prolate.sources.spark_storage import persisted
 from prolate.sources.spark_tasks import (
+    DEALT_SCHEMA,
     KEPT_SCHEMA,
     OTHER_ROWS,
     SUM_SCHEMA,
     Adding,
+    Dealt,
     Keeping,
     KeptReader,
     Merging,
@@ -93,6 +96,7 @@ class SparkSource(Source):
         self.ordered = ordered
         self._frame, self._reader = frame, reader
         self._rows = rows  # of `_frame`; None until there was a pass over it
+        self._whole: SparkSource | None = None  # whose storage `_frame` is a part of
 
     @classmethod
     def stored(cls, packed: Any, columns: tuple[str, ...], rows_per_block: int) -> SparkSource:
@@ -175,6 +179,29 @@ class SparkSource(Source):
         sample.collect(_nothing, 0, progress)
         return sample
 
+    def dealt(
+        self, deal: Dealing, progress: Callable[[int], None] | None = None
+    ) -> Callable[[Sequence[int]], Source]:
+        """Deal the rows to separate parts; they stay in the cluster's storage."""
+        from pyspark.sql.functions import length, spark_partition_id
+        from pyspark.sql.functions import sum as added
+
+        if self._rows is None:
+            self.collect(_nothing, 0)
+        packed = self._frame.mapInArrow(
+            Dealt(self._reader, deal, _places(self._rows or {})), DEALT_SCHEMA
+        )
+        every = SparkSource.stored(packed, self.columns, self.rows_per_block)
+        numbers = every._frame.groupBy("part", spark_partition_id().alias("task"))
+        counts = [
+            (row["part"], row["task"], row["bytes"] // (8 * len(self.columns)))
+            for batch in _run(numbers.agg(added(length("rows")).alias("bytes")))
+            for row in batch.to_pylist()
+        ]
+        if progress is not None:
+            progress(sum(count for _, _, count in counts))
+        return partial(_some_parts, every, counts)
+
     def persons(self, most: int | None = None, bits: NumberedBits | None = None) -> Source:
         """Return one row for each person: their own means, made where the rows are.
 
@@ -250,6 +277,24 @@ class SparkSource(Source):
         if not self.ordered:
             return super().leading(count, progress)
         return self.thinned(Leading(count), progress)
+
+
+def _some_parts(
+    stored: SparkSource, counts: Sequence[tuple[int, int, int]], parts: Sequence[int]
+) -> SparkSource:
+    """Return the rows of some parts of a stored data frame, which stays as long as they do.
+
+    `counts` are the parts, tasks and numbers of rows of what is stored together.
+    """
+    from pyspark.sql.functions import col
+
+    found = copy.copy(stored)
+    found._frame = stored._frame.filter(col("part").isin(list(parts)))
+    found._rows = dict.fromkeys((task for _, task, _ in counts), 0)
+    for part, task, count in counts:
+        found._rows[task] += count if part in parts else 0
+    found.n_rows, found._whole = sum(found._rows.values()), stored
+    return found
 
 
 def _nothing(_: Block) -> NDArray[np.int64]:

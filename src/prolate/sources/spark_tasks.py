@@ -22,7 +22,7 @@ import numpy as np
 from prolate.arrays import Floats, Integers
 from prolate.errors import InputError
 from prolate.sources.arrow import dense_blocks, fill
-from prolate.sources.kept import Choices, Leading, Thinning
+from prolate.sources.kept import Choices, Dealing, Leading, Thinning
 from prolate.sources.labels import spelled
 from prolate.sources.source import Block, Source
 from prolate.sources.spellings import person_text
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "DEALT_SCHEMA",
     "KEPT_SCHEMA",
     "OTHER_ROWS",
     "SUM_SCHEMA",
     "Adding",
+    "Dealt",
     "Keeping",
     "KeptReader",
     "Merging",
@@ -50,6 +52,7 @@ __all__ = [
 
 SUM_SCHEMA = "task int, piece int, words binary"
 KEPT_SCHEMA = "rows binary"
+DEALT_SCHEMA = "part int, rows binary"
 
 OTHER_ROWS = (
     "The Spark data frame has not the rows that it had before; all measurements must be of the "
@@ -220,26 +223,67 @@ class Keeping:
     places: dict[int, range]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that stay, packed.
-
-        A row beyond those that were counted would have the number, and so the secret bits, of a
-        row of the next partition: two rows would be in the sample, or out of it, together. So a
-        partition that has other rows than before is an error.
-        """
+        """Yield the rows that stay, packed."""
         with _public_words():
-            places = self.places.get(_task(), range(0))
-            choices = Choices(self.keep, places.start)
-            end = self.keep.count if isinstance(self.keep, Leading) else math.inf
-            for block in self.reader(batches) if choices.done < end else ():
-                chosen = block[choices.next(block.shape[0])]
-                if choices.done > places.stop:
-                    raise InputError(OTHER_ROWS)
-                if chosen.shape[0] > 0:
-                    yield _packed(chosen)
-                if choices.done >= end:
-                    return
-            if choices.done < min(places.stop, end):
-                raise InputError(OTHER_ROWS)
+            for _, rows in _kept_rows(self.reader(batches), self.keep, self.places):
+                yield _packed(rows)
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """Keep some of the rows of a partition, each in one of several parts.
+
+    Attributes
+    ----------
+    reader : Reader
+    deal : Dealing
+    places : dict
+        As of `Keeping`.
+    """
+
+    reader: Reader
+    deal: Dealing
+    places: dict[int, range]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that stay, packed, part by part."""
+        import pyarrow as pa
+
+        with _public_words():
+            start = self.places.get(_task(), range(0)).start
+            for numbers, rows in _kept_rows(self.reader(batches), self.deal, self.places):
+                first = start + int(numbers[0])
+                count = start + int(numbers[-1]) + 1 - first
+                _, which = self.deal.both(first, count)
+                for part in np.unique(which).tolist():
+                    packed = _packed(rows[which == part]).column(0)
+                    names = {"part": pa.array([part], pa.int32()), "rows": packed}
+                    yield pa.RecordBatch.from_pydict(names)
+
+
+def _kept_rows(
+    blocks: Iterator[Block], keep: Thinning | Dealing | Leading, places: dict[int, range]
+) -> Iterator[tuple[Integers, Block]]:
+    """Yield the places, in the partition, of rows that are kept, and the rows, block by block.
+
+    A row beyond those that were counted would have the number, and so the secret bits, of a
+    row of the next partition: two rows would be in the sample, or out of it, together. So a
+    partition that has other rows than before is an error.
+    """
+    numbers = places.get(_task(), range(0))
+    choices = Choices(keep, numbers.start)
+    end = keep.count if isinstance(keep, Leading) else math.inf
+    for block in blocks if choices.done < end else ():
+        before = choices.done - numbers.start
+        chosen = choices.next(block.shape[0])
+        if choices.done > numbers.stop:
+            raise InputError(OTHER_ROWS)
+        if chosen.size > 0:
+            yield before + chosen, block[chosen]
+        if choices.done >= end:
+            return
+    if choices.done < min(numbers.stop, end):
+        raise InputError(OTHER_ROWS)
 
 
 @dataclass(frozen=True)

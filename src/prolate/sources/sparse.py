@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Integers
 from prolate.errors import InputError
 from prolate.parallel import computed_once
 from prolate.sources.arrays import WHOLE, check_numbers
 from prolate.sources.choosing import Schema, Wanted, choose
 from prolate.sources.entries import checked
-from prolate.sources.kept import Thinning
+from prolate.sources.kept import Dealing, Thinning
 from prolate.sources.label_types import type_of_numpy
 from prolate.sources.labels import Labels, encoded
 from prolate.sources.source import Block, Source, position_names
@@ -106,12 +107,27 @@ class SparseSource(Source):
     def thinned(self, keep: Thinning, progress: Callable[[int], None] | None = None) -> Source:
         """Return the rows that `keep` chooses by their numbers, sparse as well."""
         rows = self._rows.shape[0]
-        kept = copy.copy(self)
-        kept.__dict__.pop("_sparse_rows", None)
-        kept._rows = self._rows[keep(0, rows)]
-        kept.n_rows = int(kept._rows.shape[0])
+        kept = self._of(keep(0, rows))
         if progress is not None:
             progress(rows)
+        return kept
+
+    def dealt(
+        self, deal: Dealing, progress: Callable[[int], None] | None = None
+    ) -> Callable[[Sequence[int]], Source]:
+        """Deal the rows to separate parts by their numbers, sparse as well."""
+        rows = self._rows.shape[0]
+        numbers, which = deal.both(0, rows)
+        if progress is not None:
+            progress(rows)
+        return lambda parts: self._of(numbers[np.isin(which, parts)])
+
+    def _of(self, rows: Integers) -> SparseSource:
+        """Return a source of copies of some rows."""
+        kept = copy.copy(self)
+        kept.__dict__.pop("_sparse_rows", None)
+        kept._rows = self._rows[rows]
+        kept.n_rows = int(kept._rows.shape[0])
         return kept
 
     @computed_once

@@ -150,7 +150,7 @@ def clipped_mean(
                 OneColumn(curator, expected.rows, first.value, shape.spread, rooms),
                 expected,
                 variation,
-                share=rows.share_of_last,
+                share=rows.left,
                 known=balance.sides if sample is curator else None,
             )
     value, noise_std, bias = rows.last_mean(first, radius, loss, bias_square)
@@ -208,9 +208,13 @@ class _Rows:
 
     @property
     def share_of_last(self) -> float:
-        """Share of mu**2 for the last sum."""
-        left = self.curator.remaining - self.others
-        return min((1.0 - self._part_of_first) * self.share, left)
+        """Share of mu**2 for the last sum, as far as it is known before that."""
+        return min((1.0 - self._part_of_first) * self.share, self.left)
+
+    @property
+    def left(self) -> float:
+        """Share of mu**2 that is left for it."""
+        return self.curator.remaining - self.others
 
     @computed_once
     def _rough(self) -> float:
@@ -307,7 +311,7 @@ class _Rows:
             first.value,
             self.expected.scale,
             radius,
-            share=self.share_of_last,
+            share=self.left,
             label="mean",
         )
         kept = self.shape.rows * self.expected.mean_factor(radius)

@@ -18,6 +18,7 @@ from prolate.estimators.search.center import refine_center, roughness_of
 from prolate.estimators.search.floor import with_far_values
 from prolate.estimators.search.locate import SCALES, Interval, locate, lost_columns
 from prolate.estimators.search.magnitudes import are_mostly_zero, find_magnitudes
+from prolate.estimators.search.own_rows import rows_of_questions
 from prolate.estimators.search.place import locate_coarsely
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.spread import LARGEST, NARROWEST, SMALLEST, measure_scale
@@ -39,6 +40,7 @@ def learn_shape(
     relative: bool = False,
     coarsely: bool = False,
     window: tuple[Floats, Floats] | None = None,
+    own_rows: bool = False,
 ) -> tuple[Searcher, Shape]:
     """Return what is to be summed, as if no values were missing, and what it is like.
 
@@ -58,8 +60,13 @@ def learn_shape(
         spreads, and so of variances, little.
     window : pair of float64 arrays of shape (d,), optional
         Where most values of few rows are known to be.
+    own_rows : bool
+        Whether questions may be asked of rows of their own, where rows are wide and many: then
+        what is left for the last sum is known no sooner than all are asked.
     """
-    sample = curator.sampled(sample_rows(curator), rows)
+    enough = sample_rows(curator)
+    own = rows_of_questions(curator, rows, enough) if own_rows else None
+    sample = curator.sampled(enough, rows) if own is None else own
     few = rows * sample.fraction
     shares = plan_shares(sample, few)
     before = sample.remaining
