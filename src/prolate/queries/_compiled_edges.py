@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from prolate.queries._compiled_steps import begin_of
+
 __all__ = ["edge_histogram_columns", "edge_histogram_rows", "look_up", "reached"]
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -132,7 +134,7 @@ def _count_inside(values: Any, edge: Any, above: int, every: int, table: Any) ->
 
 @njit(nogil=True, cache=True)
 def edge_histogram_rows(
-    flat: Any, stride: int, count: int, edge: Any, index: Any, total: Any
+    flat: Any, stride: int, count: int, places: Any, edge: Any, index: Any, total: Any
 ) -> None:
     values = np.empty(min(count, _AT_ONCE))
     few = np.empty(values.size // _RATIO + 2)
@@ -141,7 +143,8 @@ def edge_histogram_rows(
         for j in range(index.size):
             if j == 0 or index[j] != index[j - 1]:
                 for i in range(some.size):
-                    some[i] = _finite(flat[(first + i) * stride + index[j]])
+                    begin = begin_of(places, stride, first + i)
+                    some[i] = _finite(flat[begin + index[j]])
             _count(some, edge[j], total[j], few)
 
 

@@ -18,7 +18,7 @@ from numba import njit
 
 from prolate.queries._compiled_lanes import AT_ONCE, LANES, LINES, count_lines
 from prolate.queries._compiled_prefetch import AHEAD, soon
-from prolate.queries._compiled_steps import repeated
+from prolate.queries._compiled_steps import begin_of, repeated
 
 __all__ = [
     "linear_histogram_columns",
@@ -55,29 +55,33 @@ def _cell(x: Any, one: float, two: Any, last: int, shift: Any) -> Any:
 
 @njit(nogil=True)
 def _few_rows(
-    flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, total: Any
+    flat: Any, stride: int, count: int, places: Any, one: Any, two: Any, shift: Any, total: Any
 ) -> None:
     """Count rows, so many of which make a line that the lanes are full."""
     d, size = total.shape
-    rows = _rows_in_line(d, stride)
+    rows = _rows_in_line(d, stride, places)
     length = rows * d
     ones, twos = repeated(one, length), repeated(two, length)
     wide = min(length, _WIDE)
     found = np.zeros(-(-wide // LANES) * LINES * LANES, np.uint8)  # some lanes stay empty
     sums = np.zeros((size + 5) * LANES, np.uint8)
-    end = (count - 1) * stride + d
-    for first in range(0, -(-count // rows), LINES):
-        lines = min(LINES, -(-count // rows) - first)
+    every, step = -(-count // rows), rows * stride
+    begins = np.empty(2 * AT_ONCE, np.int64)
+    end = flat.size if places.size else (count - 1) * stride + d
+    for first in range(0, every, LINES):
+        lines = min(LINES, every - first)
         for begin in range(0, length, wide):
             stop = min(begin + wide, length)
             for line in range(0, lines, AT_ONCE):
+                for i in range(begins.size):  # of these lines, and of those that come next
+                    begins[i] = begin_of(places, step, min(first + line + i, every - 1))
                 for start in range(begin, stop, LANES):
                     place = (start - begin) * LINES
                     last = min(start + LANES, stop)
                     some, others = ones[start:last], twos[start:last]
                     for i in range(line, min(line + AT_ONCE, lines)):
-                        at = (first + i) * rows * stride + start
-                        soon(flat, at + AT_ONCE * rows * stride, LANES)
+                        at = begins[i - line] + start
+                        soon(flat, begins[i - line + AT_ONCE] + start, LANES)
                         values = flat[at : min(at + last - start, end)]
                         out = found[place + i * LANES : place + (i + 1) * LANES]
                         for j in range(values.size):
@@ -99,24 +103,27 @@ def _most(shift: Any) -> int:
 
 
 @njit(nogil=True)
-def _rows_in_line(d: int, stride: int) -> int:
+def _rows_in_line(d: int, stride: int, places: Any) -> int:
     """Return how many rows fill the lanes, where there is nothing between them."""
-    return max(1, LANES // d) if stride == d else 1
+    return max(1, LANES // d) if stride == d and not places.size else 1
 
 
 @njit(nogil=True)
-def _rows(flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, total: Any) -> None:
+def _rows(
+    flat: Any, stride: int, count: int, places: Any, one: Any, two: Any, shift: Any, total: Any
+) -> None:
     """Count the values of rows: see `_cell`."""
     d, size = total.shape
-    length = _rows_in_line(d, stride) * d
+    length = _rows_in_line(d, stride, places) * d
     full = -(-length // LANES) * LANES / length
     if size * full <= _most(shift) and count * d >= _LEAST * size * length:
-        _few_rows(flat, stride, count, one, two, shift, total)
+        _few_rows(flat, stride, count, places, one, two, shift, total)
         return
     if count < size:  # tables of their own would take longer
         found = np.empty(d, np.int32)
         for i in range(count):
-            row = flat[i * stride : i * stride + d]
+            begin = begin_of(places, stride, i)
+            row = flat[begin : begin + d]
             for j in range(d):
                 found[j] = _cell(row[j], one[j], two[j], size - 1, shift)
             for j in range(d):
@@ -126,16 +133,16 @@ def _rows(flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, to
     for begin in range(0, d, _WIDE):
         stop = min(begin + _WIDE, d)
         some, others, counts = one[begin:stop], two[begin:stop], total[begin:stop]
-        _many_rows(flat[begin:], stride, count, some, others, shift, counts)
+        _many_rows(flat[begin:], stride, count, places, some, others, shift, counts)
 
 
 @njit(nogil=True)
 def _many_rows(
-    flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, total: Any
+    flat: Any, stride: int, count: int, places: Any, one: Any, two: Any, shift: Any, total: Any
 ) -> None:
     """Count rows, so many of which are taken at a time that the lanes are full."""
     d, size = total.shape
-    rows = _rows_in_line(d, stride)
+    rows = _rows_in_line(d, stride, places)
     length, table = rows * d, size + 1
     ones, twos, starts = repeated(one, length), repeated(two, length), np.empty(length, np.int32)
     for j in range(length):
@@ -145,15 +152,16 @@ def _many_rows(
     found = np.empty(height * length, np.int32)
     for first in range(0, -(-count // rows), height):
         lines = min(height, -(-count // rows) - first)
-        here, left = flat[first * rows * stride :], (count - first * rows) * d
-        _find_places(here, rows * stride, left, lines, ones, twos, starts, size - 1, shift, found)
+        left, how = (count - first * rows) * d, (ones, twos, starts, size - 1, shift)
+        here = flat if places.size else flat[first * rows * stride :]
+        _find_places(here, rows * stride, places[first:], left, lines, how, found)
         for start in range(0, length, LANES):
             stop = min(start + LANES, length)
             some_tables = tables[start * table : min(stop, d) * table]
             for i in range(lines):
-                places = found[i * length + start : i * length + stop]
-                for j in range(places.size):
-                    some_tables[np.uint32(places[j])] += 1  # unsigned: not from the end
+                cells = found[i * length + start : i * length + stop]
+                for j in range(cells.size):
+                    some_tables[np.uint32(cells[j])] += 1  # unsigned: not from the end
     for j in range(d):
         for k in range(size):
             total[j, k] += tables[j * table + 1 + k]
@@ -161,28 +169,21 @@ def _many_rows(
 
 @njit(nogil=True)
 def _find_places(
-    flat: Any,
-    step: int,
-    left: int,
-    lines: int,
-    ones: Any,
-    twos: Any,
-    starts: Any,
-    last: int,
-    shift: Any,
-    found: Any,
+    flat: Any, step: int, places: Any, left: int, lines: int, how: Any, found: Any
 ) -> None:
     """Write where in tables the values of lines count; the last line may not be full."""
+    ones, twos, starts, last, shift = how
     length = ones.size
     for i in range(lines):
-        at, to, full = i * step, i * length, min(length, left - i * length)
+        at, after = begin_of(places, step, i), begin_of(places, step, min(i + 1, lines - 1))
+        to, full = i * length, min(length, left - i * length)
         for start in range(0, length, AHEAD):
             stop = min(start + AHEAD, length)
-            soon(flat, at + step + start, AHEAD)
+            soon(flat, after + start, AHEAD)
             values, out = flat[at + start : at + min(stop, full)], found[to + start : to + stop]
-            some, others, places = ones[start:stop], twos[start:stop], starts[start:stop]
+            some, others, tables = ones[start:stop], twos[start:stop], starts[start:stop]
             for j in range(values.size):
-                out[j] = _cell(values[j], some[j], others[j], last, shift) + places[j]
+                out[j] = _cell(values[j], some[j], others[j], last, shift) + tables[j]
             for j in range(values.size, out.size):
                 out[j] = 0
 
@@ -219,9 +220,9 @@ def _columns(
 
 @njit(nogil=True, cache=True)
 def linear_histogram_rows(
-    flat: Any, stride: int, count: int, low: Any, per_unit: Any, total: Any
+    flat: Any, stride: int, count: int, places: Any, low: Any, per_unit: Any, total: Any
 ) -> None:
-    _rows(flat, stride, count, low, per_unit, None, total)
+    _rows(flat, stride, count, places, low, per_unit, None, total)
 
 
 @njit(nogil=True, cache=True)
@@ -233,9 +234,16 @@ def linear_histogram_columns(
 
 @njit(nogil=True, cache=True)
 def magnitude_histogram_rows(
-    flat: Any, stride: int, count: int, center: Any, start: Any, shift: int, total: Any
+    flat: Any,
+    stride: int,
+    count: int,
+    places: Any,
+    center: Any,
+    start: Any,
+    shift: int,
+    total: Any,
 ) -> None:
-    _rows(flat, stride, count, center, start, shift, total)
+    _rows(flat, stride, count, places, center, start, shift, total)
 
 
 @njit(nogil=True, cache=True)
@@ -247,11 +255,18 @@ def magnitude_histogram_columns(
 
 @njit(nogil=True, cache=True)
 def pooled_histogram_rows(
-    flat: Any, stride: int, count: int, center: Any, first: Any, shift: int, total: Any
+    flat: Any,
+    stride: int,
+    count: int,
+    places: Any,
+    center: Any,
+    first: Any,
+    shift: int,
+    total: Any,
 ) -> None:
     d, most = center.size, LINES * LANES
-    rows = _rows_in_line(d, stride)
-    length, end = rows * d, (count - 1) * stride + d
+    rows = _rows_in_line(d, stride, places)
+    length, end = rows * d, flat.size if places.size else (count - 1) * stride + d
     centers, firsts = repeated(center, length), repeated(first, length)
     found = np.empty(max(most, length), dtype=np.int32)
     filled = 0
@@ -259,10 +274,11 @@ def pooled_histogram_rows(
         if filled + length > found.size:
             _count_together(found[:filled], total)
             filled = 0
-        at = line * stride
+        at = begin_of(places, stride, line)
+        after = begin_of(places, stride, min(line + rows, count - 1))
         stop = min(length, end - at)
         for start in range(0, stop, AHEAD):
-            soon(flat, at + rows * stride + start, AHEAD)
+            soon(flat, after + start, AHEAD)
             values = flat[at + start : min(at + start + AHEAD, at + stop)]
             some, lows = centers[start : start + AHEAD], firsts[start : start + AHEAD]
             out = found[filled + start : filled + start + values.size]

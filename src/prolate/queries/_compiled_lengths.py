@@ -18,7 +18,7 @@ from numba import njit
 
 from prolate.queries._compiled_edges import look_up, reached
 from prolate.queries._compiled_prefetch import AHEAD, soon
-from prolate.queries._compiled_steps import inside, plus
+from prolate.queries._compiled_steps import begin_of, inside, plus
 
 __all__ = [
     "farthest_columns",
@@ -51,6 +51,7 @@ def norms_rows(
     flat: Any,
     stride: int,
     count: int,
+    places: Any,
     center: Any,
     gain: Any,
     lower: Any,
@@ -63,7 +64,8 @@ def norms_rows(
     for first in range(0, count, 4):
         rows = min(4, count - first)
         for k in range(rows):
-            row = flat[(first + k) * stride : (first + k) * stride + d]
+            begin = begin_of(places, stride, first + k)
+            row = flat[begin : begin + d]
             for j in range(d):
                 squares[k, j] = _square(row[j], j, *how)
         if rows == 4:
@@ -139,6 +141,7 @@ def norm_cells_rows(
     flat: Any,
     stride: int,
     count: int,
+    places: Any,
     center: Any,
     gain: Any,
     edges: Any,
@@ -151,15 +154,19 @@ def norm_cells_rows(
     wide = d * flat.itemsize >= _WIDE
     fours = count // 4 * 4 if wide else 0  # for which the public vectors are read once
     for first in range(0, fours, 4):
-        row_one = flat[first * stride : first * stride + d]
-        row_two = flat[(first + 1) * stride : (first + 1) * stride + d]
-        row_three = flat[(first + 2) * stride : (first + 2) * stride + d]
-        row_four = flat[(first + 3) * stride : (first + 3) * stride + d]
+        at, by, on, to = (
+            begin_of(places, stride, first),
+            begin_of(places, stride, first + 1),
+            begin_of(places, stride, first + 2),
+            begin_of(places, stride, first + 3),
+        )
+        row_one, row_two = flat[at : at + d], flat[by : by + d]
+        row_three, row_four = flat[on : on + d], flat[to : to + d]
         a = b = c = e = 0.0
         for start in range(0, d, AHEAD):
             stop = min(start + AHEAD, d)
-            for k in range(4, 8):
-                soon(flat, (first + k) * stride + start, AHEAD)
+            for k in range(first + 4, min(first + 8, count)):
+                soon(flat, begin_of(places, stride, k) + start, AHEAD)
             for j in range(np.uint64(start), np.uint64(stop)):
                 a = plus(a, _square(row_one[j], j, center, gain, lower, upper, about))
                 b = plus(b, _square(row_two[j], j, center, gain, lower, upper, about))
@@ -167,7 +174,8 @@ def norm_cells_rows(
                 e = plus(e, _square(row_four[j], j, center, gain, lower, upper, about))
         squares[first], squares[first + 1], squares[first + 2], squares[first + 3] = a, b, c, e
     for i in range(fours, count):
-        row, square = flat[i * stride : i * stride + d], 0.0
+        begin, square = begin_of(places, stride, i), 0.0
+        row = flat[begin : begin + d]
         for j in range(d):
             square = plus(square, _square(row[j], j, center, gain, lower, upper, about))
         squares[i] = square
@@ -230,14 +238,22 @@ def _largest(bits: Any) -> Any:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def farthest_rows(
-    flat: Any, stride: int, count: int, center: Any, gain: Any, lower: Any, upper: Any
+    flat: Any,
+    stride: int,
+    count: int,
+    places: Any,
+    center: Any,
+    gain: Any,
+    lower: Any,
+    upper: Any,
 ) -> Any:
     d = center.size
     farthest, which = np.empty(count), np.empty(count, dtype=np.int64)
     away = np.empty(d)
     bits, patterns = away.view(np.int64), farthest.view(np.int64)
     for i in range(count):
-        row = flat[i * stride : i * stride + d]
+        begin, after = begin_of(places, stride, i), begin_of(places, stride, min(i + 1, count - 1))
+        row = flat[begin : begin + d]
         if d <= _NARROW:
             most, place = -1.0, 0
             for j in range(d):
@@ -248,7 +264,7 @@ def farthest_rows(
             continue
         for start in range(0, d, AHEAD):
             stop = min(start + AHEAD, d)
-            soon(flat, (i + 1) * stride + start, AHEAD)
+            soon(flat, after + start, AHEAD)
             for j in range(np.uint64(start), np.uint64(stop)):
                 away[j] = _distance(row[j], j, center, gain, lower, upper)
         pattern = _largest(bits)

@@ -12,6 +12,7 @@ from numba import njit
 
 __all__ = [
     "EXACT",
+    "begin_of",
     "cut_row",
     "cut_step",
     "factor_of",
@@ -24,6 +25,12 @@ __all__ = [
 ]
 
 EXACT = 2.0**53
+
+
+@njit(nogil=True)
+def begin_of(places: Any, stride: int, i: int) -> Any:
+    """Return where row i begins: of chosen rows, that of its place; else there are no places."""
+    return (places[i] if places.size else i) * stride
 
 
 @njit(nogil=True, fastmath={"reassoc"})

@@ -21,6 +21,7 @@ from numba import njit
 
 from prolate.queries._compiled_steps import (
     EXACT,
+    begin_of,
     cut_row,
     cut_step,
     factor_of,
@@ -39,11 +40,18 @@ _WIDE = 600  # columns from which rows are taken four at a time
 _CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
 
 
+@njit(nogil=True)
+def _row(flat: Any, stride: int, i: int, places: Any, d: int) -> Any:
+    begin = begin_of(places, stride, i)
+    return flat[begin : begin + d]
+
+
 @njit(nogil=True, error_model="numpy")
 def _add_fours(
     flat: Any,
     stride: int,
     count: int,
+    places: Any,
     center: Any,
     gain: Any,
     lower: Any,
@@ -64,10 +72,10 @@ def _add_fours(
     f, g, h, k = 0.0, 0.0, 0.0, 0.0
     short = radius * radius if half <= 0.0 else -1.0
     for first in range(0, count, 4):
-        row_one = flat[first * stride : first * stride + d]
-        row_two = flat[(first + 1) * stride : (first + 1) * stride + d]
-        row_three = flat[(first + 2) * stride : (first + 2) * stride + d]
-        row_four = flat[(first + 3) * stride : (first + 3) * stride + d]
+        row_one = _row(flat, stride, first, places, d)
+        row_two = _row(flat, stride, first + 1, places, d)
+        row_three = _row(flat, stride, first + 2, places, d)
+        row_four = _row(flat, stride, first + 3, places, d)
         a = b = c = e = 0.0
         for j in range(d):
             pair = np.rint(one[j] * f) + np.rint(two[j] * g)
@@ -155,6 +163,7 @@ def clipped_sum_rows(
     flat: Any,
     stride: int,
     count: int,
+    places: Any,
     center: Any,
     gain: Any,
     lower: Any,
@@ -172,12 +181,13 @@ def clipped_sum_rows(
     limits, done = (radius, middle, half), 0
     if d >= _WIDE:
         done = count // 4 * 4
-        _add_fours(flat, stride, done, center, gain, lower, upper, about, missing, limits, sums)
-    elif d <= _NARROW and stride == d:
+        how = (center, gain, lower, upper, about, missing)
+        _add_fours(flat, stride, done, places, *how, limits, sums)
+    elif d <= _NARROW and stride == d and not places.size:
         done = count // (_LINE // d) * (_LINE // d)
         _add_narrow(flat, done, center, gain, lower, upper, about, missing, limits, sums)
     for i in range(done, count):
-        row = flat[i * stride : i * stride + d]
+        row = _row(flat, stride, i, places, d)
         square = 0.0
         for j in range(d):
             steps[j] = step_of(row[j], j, center, gain, lower, upper, about)

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.neighbors import rows_changed
+from prolate.sources.chosen import ChosenRows
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Centered", "CountedOnce", "Query", "Wrapped", "check_shift", "check_vectors", "tiles"]
@@ -36,16 +37,29 @@ Ends = tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]
 """What values are cut to before a query reads them, or twice None."""
 
 _TILE = 1 << 16  # cells of a working copy: half a megabyte, inside the second-level cache
+_WIDE = 64  # columns: as many as histograms count together
 _MOST = 1 << 24  # rows in one go: so many integers up to 2**24 add up exactly in a float
 
 
-def tiles(block: NDArray[np.generic], *, any_layout: bool) -> Iterator[NDArray[Any]]:
+def tiles(
+    block: NDArray[np.generic] | ChosenRows, *, any_layout: bool, in_place: bool = False
+) -> Iterator[Any]:
     """Yield `block` as float64 pieces of an even number of rows (but the last).
 
     In C order, and so small that they stay in the cache; with `any_layout` in Fortran order
     where that is the block's, and of a block whose rows or columns each lie in one piece of
-    memory, as they are and in single precision, too.
+    memory, as they are and in single precision, too; with `in_place`, too, chosen rows of many
+    columns where they lie.
     """
+    if isinstance(block, ChosenRows):
+        rows = _MOST if in_place and _lies_well(block) else max(2, _TILE // block.shape[1] // 2 * 2)
+        for start in range(0, len(block), rows):
+            some = block[start : start + rows]
+            if rows == _MOST:
+                yield some
+            else:
+                yield from tiles(some.copied(), any_layout=any_layout)
+        return
     block = np.asarray(block)
     by_column = any_layout and abs(block.strides[0]) < abs(block.strides[1])
     if any_layout and _is_plain(block):
@@ -56,6 +70,11 @@ def tiles(block: NDArray[np.generic], *, any_layout: bool) -> Iterator[NDArray[A
     for start in range(0, block.shape[0], rows):
         piece = block[start : start + rows]
         yield np.asarray(piece, dtype=np.float64, order="F" if by_column else "C")
+
+
+def _lies_well(rows: ChosenRows) -> bool:
+    """Return whether compiled code can read chosen rows, and is not slowed down by narrow ones."""
+    return rows.shape[1] >= _WIDE and rows.block.flags.c_contiguous and _is_plain(rows.block)
 
 
 def _is_plain(block: NDArray[np.generic]) -> bool:
@@ -128,6 +147,11 @@ class Query(ABC):
         return False
 
     @property
+    def in_place(self) -> bool:
+        """Whether `add` reads chosen rows where they lie, too."""
+        return False
+
+    @property
     def pairs_rows(self) -> bool:
         """Whether the vector depends on which rows are neighbors."""
         return False
@@ -152,11 +176,11 @@ class Query(ABC):
         self.add_block(block, total)
         return total
 
-    def add_block(self, block: NDArray[np.generic], total: NDArray[np.int64]) -> None:
-        """Add the vector of a block to `total`."""
+    def add_block(self, block: NDArray[np.generic] | ChosenRows, total: NDArray[np.int64]) -> None:
+        """Add the vector of a block, or of rows chosen from one, to `total`."""
         self._check_shape(block.shape)
         with np.errstate(all="ignore"):
-            for rows in tiles(block, any_layout=self.any_layout):
+            for rows in tiles(block, any_layout=self.any_layout, in_place=self.in_place):
                 self.add(rows, total)
 
     def of_sparse(self, rows: SparseRows) -> NDArray[np.int64] | None:
@@ -200,6 +224,11 @@ class CountedOnce(Centered):
     """
 
     _ends: Ends = field(default=(None, None), init=False, repr=False)
+
+    @property
+    def in_place(self) -> bool:
+        """True."""
+        return True
 
     def sensitivity_squared(self, neighbors: Neighbors) -> int:
         """2 for replace, 1 for add-remove."""

@@ -114,6 +114,11 @@ class ClippedSum(Centered):
         return self.center.size
 
     @property
+    def in_place(self) -> bool:
+        """True."""
+        return True
+
+    @property
     def unit(self) -> NDArray[np.float64]:
         """What one grid step is worth in each column, in the data's unit."""
         return 1.0 / self._gain

@@ -35,6 +35,11 @@ class Cut(Mapped):
         """As the query that cuts by itself."""
         return self._within is not None and self._within.any_layout
 
+    @property
+    def in_place(self) -> bool:
+        """As the query that cuts by itself."""
+        return self._within is not None and self._within.in_place
+
     def map(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the cut rows."""
         return kernels.cut(rows, self.lower, self.upper)

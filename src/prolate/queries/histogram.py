@@ -45,6 +45,11 @@ class Histogram(Query):
         return True
 
     @property
+    def in_place(self) -> bool:
+        """True."""
+        return True
+
+    @property
     def shape(self) -> tuple[int, int]:
         """(d, cells)."""
         return self.grid.columns, self.grid.size + self.missing

@@ -7,7 +7,8 @@ column by column.
 
 Kernels marked *any layout* take rows of either precision, with the values of a row or of a
 column side by side, whatever lies between: no copy is made. The others take double
-precision in C order.
+precision in C order. Some rows of a block in C order (`ChosenRows`) are read where they lie by
+loops over rows, which are given their places.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from prolate.arrays import Floats, Integers
 from prolate.compiled import WORK, forgiving
 from prolate.queries import twins
+from prolate.sources.chosen import ChosenRows
 
 __all__ = [
     "clipped_steps",
@@ -39,9 +41,10 @@ __all__ = [
     "turn",
 ]
 
-Rows = Floats | NDArray[np.float32]
+Rows = Floats | NDArray[np.float32] | ChosenRows
 
 _HERE = Path(__file__).parent
+_IN_ORDER: Integers = np.empty(0, np.int64)  # places of all rows of a block
 _COSTLY = 4  # values of a plain sum, in the time that NumPy takes longer for one of the others
 
 
@@ -94,7 +97,7 @@ def norm_cells(
     found: Integers = _lines("norm_cells", rows, center, gain, edges, lower, upper, about)
     unsure = np.flatnonzero(found < 0)
     if unsure.size:
-        lengths = norms(rows[unsure], center, gain, lower, upper, about)
+        lengths = norms(_some(rows, unsure), center, gain, lower, upper, about)
         found[unsure] = np.searchsorted(edges, lengths, side="right")
     return found
 
@@ -184,12 +187,15 @@ def _lines(
     name: str, rows: Rows, *given: Any, out: tuple[Any, ...] = (), cost: int = _COSTLY
 ) -> Any:
     """Return what the loop `name` says of rows of any layout; `out` is written."""
-    by_row, work = _across(rows), cost * rows.size
+    places = rows.index if isinstance(rows, ChosenRows) else _IN_ORDER
+    block: Any = rows.block if isinstance(rows, ChosenRows) else rows
+    by_row, work = _across(block), cost * rows.size
     kernel = _compiled(f"{name}_rows" if by_row else f"{name}_columns", work)
     if kernel is not None:
-        flat, stride = _flat(rows, by_row)
+        flat, stride = _flat(block, by_row)
+        which = (_fixed(places),) if by_row else ()
         with WORK.or_numpy(work):
-            return kernel(flat, stride, rows.shape[0], *map(_fixed, given), *out)
+            return kernel(flat, stride, rows.shape[0], *which, *map(_fixed, given), *out)
     return getattr(twins, name)(np.asarray(rows, dtype=np.float64), *given, *out)
 
 
@@ -203,13 +209,19 @@ def _rows(name: str, rows: Floats, *given: Any, out: tuple[Any, ...] = ()) -> An
     return getattr(twins, name)(rows, *given, *out)
 
 
-def _across(rows: Rows) -> bool:
+def _some(rows: Rows, places: Integers) -> Rows:
+    if isinstance(rows, ChosenRows):
+        return ChosenRows(rows.block, rows.index[places])
+    return rows[places]
+
+
+def _across(rows: Floats) -> bool:
     """Return whether the values of each row lie side by side; else those of each column do."""
     down, across = (stride == rows.itemsize for stride in rows.strides)
     return not down if rows.shape[1] == 1 else across
 
 
-def _flat(rows: Rows, by_row: bool) -> tuple[Rows, int]:
+def _flat(rows: Floats, by_row: bool) -> tuple[Floats, int]:
     """Return the memory from the first value to the last, and the step between its lines."""
     lines = rows if by_row else rows.T
     count, length = lines.shape

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from prolate.errors import InputError
 from prolate.queries import kernels, sparse
 from prolate.queries.base import Wrapped, check_vectors
 from prolate.queries.histogram import Histogram
+from prolate.sources.chosen import ChosenRows
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Magnitudes", "Mapped", "Norms", "Rotated", "Selected", "rotate_back"]
@@ -85,6 +87,11 @@ class Selected(Mapped):
         """As `query`: few values are copied, not whole rows."""
         return self.query.any_layout
 
+    @property
+    def in_place(self) -> bool:
+        """True: few values are copied."""
+        return True
+
     def within(self, lower: Floats, upper: Floats) -> Selected | None:
         """Return it for a query that cuts values by itself."""
         query = self.query.within(lower[self.index], upper[self.index])
@@ -92,13 +99,16 @@ class Selected(Mapped):
 
     def map(self, rows: Floats) -> Floats:
         """Return the chosen columns, in the order in which the rows lie in memory."""
+        if isinstance(rows, ChosenRows):
+            return rows.columns(self.index)
         if abs(rows.strides[0]) < abs(rows.strides[1]):
             return np.asarray(rows.T[self.index].T)  # `take` would copy all columns first
         return np.asarray(np.take(rows, self.index, axis=1, mode="clip"))
 
     def add(self, rows: Floats, total: Integers) -> None:
         """Ask `query` of the chosen columns of some rows at a time, which stay in the cache."""
-        if isinstance(self.query, Histogram) and self.query.add_columns(rows, self.index, total):
+        counts = isinstance(self.query, Histogram) and not isinstance(rows, ChosenRows)
+        if counts and cast(Histogram, self.query).add_columns(rows, self.index, total):
             return
         step = max(2, _CELLS // max(self.index.size, 1) // 2 * 2)
         for start in range(0, len(rows), step):

@@ -45,6 +45,11 @@ class PooledHistogram(Query):
         return True
 
     @property
+    def in_place(self) -> bool:
+        """True."""
+        return True
+
+    @property
     def size(self) -> int:
         """Number of cells."""
         return self.grid.size

@@ -47,6 +47,11 @@ class Together(Query):
         return all(query.any_layout for query in self.queries)
 
     @property
+    def in_place(self) -> bool:
+        """If all of them."""
+        return all(query.in_place for query in self.queries)
+
+    @property
     def pairs_rows(self) -> bool:
         """Whether that of any query does."""
         return any(query.pairs_rows for query in self.queries)

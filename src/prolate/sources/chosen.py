@@ -1,0 +1,59 @@
+"""Some rows of a block, read where they lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.arrays import Integers
+
+__all__ = ["ChosenRows"]
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenRows:
+    """Some rows of a block, not copied; cut, and taken for an array, as an array would be.
+
+    Attributes
+    ----------
+    block : array of shape (n, d)
+        In C order.
+    index : int64 array of shape (m,)
+        The places of the rows, in order.
+    """
+
+    block: NDArray[Any]
+    index: Integers
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, d)."""
+        return self.index.size, int(self.block.shape[1])
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return self.index.size * int(self.block.shape[1])
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.index.size
+
+    def __getitem__(self, here: slice) -> ChosenRows:
+        """Return some of the rows."""
+        return ChosenRows(self.block, self.index[here])
+
+    def copied(self) -> NDArray[Any]:
+        """Return the rows as a block of their own."""
+        return np.take(self.block, self.index, axis=0, mode="clip")
+
+    def columns(self, index: Integers) -> NDArray[Any]:
+        """Return some columns as a block of their own."""
+        return np.asarray(self.block[self.index[:, np.newaxis], index])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return what NumPy makes of them: a copy."""
+        return self.copied().astype(dtype or self.block.dtype, copy=False)
