@@ -108,7 +108,7 @@ class Selected(Mapped):
     def add(self, rows: Floats, total: Integers) -> None:
         """Ask `query` of the chosen columns of some rows at a time, which stay in the cache."""
         counts = isinstance(self.query, Histogram) and not isinstance(rows, ChosenRows)
-        if counts and cast(Histogram, self.query).add_columns(rows, self.index, total):
+        if counts and cast("Histogram", self.query).add_columns(rows, self.index, total):
             return
         step = max(2, _CELLS // max(self.index.size, 1) // 2 * 2)
         for start in range(0, len(rows), step):
