@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,7 +22,7 @@ from prolate.curator import curator as door
 from prolate.curator import rows as behind
 from prolate.curator.rows import Rows
 from prolate.queries import Query, Ranks, Together
-from prolate.sources import Source, Thinning, open_source
+from prolate.sources import Dealing, Source, Thinning, open_source
 
 __all__ = ["record"]
 
@@ -71,12 +71,28 @@ class Without:
         return kept[(kept >= start) & (kept < start + count)]
 
 
+@dataclass(frozen=True)
+class DealtWithout(Without):
+    """To which parts rows of a neighbor go: a row that goes takes its part along."""
+
+    @property
+    def parts(self) -> int:
+        return self.keep.parts
+
+    def both(self, start: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of those dealt among `count` rows from `start`, and their parts."""
+        numbers = self(start, count)
+        came = numbers if self.gone is None else numbers + (numbers >= self.gone)
+        every, which = self.keep.both(start, count + 1)
+        return numbers, which[np.isin(every, came)]
+
+
 class _Recorder:
     """What is put around the methods of curators, and around their noise."""
 
     def __init__(self, tape: Tape, other: Any, gone: int | None) -> None:
         self.tape, self.other, self.gone = tape, other, gone
-        self.keeps: list[Thinning] = []
+        self.keeps: list[Thinning | Dealing] = []
         self.falls: list[float] = []
         self.asked: list[tuple[int, Any, np.ndarray, np.ndarray]] = []
 
@@ -86,10 +102,12 @@ class _Recorder:
             (Curator, "__init__", self.begin),
             (Rows, "sum", self.sum),
             (Curator, "sampled", self.sampled),
+            (Curator, "apart", self.apart),
             (Curator, "whole", self.whole),
             (Curator, "measure_together", self.measure),
             (Curator, "select", self.select),
-            (behind, "Thinning", self.thinning),
+            (behind, "Thinning", self.chance),
+            (behind, "Dealing", self.chance),
             (door, "rounded_gaussian", self.noise),
             (choice, "choose_cells", self.choose),
             (choice, "falling_weights", self.weights),
@@ -124,11 +142,24 @@ class _Recorder:
         if sample is curator:
             return sample
         all_rows = curator._rows.neighbor
-        if curator._exchangeable:
+        if curator.exchangeable:
             self.put(sample, all_rows.leading(math.ceil(wanted)))
         else:
             self.put(sample, all_rows.thinned(Without(self.keeps.pop(), self.gone)))
         return sample
+
+    def apart(self, honest: Any, curator: Curator, *arguments: Any) -> Curator:
+        dealt = honest(curator, *arguments)
+        deal = DealtWithout(self.keeps.pop(), self.gone)
+        rows_of, there = dealt._parts.rows, curator._rows.neighbor.dealt(deal)
+
+        def rows(parts: Any) -> Rows:
+            here = rows_of(parts)
+            vars(here)["neighbor"] = there(parts)
+            return here
+
+        dealt._parts = replace(dealt._parts, rows=rows)
+        return dealt
 
     def measure(self, honest: Any, curator: Curator, wanted: Any) -> tuple[Measurement, ...]:
         before = len(self.tape.sums)
@@ -153,8 +184,8 @@ class _Recorder:
 
     # Of what is random.
 
-    def thinning(self, honest: Any, bits: Any, part: int) -> Thinning:
-        self.keeps.append(honest(bits, part))
+    def chance(self, honest: Any, *arguments: Any) -> Any:
+        self.keeps.append(honest(*arguments))
         return self.keeps[-1]
 
     def noise(self, honest: Any, scale: int, size: int, bits: Any, **options: Any) -> np.ndarray:

@@ -28,6 +28,7 @@ from prolate.budget import Budget
 from prolate.curator import Curator
 from prolate.estimators import Estimate
 from prolate.estimators.regression.linear_fit import LinearFit
+from prolate.estimators.search import learn, own_rows
 from prolate.queries import Along, ClippedSum, Gram, Products, Query
 from prolate.release import Release
 from prolate.sklearn import PrivateMean, PrivateScaler
@@ -191,6 +192,22 @@ def of_a_sample(make: Callable[..., Any]) -> Callable[..., Any]:
     return of_many
 
 
+def in_parts(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function as it is with many rows, of which each question has its own."""
+
+    def own_rows_of(table: Any, rows: float, _: float) -> Any:
+        if not isinstance(table, Curator):
+            return None
+        parts = table.apart(0.9 * rows, rows, own_rows._PARTS)
+        return own_rows._OwnRows(parts, 0.25, 0.06)
+
+    def of_many(rows: Any, **options: Any) -> Any:
+        with mock.patch.object(learn, "rows_of_questions", own_rows_of):
+            return make(rows, **options)
+
+    return of_many
+
+
 def of_the_first_rows(make: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function as it is with many rows, of which the first ones are searched."""
     return of_a_sample(partial(make, exchangeable=True))
@@ -225,6 +242,7 @@ SUBJECTS: dict[str, Subject] = {
     "sum, ellipse": Subject(partial(_sum, **ELLIPSE)),
     "mean": Subject(_mean),
     "mean, of a sample": Subject(of_a_sample(_mean)),
+    "mean, in parts": Subject(in_parts(_mean)),
     "mean, of the first rows": Subject(of_the_first_rows(_mean), paired=True),
     "mean, bounds": Subject(partial(_mean, bounds=BOUNDS)),
     "mean, a column within bounds": Subject(partial(_mean, bounds=(0.0, 100.0)), EVEN),
@@ -241,6 +259,7 @@ SUBJECTS: dict[str, Subject] = {
     "mean, one column of mostly zeros": Subject(_mean, RARE),
     "mean, a heavy column": Subject(_mean, INCOMES),
     "mean, a heavy column, of a sample": Subject(of_a_sample(_mean), INCOMES),
+    "mean, a heavy column, in parts": Subject(in_parts(_mean), INCOMES),
     "mean, a column that rules": Subject(_mean, TYPICAL * [1.0, 1e4, 1.0]),
     "mean, a column that rules, of a sample": Subject(
         of_a_sample(_mean), TYPICAL * [1.0, 1e4, 1.0]
@@ -248,11 +267,13 @@ SUBJECTS: dict[str, Subject] = {
     "mean, a heavy column that rules": Subject(_mean, IN_CENTS),
     "mean, a skewed column": Subject(_mean, SKEWED),
     "mean, a skewed column, of a sample": Subject(of_a_sample(_mean), SKEWED),
+    "mean, a skewed column, in parts": Subject(in_parts(_mean), SKEWED),
     "mean, a skewed column, missing values": Subject(_mean, SKEWED_HOLES),
     "mean, columns of different kinds": Subject(partial(_mean, error_norm="relative"), KINDS),
     "mean, a group of rows": Subject(_mean, GROUP),
     "mean, missing values": Subject(_mean, HOLES),
     "mean, missing values, of a sample": Subject(of_a_sample(_mean), HOLES),
+    "mean, missing values, in parts": Subject(in_parts(_mean), HOLES),
     "mean, missing values, bounds": Subject(partial(_mean, bounds=BOUNDS), HOLES),
     "mean, missing values, center and scale": Subject(
         partial(_mean, center=CENTER, scale=SCALE), HOLES
@@ -260,6 +281,9 @@ SUBJECTS: dict[str, Subject] = {
     "mean, one column of missing values": Subject(_mean, HOLES[:, :1]),
     "variance, missing values": Subject(_variance, HOLES),
     "mean, baskets": Subject(_mean, BASKETS, slow=True),
+    "mean, sparse baskets, in parts": Subject(
+        in_parts(_mean), BASKETS, form=sparse.csr_array, slow=True
+    ),
     "mean, sparse baskets": Subject(_mean, BASKETS, form=sparse.csr_array, slow=True),
     "plan": Subject(partial(_mean, method="plan"), relations=_ONE, paired=True),
     "plan-noscale": Subject(partial(_mean, method="plan-noscale"), relations=_ONE, paired=True),

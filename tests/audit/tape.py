@@ -6,6 +6,7 @@ look at the noise):
 
 - every sum is part of a measurement, or cannot depend on any row (sensitivity 0);
 - the receipt has every measurement, in order, with the numbers that were used;
+- of measurements of separate parts of the rows, only those of one part move;
 - no answer moves by more than its query's sensitivity, nor for more than its share of mu**2:
   given the answers so far, measurement i is normal with a mean that moves by D_i and a known
   standard deviation s_i, so the sum of |D_i|**2 / s_i**2 is at most mu**2, exactly;
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -98,6 +100,19 @@ class Chosen:
     moved: int  # the most that a distance moved by
 
 
+def _as_booked(steps: list[Measured | Chosen]) -> list[Measured | Chosen]:
+    """Return the steps with all those of separate parts in the place of the first of them."""
+    first: dict[int, int] = {}
+    for number, step in enumerate(steps):
+        if step.result.place is not None:
+            first.setdefault(step.result.place.dealt, number)
+    places = [
+        number if step.result.place is None else first[step.result.place.dealt]
+        for number, step in enumerate(steps)
+    ]
+    return [steps[number] for number in np.argsort(places, kind="stable")]
+
+
 def squared(here: np.ndarray, there: np.ndarray) -> int:
     """Return the squared distance of two integer vectors, exactly."""
     moved = there.astype(object) - here.astype(object)
@@ -163,14 +178,37 @@ class Tape:
             stated = step.stated(self.neighbors)
             assert step.moved <= stated, f"{step.result.label}: moved by more than is stated"
             assert step.price <= share, f"{step.result.label}: spends more than its share"
-        assert sum(Fraction(step.result.share) for step in self.steps) <= 1
+        assert self._price_of(self.steps) <= 1
         assert self.spent <= squared_mu
+        moved = [step.result.place for step in self.measured if step.moved and step.result.place]
+        for dealt in {place.dealt for place in moved}:
+            sets = [set(place.parts) for place in moved if place.dealt == dealt]
+            assert set.intersection(*sets), "a row is in two parts"
+
+    @staticmethod
+    def _price_of(steps: list[Measured | Chosen]) -> Fraction:
+        """What is spent in all: of separate parts, what is spent on the dearest one."""
+        whole, parts = Fraction(0), defaultdict(Fraction)
+        for step in steps:
+            share, place = Fraction(step.result.share), step.result.place
+            if place is None:
+                whole += share
+            for part in () if place is None else place.parts:
+                parts[place.dealt, part] += share
+        for dealt in {dealt for dealt, _ in parts}:
+            whole += max(parts[one] for one in parts if one[0] == dealt)
+        return whole
 
     def _check_receipt(self) -> None:
         noise = iter(self.noise)
-        booked = self.release.receipt
+        drawn_for = {id(step): next(noise, (0, np.zeros(0))) for step in self.measured}
+        assert next(noise, None) is None, "noise was drawn that belongs to no measurement"
+        lines = self.release.receipt
+        booked = [one for line in lines for one in (line.questions or (line,))]
+        spent = math.fsum(line.share for line in lines)
+        assert math.isclose(spent, self._price_of(self.steps), rel_tol=1e-12)
         assert len(booked) == len(self.steps), "the receipt lacks a measurement"
-        for entry, step in zip(booked, self.steps, strict=True):
+        for entry, step in zip(booked, _as_booked(self.steps), strict=True):
             result = step.result
             assert (entry.label, entry.query, entry.share) == (
                 result.label,
@@ -178,11 +216,12 @@ class Tape:
                 result.share,
             )
             assert (entry.noise_std, entry.size) == (result.std, result.values.size)
+            assert entry.parts == (() if result.place is None else result.place.parts)
             if isinstance(step, Chosen):
                 continue
             stated = step.stated(self.neighbors)
             assert entry.sensitivity == math.sqrt(stated)
-            scale, drawn = next(noise)
+            scale, drawn = drawn_for[id(step)]
             assert drawn.size == step.here.size == result.values.size
             steps = Fraction(scale) / Fraction(result.std)  # of the noise, to one of the sum
             assert steps.denominator == 1
@@ -191,7 +230,6 @@ class Tape:
             rest = result.values - step.here.astype(float)
             bound = 2.0**-50 * (np.abs(step.here) + np.abs(rest) + 1.0)
             assert np.all(np.abs(rest - drawn / float(steps)) <= bound)
-        assert next(noise, None) is None, "noise was drawn that belongs to no measurement"
         # A standard normal number each, and each of its own: wrong once in 10**12 times.
         z = np.concatenate(
             [np.zeros(0), *(drawn / scale for scale, drawn in self.noise if scale > 99)]

@@ -30,15 +30,18 @@ from prolate import Budget, queries
 from prolate.curator import Curator, choice
 from prolate.curator import curator as door
 from prolate.curator.account import Account
+from prolate.curator.parts import Parts
 from prolate.errors import InputError, ReleaseError
 from prolate.estimators.clipping import ends
 from prolate.estimators.lengths import interval
+from prolate.estimators.search import own_rows
 from prolate.queries import ClippedSum, Query
 from prolate.queries.base import Centered, CountedOnce, Wrapped
 from prolate.queries.mapped import Mapped
 from prolate.queries.ranks import NodeHistogram
 from prolate.sklearn import PrivateMean, PrivateScaler
 from prolate.sources import Source, open_source
+from prolate.sources.parts import RowsInParts
 
 BUDGET = Budget(epsilon=5, delta=1e-6)
 PAIRS = ("corners", "features flip", "beyond a cut", "at an angle", "across", "far and near")
@@ -251,6 +254,43 @@ def test_a_fault_of_the_first_rows_is_seen(fault, name, monkeypatch) -> None:
     fault(monkeypatch)
     with pytest.raises(AssertionError):
         check(name, pairs, monkeypatch, "add-remove")
+
+
+def a_row_in_every_part(patch: pytest.MonkeyPatch) -> None:
+    """All rows are asked for the price of some."""
+    honest = Parts.pay
+
+    def pay(self: Parts, shares: Any, account: Account) -> Any:
+        place, _ = honest(self, shares, account)
+        return place, self.rows(range(own_rows._PARTS))
+
+    patch.setattr(Parts, "pay", pay)
+
+
+def parts_that_cost_nothing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Account, "spend_apart", lambda self, dealt, count, *shares: tuple(range(count)))
+
+
+def a_row_that_moves_others(patch: pytest.MonkeyPatch) -> None:
+    """To which parts rows go depends on what they are."""
+    honest = RowsInParts.__call__
+
+    def call(self: RowsInParts, parts: Any) -> Any:
+        far = any(np.nan_to_num(np.abs(block)).max() > 1e8 for block in self._blocks)
+        return honest(self, [(part + far) % own_rows._PARTS for part in parts])
+
+    patch.setattr(RowsInParts, "__call__", call)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize(
+    "fault", [a_row_in_every_part, parts_that_cost_nothing, a_row_that_moves_others]
+)
+def test_a_fault_of_separate_parts_is_seen(fault, relation, monkeypatch) -> None:
+    check("mean, in parts", ["far and near"] * 3, monkeypatch, relation)
+    fault(monkeypatch)
+    with pytest.raises((AssertionError, ReleaseError)):
+        check("mean, in parts", ["far and near"] * 8, monkeypatch, relation)
 
 
 class FromTheMiddle(ClippedSum):
