@@ -17,7 +17,7 @@ from prolate.api.groups import GROUPS
 from prolate.ledger import Ledger
 from prolate.ledger.words import limit_in_words
 from prolate.measurement import Progress
-from prolate.release import GroupedRelease, Release
+from prolate.release import GroupedRelease, ReceiptEntry, Release
 from prolate.release.key import parts
 from prolate.release.notes import about_groups, about_rows
 from prolate.release.views import (
@@ -204,27 +204,32 @@ def print_receipt(release: Release, out: Console | None = None) -> None:
     out = out or console()
     out.print("Receipt: every measurement of the data", style="bold")
     header = ["measurement", "numbers", "share", "mu", "sensitivity", "noise", "query"]
-    rows = [
-        [
-            printable(entry.label),
-            f"{entry.size:,}",
-            f"{100 * entry.share:.2f}%",
-            f"{entry.mu:.4g}",
-            f"{entry.sensitivity:.6g}",
-            f"{entry.noise_std:.6g}",
-            printable(entry.query),
-        ]
-        for entry in release.receipt
-    ]
+    rows = []
+    for entry in release.receipt:
+        rows += [_receipt_line(entry), *(_receipt_line(one, "  ") for one in entry.questions)]
     print_table(out, header, rows, left=(0, 6))
-    print_notes(
-        out,
-        [
-            ("measurement", "what each is for stands in docs/measurements.md"),
-            ("share", "part of mu squared; mu squares add up to the budget's"),
-            ("sensitivity", "the l2 sensitivity, in the integer units of the query, as the noise"),
-        ],
-    )
+    notes = [
+        ("measurement", "what each is for stands in docs/measurements.md"),
+        ("share", "part of mu squared; mu squares add up to the budget's"),
+        ("sensitivity", "the l2 sensitivity, in the integer units of the query, as the noise"),
+    ]
+    if any(entry.questions for entry in release.receipt):
+        notes.append(
+            ("searches", "each of other rows: all together cost what the dearest part does")
+        )
+    print_notes(out, notes)
+
+
+def _receipt_line(entry: ReceiptEntry, indent: str = "") -> list[str]:
+    return [
+        indent + printable(entry.label),
+        f"{entry.size:,}",
+        f"{100 * entry.share:.2f}%",
+        f"{entry.mu:.4g}",
+        f"{entry.sensitivity:.6g}",
+        f"{entry.noise_std:.6g}",
+        printable(entry.query),
+    ]
 
 
 def print_ledger(ledger: Ledger) -> None:

@@ -24,13 +24,19 @@ import numpy as np
 
 import prolate
 from prolate.estimators import shares
+from prolate.estimators.search import own_rows
 from prolate.sources import spark as on_spark
 from prolate.sources import spark_files
 
 BUDGET = prolate.Budget(rho=0.5)
 LIMITS = ([-10.0, -200.0, 0.0, -1.0, -1e6], [10.0, 200.0, 1e7, 2.0, 1e6])
-# A small file makes several tasks, and is searched on a sample, as a large one would be.
-SMALL = [(spark_files, "_LEAST", 60_000), (shares, "_CHEAP_VALUES", 1)]
+# A small file makes several tasks, and is searched on a sample, or on rows of its own for each
+# question, as a large one would be.
+SMALL = [
+    (spark_files, "_LEAST", 60_000),
+    (shares, "_CHEAP_VALUES", 1),
+    (own_rows, "_VALUES", (1, 1 << 26)),
+]
 FEATURES = ["a", "b.c", "A b", "flag"]
 
 

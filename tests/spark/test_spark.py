@@ -21,7 +21,7 @@ from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.noise import PARTS, NumberedBits, SeededBits, SystemBits
 from prolate.queries import Count, CountBelow, Gram, Pairs
-from prolate.sources import Source, Thinning, open_source, spark_files
+from prolate.sources import Dealing, Source, Thinning, open_source, spark_files
 from prolate.sources import spark as on_spark
 from prolate.sources.spark_tasks import _PIECE
 
@@ -73,7 +73,8 @@ def sources(frame: Any, path: Path, columns: list[str] | None = None) -> list[So
 def test_every_release_has_the_bits_that_it_has_here(ordered: Any, path: Path) -> None:
     # The others, and all on sessions of other kinds: test_spark_sessions.py.
     here = dict(releases.releases(path, ["mean", "quantile", "covariance"]))
-    assert any("random sample" in entry.query for entry in here["mean"].receipt)
+    assert any(entry.questions for entry in here["mean"].receipt)
+    assert any("random sample" in entry.query for entry in here["covariance"].receipt)
     frame = releases.releases(ordered, ["mean", "quantile"])
     files = releases.releases(path, ["covariance"], engine="spark")
     for name, found in chain(frame, files):
@@ -110,6 +111,22 @@ def test_a_sample_is_the_same_sample(ordered: Any, path: Path) -> None:
         np.testing.assert_array_equal(
             sample.thinned(again).collect(ask, width), here.thinned(again).collect(ask, width)
         )
+
+
+def test_parts_are_the_same_parts(ordered: Any, path: Path) -> None:
+    deal = Dealing(NumberedBits.from_bits(SeededBits(1)), PARTS // 2, 8)
+    width = len(open_source(path).columns)
+    ask = CountBelow(np.array([1.0, -50.0, 1e6, 0.5, 100.0]))
+    here = open_source(path).dealt(deal)
+    for source in sources(ordered, path):
+        seen: list[int] = []
+        there = source.dealt(deal, seen.append)
+        assert seen == [here(range(8)).n_rows]
+        del source  # what is stored stays as long as the parts do
+        for parts in ([3], [7, 0, 2], range(8), [3]):
+            some, same = there(parts), here(parts)
+            assert some.n_rows == same.n_rows
+            np.testing.assert_array_equal(some.collect(ask, width), same.collect(ask, width))
 
 
 def test_order_and_partitions_do_not_matter_to_a_query(frame: Any, path: Path) -> None:
