@@ -121,8 +121,7 @@ def clipped_mean(
                 return clipped_mean(others, theirs, scale, share=1.0, error_norm=error_norm)
 
             around = replace(shape, center=first.value, center_noise=first.noise, first=None)
-            last += for_variation
-            return means_apart(table, around, expected, long, share=last, others=mean_of)
+            return means_apart(table, around, expected, long, share=rows.left, others=mean_of)
     if not loss.foreseen:
         tails = measure_tails(
             sample, first.value, shape, expected, tilt, radius=radius, share=share
