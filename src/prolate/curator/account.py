@@ -25,6 +25,36 @@ __all__ = ["Account", "check_share"]
 
 
 @dataclass(eq=False)
+class Apart:
+    """What was spent on separate parts.
+
+    Attributes
+    ----------
+    spent : list of Fraction
+        On each, exactly.
+    most : Fraction
+        On the dearest.
+    """
+
+    spent: list[Fraction]
+    most: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        self._about = [float(each) for each in self.spent]
+
+    def cheapest(self, count: int) -> list[int]:
+        """Return the parts on which least was spent, up to rounding."""
+        return sorted(range(len(self.spent)), key=self._about.__getitem__)[:count]
+
+    def spend(self, price: Fraction, parts: Sequence[int]) -> None:
+        """Add a price to what was spent on some parts."""
+        for part in parts:
+            self.spent[part] += price
+            self._about[part] = float(self.spent[part])
+            self.most = max(self.most, self.spent[part])
+
+
+@dataclass(eq=False)
 class Account:
     """What a curator, its samples and its copies have spent together, from whichever thread.
 
@@ -34,15 +64,15 @@ class Account:
         Books the whole budget elsewhere; None once that is done.
     spent : Fraction
         Shares of mu**2, added exactly, for what was measured of all rows, or of samples of them.
-    apart : list of list of Fraction
-        For each time that rows were dealt to separate parts, what was spent on each of these.
+    apart : list of Apart
+        For each time that rows were dealt to separate parts, what was spent on these.
     receipt : list of Measurement
         What was measured, in order.
     """
 
     charge: Callable[[], object] | None
     spent: Fraction = Fraction(0)
-    apart: list[list[Fraction]] = field(default_factory=list)
+    apart: list[Apart] = field(default_factory=list)
     receipt: list[Measurement] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _process: int = field(default_factory=os.getpid)
@@ -64,12 +94,12 @@ class Account:
 
     @property
     def _price(self) -> Fraction:
-        return self.spent + sum(map(max, self.apart), Fraction(0))
+        return self.spent + sum((each.most for each in self.apart), Fraction(0))
 
     def deal(self, parts: int) -> int:
         """Return the number of an account of so many separate parts, on which nothing is spent."""
         with self._lock:
-            self.apart.append([Fraction(0)] * parts)
+            self.apart.append(Apart([Fraction(0)] * parts))
             return len(self.apart) - 1
 
     def spend(self, *shares: float) -> None:
@@ -104,11 +134,11 @@ class Account:
         """
         price = self._priced(shares)
         with self._lock:
-            spent = self.apart[dealt]
-            parts = sorted(range(len(spent)), key=spent.__getitem__)[:count]
-            self._check(price, spent[parts[-1]] + price - max(spent))
-            for part in parts:
-                spent[part] += price
+            apart = self.apart[dealt]
+            parts = apart.cheapest(count)
+            then = max(apart.spent[part] for part in parts) + price
+            self._check(price, then - apart.most)
+            apart.spend(price, parts)
             self._book()
         return tuple(sorted(parts))
 

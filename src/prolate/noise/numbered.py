@@ -52,14 +52,7 @@ class NumberedBits:
 
     def of(self, start: int, count: int) -> NDArray[np.uint16]:
         """Return the bits of the numbers from `start`, as words of 16 bits, shape (count,)."""
-        first = start // _STRETCH
-        stretches = range(first, -(-(start + count) // _STRETCH))
-        raw = b"".join(
-            hashlib.shake_128(self.key + number.to_bytes(8, "little")).digest(2 * _STRETCH)
-            for number in stretches
-        )
-        offset = start - first * _STRETCH
-        return np.frombuffer(raw, dtype="<u2")[offset : offset + count].astype(np.uint16)
+        return np.frombuffer(self._bytes(start, count, 2, b""), dtype="<u2").astype(np.uint16)
 
     def chosen(self, start: int, count: int, part: int) -> NDArray[np.int64]:
         """Choose each number with probability part / `PARTS`, whatever the others.
@@ -72,46 +65,52 @@ class NumberedBits:
         int64 array
             Those from `start` to `start` + `count` - 1 that are chosen, ascending.
         """
-        return self.dealt(start, count, part, 1)[0]
+        found = [np.empty(0, np.int64)]
+        if part > 0:
+            gaps, end = _gaps(part), start + count
+            stretches = range(start // _CHOICES, -(-end // _CHOICES))
+            found += [number * _CHOICES + self._stretch(number, gaps) for number in stretches]
+        every = np.concatenate(found)
+        return every[slice(*np.searchsorted(every, (start, start + count)))]
 
     def dealt(
         self, start: int, count: int, part: int, parts: int
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Choose as `chosen` does, and deal each that is chosen to one of so many parts, by chance.
+        """Choose each number with probability part / `PARTS`, and deal it to one of some parts.
 
-        By bits of its own for each, so that whether a number is in a part, and in which, does not
-        depend on other numbers.
+        By bits of its own for each, those of `of` and others, so that whether a number is in a
+        part, and in which, does not depend on other numbers.
 
         Parameters
         ----------
         start, count, part
-            As for `chosen`.
+            As for `chosen`; the numbers are others.
         parts : int
             A power of two, at most 256: all are as likely.
 
         Returns
         -------
         chosen : int64 array
+            Ascending.
         which : uint8 array of the same shape
             Below `parts`.
         """
-        found, dealt = [np.empty(0, np.int64)], [np.empty(0, np.uint8)]
-        if part > 0:
-            gaps, end = _gaps(part), start + count
-            for number in range(start // _CHOICES, -(-end // _CHOICES)):
-                places = self._stretch(number, gaps)
-                found.append(number * _CHOICES + places)
-                dealt.append(self._parts(number, places.size, parts))
-        every, which = np.concatenate(found), np.concatenate(dealt)
-        here = slice(*np.searchsorted(every, (start, start + count)))
-        return every[here], which[here]
+        chosen = np.flatnonzero(self.of(start, count) < part)
+        which = np.frombuffer(self._bytes(start, count, 1, b"part"), np.uint8)[chosen]
+        return start + chosen, which & np.uint8(parts - 1)
 
-    def _parts(self, stretch: int, count: int, parts: int) -> NDArray[np.uint8]:
-        if parts == 1:
-            return np.zeros(count, np.uint8)
-        seed = self.key + stretch.to_bytes(8, "little")
-        raw = hashlib.shake_128(seed + b"part").digest(count)
-        return np.frombuffer(raw, np.uint8) & np.uint8(parts - 1)
+    def _bytes(self, start: int, count: int, width: int, mark: bytes) -> bytes:
+        """Return `width` bytes for each number from `start`, others for each mark."""
+        first = start // _STRETCH
+        stretches = range(first, -(-(start + count) // _STRETCH))
+        raw = b"".join(
+            hashlib.shake_128(self.key + number.to_bytes(8, "little") + mark).digest(
+                width * _STRETCH
+            )
+            for number in stretches
+        )
+        offset = width * (start - first * _STRETCH)
+        return raw[offset : offset + width * count]
 
     def _stretch(self, stretch: int, gaps: _Gaps) -> NDArray[np.int64]:
         seed = self.key + stretch.to_bytes(8, "little")

@@ -64,12 +64,12 @@ class Dealing:
 
     @property
     def each(self) -> float:
-        """The probability that a row goes to a given part, to within 2**-64."""
+        """The probability that a row goes to a given part."""
         return self.part / PARTS / self.parts
 
     def __call__(self, start: int, count: int) -> NDArray[np.int64]:
         """Return the numbers of those dealt among `count` rows from number `start`."""
-        return self.bits.chosen(start, count, self.part)
+        return self.both(start, count)[0]
 
     def both(self, start: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Return these numbers, and to which parts they go."""
