@@ -42,6 +42,7 @@ WHOLE = "biu"
 
 _ARRAYS = "__array__", "__array_interface__", "__array_struct__", "__dlpack__"
 _LARGER = 8  # times a block: a sample's blocks, and those from which one is copied
+_OF_PARTS = 8  # rows that are dealt, to those of a question
 
 
 class ArraySource(Source):
@@ -132,7 +133,7 @@ class ArraySource(Source):
 
         count = array.shape[0]
         rows, which = deal.both(0, count)
-        WORK.foresee(rows.size // _LARGER * array.shape[1], array.size)
+        WORK.foresee(rows.size // _OF_PARTS * array.shape[1], array.size)
         if progress is not None:
             progress(count)
         return RowsInParts(self, [plain(array)], rows, which)
