@@ -91,6 +91,7 @@ def test_parts_are_the_same_rows_of_every_source(monkeypatch, dtype, columns, tm
     assert deal.each == 0.125
     ask = ClippedSum(np.zeros(columns), np.ones(columns), 2.0)
     tables = [rows, np.asfortranarray(rows), np.ma.array(rows), np.repeat(rows, 2, 1)[:, ::2]]
+    tables += [rows.astype(np.longdouble), rows.astype(rows.dtype.newbyteorder())]
     tables += [
         scipy.sparse.csr_array(rows),
         pa.table({f"x{j}": rows[:, j] for j in range(columns)}),

@@ -127,7 +127,7 @@ class ArraySource(Source):
     ) -> Callable[[Sequence[int]], Source]:
         """Deal the rows to separate parts; none is copied."""
         array = self._array
-        if self._index is not None or self.labels or not _are_plain_rows(array):
+        if self._index is not None or self.labels or not _is_block(array):
             return super().dealt(deal, progress)
         from prolate.sources.parts import RowsInParts
 
@@ -137,6 +137,12 @@ class ArraySource(Source):
         if progress is not None:
             progress(count)
         return RowsInParts(self, [plain(array)], rows, which)
+
+
+def _is_block(array: NDArray[np.generic]) -> bool:
+    """Return whether an array is a block as it is; see `plain`."""
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    return array.dtype.isnative and type(array) is np.ndarray and (kind != "f" or size in (4, 8))
 
 
 def _are_plain_rows(array: NDArray[np.generic]) -> bool:
