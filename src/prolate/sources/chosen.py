@@ -48,7 +48,7 @@ class ChosenRows:
 
     def copied(self) -> NDArray[Any]:
         """Return the rows as a block of their own."""
-        return np.take(self.block, self.index, axis=0, mode="clip")
+        return np.asarray(self.block[self.index])  # `take` would copy the whole of some blocks
 
     def columns(self, index: Integers) -> NDArray[Any]:
         """Return some columns as a block of their own."""
