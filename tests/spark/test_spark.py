@@ -129,6 +129,31 @@ def test_parts_are_the_same_parts(ordered: Any, path: Path) -> None:
             np.testing.assert_array_equal(some.collect(ask, width), same.collect(ask, width))
 
 
+def test_parts_of_rows_in_another_order_are_refused(
+    ordered: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a machine has lost is computed again; then rows may come in another order."""
+    monkeypatch.setattr(on_spark, "_CELLS", 1)  # few rows would be joined to fewer tasks
+
+    def shuffled(batches: Any) -> Any:
+        for batch in batches:
+            yield batch.take(np.random.default_rng().permutation(batch.num_rows))
+
+    plain = ordered.select("a")
+    for frame, fails in ((plain, False), (plain.mapInArrow(shuffled, plain.schema), True)):
+        source = open_source(frame)
+        there = source.dealt(Dealing(NumberedBits.from_bits(SeededBits(1)), PARTS, 4))
+        ask = CountBelow(np.zeros(1))
+        first = there([0]).collect(ask, 1)
+        there.args[0]._frame.unpersist(blocking=True)
+        if fails:
+            with pytest.raises(InputError, match="has not the rows that it had before"):
+                there([1]).collect(ask, 1)
+        else:
+            there([1]).collect(ask, 1)
+            assert there([0]).collect(ask, 1) == first
+
+
 def test_order_and_partitions_do_not_matter_to_a_query(frame: Any, path: Path) -> None:
     ask = CountBelow(np.array([1.0, -50.0, 1e6, 0.5, 100.0]))
     expected = open_source(path).collect(ask, 5)

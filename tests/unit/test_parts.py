@@ -29,6 +29,7 @@ from prolate.queries import (
     LinearGrid,
     MagnitudeGrid,
     NormHistogram,
+    Pairs,
     PooledHistogram,
     Query,
     Selected,
@@ -115,7 +116,7 @@ def test_parts_are_the_same_rows_of_every_source(monkeypatch, dtype, columns, tm
 
 def asked(d: int) -> list[Query]:
     zeros, ones, first = np.zeros(d), np.ones(d), np.full(d, 1000)
-    grid = MagnitudeGrid(zeros, first, 52, 60)
+    grid = MagnitudeGrid(zeros, first, 60, 51)
     edges = np.sort(np.random.default_rng(1).normal(size=(d, 5)), axis=1)
     clip = ClippedSum(zeros, ones, 5.0)
     return [
@@ -134,6 +135,7 @@ def asked(d: int) -> list[Query]:
         NormHistogram(zeros, ones, np.sqrt(np.arange(40.0, 90.0))),
         CountBelow(zeros),
         Count(d),
+        Selected(Pairs(ClippedSum(zeros[:2], 0.1 * ones[:2], 1.0)), np.array([1, 0]), d),
         Selected(ClippedSum(zeros[:2], ones[:2], 1.0), np.array([d - 1, 0]), d),
         Selected(Histogram(EdgesGrid(edges[:2])), np.array([d - 1, 0]), d),
     ]
@@ -217,6 +219,11 @@ def test_a_curator_of_parts_charges_first_and_shares_the_account() -> None:
         parts.whole,
         lambda: door.some(2),
         lambda: curator(exchangeable=True).apart(100, 1000, 2),
+        lambda: curator().apart(100, 1000, 3),
+        lambda: curator().apart(100, 1000, 512),
+        lambda: curator().apart(0, 1000, 2),
+        lambda: parts.some(0),
+        lambda: parts.some(9),
     ):
         with pytest.raises(InputError):
             wrong()
@@ -260,6 +267,15 @@ def test_questions_to_parts_are_one_line_of_the_receipt() -> None:
     cheaper = line.to_dict() | {"mu": 0.49}
     with pytest.raises(ReleaseError, match="one part of the rows"):
         ReceiptEntry.from_dict(cheaper, "receipt[0]")
+    first, *others = line.to_dict()["questions"]
+    for wrong in (
+        {name: value for name, value in first.items() if name != "parts"},
+        first | {"parts": [-1]},
+        first | {"questions": others},
+        first | {"mu": 1e200},
+    ):
+        with pytest.raises(ReleaseError):
+            ReceiptEntry.from_dict(line.to_dict() | {"questions": [wrong, *others]}, "receipt[0]")
 
 
 @pytest.fixture(scope="module")

@@ -314,7 +314,7 @@ class Curator:
         ------
         InputError
             If the first rows are to be searched: one that is added or removed moves others from
-            part to part.
+            part to part. And if `parts` is none of these numbers, or no rows are wanted.
 
         Notes
         -----
@@ -323,18 +323,24 @@ class Curator:
         self._check_whole()
         if self.exchangeable:
             raise InputError("Only random rows can be dealt to separate parts, not the first ones.")
+        if parts not in (1 << power for power in range(1, 9)) or not 0.0 < wanted <= rows:
+            raise InputError(
+                "parts must be a power of two, at most 256, and wanted some of the rows."
+            )
         self._account.book()
         secret, part = NumberedBits.from_bits(self._bits), math.ceil(PARTS * wanted / rows)
         part = min(part, PARTS)
         others = copy.copy(self)
         found, fraction = self._rows.dealt(secret, part, parts), part / PARTS / parts
-        others._parts = Parts(found, self._account.deal(parts), self.fraction * fraction)
+        others._parts = Parts(found, self._account.deal(parts), self.fraction * fraction, parts)
         return others
 
     def some(self, count: int) -> Curator:
         """Return the same, of which each measurement is of so many separate parts."""
         if self._parts is None:
             raise InputError("These rows are not in separate parts.")
+        if not 1 <= count <= self._parts.every:
+            raise InputError(f"count must be 1 to {self._parts.every}, the number of parts.")
         others = copy.copy(self)
         others._parts = replace(self._parts, count=count)
         return others

@@ -24,6 +24,8 @@ class Parts:
         Their number in the account.
     fraction : float
         The probability with which a row goes to a given part.
+    every : int
+        How many parts there are.
     count : int
         How many are measured at a time.
     """
@@ -31,6 +33,7 @@ class Parts:
     rows: Callable[[Sequence[int]], Rows]
     dealt: int
     fraction: float
+    every: int
     count: int = 1
 
     def pay(self, shares: Sequence[float], account: Account) -> tuple[Place, Rows]:

@@ -32,7 +32,6 @@ from prolate.forecast.moments import (
     normal_cdf,
     tilted,
 )
-from prolate.noise import PARTS
 from prolate.queries import (
     RADIUS,
     ClippedSum,
@@ -120,7 +119,10 @@ class ImaginedRows(Source):
 
     def thinned(self, keep: Thinning, progress: Callable[[int], None] | None = None) -> Source:
         """Return so many fewer rows, around a mean of their own."""
-        n = max(1, round(self._n * keep.probability))
+        return self._some(keep.probability)
+
+    def _some(self, part: float) -> ImaginedRows:
+        n = max(1, round(self._n * part))
         off = np.sqrt(1.0 / n - 1.0 / self._n) * self._draw().standard_normal(self._center.size)
         return self._like(n, self._center + off * self._spread)
 
@@ -128,8 +130,7 @@ class ImaginedRows(Source):
         self, deal: Dealing, progress: Callable[[int], None] | None = None
     ) -> Callable[[Sequence[int]], Source]:
         """Return what imagines so many fewer rows, around a mean of their own."""
-        each = PARTS * deal.each
-        return lambda parts: self.thinned(Thinning(deal.bits, round(each * len(parts))))
+        return lambda parts: self._some(deal.each * len(parts))
 
     def _like(self, n: int, center: Floats, index: Integers | slice = slice(None)) -> ImaginedRows:
         """Return n rows like these around other centers, or of some columns."""

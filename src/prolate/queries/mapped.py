@@ -89,8 +89,8 @@ class Selected(Mapped):
 
     @property
     def in_place(self) -> bool:
-        """True: few values are copied."""
-        return True
+        """As `any_layout`: few values are copied."""
+        return self.query.any_layout
 
     def within(self, lower: Floats, upper: Floats) -> Selected | None:
         """Return it for a query that cuts values by itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -72,7 +72,13 @@ class ReceiptEntry:
                 )
         object.__setattr__(self, "questions", tuple(self.questions))
         object.__setattr__(self, "parts", tuple(self.parts))
-        spent = math.sqrt(max(_by_part(self.questions, "mu", 2).values(), default=0.0))
+        for one in self.questions:
+            if one.questions or not one.parts or min(one.parts) < 0:
+                raise ReleaseError(
+                    f"{one.label!r} is no measurement of numbered parts of the rows, as all below "
+                    f"{self.label!r} must be."
+                )
+        spent = max(_by_part(self.questions, "mu", math.hypot).values(), default=0.0)
         if spent > self.mu * (1.0 + _OVERSPENT):
             raise ReleaseError(
                 f"What one part of the rows was asked adds up to mu = {spent:.6g}, more than the "
@@ -82,14 +88,14 @@ class ReceiptEntry:
     @classmethod
     def apart(cls, questions: Sequence[ReceiptEntry]) -> ReceiptEntry:
         """Return the entry of all that was asked of separate parts of the rows."""
-        squares = _by_part(questions, "mu", 2)
-        mu = math.sqrt(max(squares.values()))
+        spent = _by_part(questions, "mu", math.hypot)
+        mu = max(spent.values())
         return cls(
             label="searches",
-            query=f"{len(questions)} measurements of {len(squares)} separate random parts of the "
+            query=f"{len(questions)} measurements of {len(spent)} separate random parts of the "
             "rows, over their noise",
             size=sum(one.size for one in questions),
-            share=max(_by_part(questions, "share", 1).values()),
+            share=max(_by_part(questions, "share", _sum).values()),
             mu=mu,
             sensitivity=mu,
             noise_std=1.0,
@@ -128,13 +134,19 @@ _FIELDS = {
 _OPTIONAL = {"questions": read_list(read_mapping), "parts": read_list(read_integer)}
 
 
-def _by_part(questions: Iterable[ReceiptEntry], name: str, power: int) -> dict[int, float]:
-    """Return the sums of a field's powers over the questions that each part was asked."""
-    sums: defaultdict[int, list[float]] = defaultdict(list)
+def _by_part(
+    questions: Iterable[ReceiptEntry], name: str, together: Callable[..., float]
+) -> dict[int, float]:
+    """Return what a field of the questions that each part was asked comes to."""
+    found: defaultdict[int, list[float]] = defaultdict(list)
     for one in questions:
         for part in one.parts:
-            sums[part].append(getattr(one, name) ** power)
-    return {part: math.fsum(each) for part, each in sums.items()}
+            found[part].append(getattr(one, name))
+    return {part: together(*each) for part, each in found.items()}
+
+
+def _sum(*numbers: float) -> float:
+    return math.fsum(numbers)
 
 
 def check_paid(receipt: Iterable[ReceiptEntry], budget: Budget) -> None:

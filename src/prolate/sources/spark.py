@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from prolate.sources.spark_tasks import (
     DEALT_SCHEMA,
     KEPT_SCHEMA,
     OTHER_ROWS,
+    SEALED_SCHEMA,
     SUM_SCHEMA,
     Adding,
     Dealt,
@@ -42,6 +43,7 @@ from prolate.sources.spark_tasks import (
     Packing,
     Reader,
     RowReader,
+    Sealing,
     one_person,
     one_spelling,
     person_mean,
@@ -97,6 +99,7 @@ class SparkSource(Source):
         self._frame, self._reader = frame, reader
         self._rows = rows  # of `_frame`; None until there was a pass over it
         self._whole: SparkSource | None = None  # whose storage `_frame` is a part of
+        self._seal: int | None = None  # of these rows, if they must be the very same ones
 
     @classmethod
     def stored(cls, packed: Any, columns: tuple[str, ...], rows_per_block: int) -> SparkSource:
@@ -141,10 +144,14 @@ class SparkSource(Source):
             enough = max(1, -(-(self.n_rows or 0) * len(self.columns) // _CELLS))
             if enough < tasks:
                 frame, tasks = frame.coalesce(enough), enough
-        vectors = frame.mapInArrow(Adding(self._reader, query, size), SUM_SCHEMA)
+        sealed = self._seal is not None
+        adding, numbers = Adding(self._reader, query, size, sealed), size + sealed
+        vectors = frame.mapInArrow(adding, SUM_SCHEMA)
         if self._rows is not None:
-            vectors = _tree(vectors, tasks, size)
-        total, rows = unpack(_run(vectors), size)
+            vectors = _tree(vectors, tasks, numbers)
+        total, rows = unpack(_run(vectors), numbers)
+        self._check_seal(total[size:])
+        total = total[:size]
         if self.n_rows is None:
             self.n_rows = sum(rows.values())
         elif sum(rows.values()) != self.n_rows:
@@ -154,6 +161,14 @@ class SparkSource(Source):
         if progress is not None:
             progress(sum(rows.values()))
         return total
+
+    def _check_seal(self, found: NDArray[np.int64]) -> None:
+        """Raise `InputError` if these are not the very rows that were stored at first.
+
+        Of the same rows in another order, each number, and so each part, has another row.
+        """
+        if self._seal is not None and (int(found[0]) - self._seal) % (1 << 64):
+            raise InputError(OTHER_ROWS)
 
     @property
     def _is_stored(self) -> bool:
@@ -183,24 +198,17 @@ class SparkSource(Source):
         self, deal: Dealing, progress: Callable[[int], None] | None = None
     ) -> Callable[[Sequence[int]], Source]:
         """Deal the rows to separate parts; they stay in the cluster's storage."""
-        from pyspark.sql.functions import length, spark_partition_id
-        from pyspark.sql.functions import sum as added
-
         if self._rows is None:
             self.collect(_nothing, 0)
         packed = self._frame.mapInArrow(
             Dealt(self._reader, deal, _places(self._rows or {})), DEALT_SCHEMA
         )
         every = SparkSource.stored(packed, self.columns, self.rows_per_block)
-        numbers = every._frame.groupBy("part", spark_partition_id().alias("task"))
-        counts = [
-            (row["part"], row["task"], row["bytes"] // (8 * len(self.columns)))
-            for batch in _run(numbers.agg(added(length("rows")).alias("bytes")))
-            for row in batch.to_pylist()
-        ]
+        seals = every._frame.mapInArrow(Sealing(), SEALED_SCHEMA)
+        found = [_Sealed(**row) for batch in _run(seals) for row in batch.to_pylist()]
         if progress is not None:
-            progress(sum(count for _, _, count in counts))
-        return partial(_some_parts, every, counts)
+            progress(sum(one.bytes for one in found) // (8 * len(self.columns)))
+        return partial(_some_parts, every, found)
 
     def persons(self, most: int | None = None, bits: NumberedBits | None = None) -> Source:
         """Return one row for each person: their own means, made where the rows are.
@@ -279,21 +287,28 @@ class SparkSource(Source):
         return self.thinned(Leading(count), progress)
 
 
-def _some_parts(
-    stored: SparkSource, counts: Sequence[tuple[int, int, int]], parts: Sequence[int]
-) -> SparkSource:
-    """Return the rows of some parts of a stored data frame, which stays as long as they do.
+class _Sealed(NamedTuple):
+    """What a partition has stored of one of the parts to which rows were dealt."""
 
-    `counts` are the parts, tasks and numbers of rows of what is stored together.
-    """
+    part: int
+    task: int
+    bytes: int
+    seal: int
+
+
+def _some_parts(
+    stored: SparkSource, sealed: Sequence[_Sealed], parts: Sequence[int]
+) -> SparkSource:
+    """Return the rows of some parts of a stored data frame, which stays as long as they do."""
     from pyspark.sql.functions import col
 
-    found = copy.copy(stored)
+    found, mine = copy.copy(stored), [one for one in sealed if one.part in parts]
     found._frame = stored._frame.filter(col("part").isin(list(parts)))
-    found._rows = dict.fromkeys((task for _, task, _ in counts), 0)
-    for part, task, count in counts:
-        found._rows[task] += count if part in parts else 0
+    found._rows = dict.fromkeys((one.task for one in sealed), 0)
+    for one in mine:
+        found._rows[one.task] += one.bytes // (8 * len(stored.columns))
     found.n_rows, found._whole = sum(found._rows.values()), stored
+    found._seal = sum(one.seal for one in mine)
     return found
 
 

@@ -9,13 +9,14 @@ What a task raises goes into Spark's logs, so it says what is public and nothing
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -34,6 +35,7 @@ __all__ = [
     "DEALT_SCHEMA",
     "KEPT_SCHEMA",
     "OTHER_ROWS",
+    "SEALED_SCHEMA",
     "SUM_SCHEMA",
     "Adding",
     "Dealt",
@@ -43,6 +45,7 @@ __all__ = [
     "Packing",
     "Reader",
     "RowReader",
+    "Sealing",
     "one_person",
     "one_spelling",
     "person_mean",
@@ -53,6 +56,7 @@ __all__ = [
 SUM_SCHEMA = "task int, piece int, words binary"
 KEPT_SCHEMA = "rows binary"
 DEALT_SCHEMA = "part int, rows binary"
+SEALED_SCHEMA = "part int, task int, bytes long, seal long"
 
 OTHER_ROWS = (
     "The Spark data frame has not the rows that it had before; all measurements must be of the "
@@ -103,14 +107,16 @@ class KeptReader:
 class _Partition(Source):
     """The rows of one partition, which come once, and are counted."""
 
-    def __init__(self, blocks: Iterator[Block]) -> None:
+    def __init__(self, blocks: Iterator[Block], *, sealed: bool) -> None:
         super().__init__(("",), None, 1)
-        self._coming = blocks
+        self._coming, self._sealed, self.seal = blocks, sealed, 0
 
     def blocks(self) -> Iterator[Block]:
         self.n_rows = 0
         for block in self._coming:
             self.n_rows += block.shape[0]
+            if self._sealed:
+                self.seal += _seal(block)
             yield block
 
 
@@ -119,18 +125,23 @@ class _Partition(Source):
 
 @dataclass(frozen=True)
 class Adding:
-    """Add a query up over the rows of a partition; the last integer is their number."""
+    """Add a query up over the rows of a partition; the last integer is their number.
+
+    The one before it is the seal of the blocks, if that is asked for.
+    """
 
     reader: Reader
     query: Callable[[Block], Integers]
     size: int
+    sealed: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the vector of a partition, in pieces."""
         with _public_words():
-            rows = _Partition(self.reader(batches))
+            rows = _Partition(self.reader(batches), sealed=self.sealed)
             vector = rows.collect(self.query, self.size)
-            yield from _pack(_task(), np.append(vector, np.int64(rows.n_rows or 0)))
+            last = [_wrapped(rows.seal)] if self.sealed else []
+            yield from _pack(_task(), np.append(vector, np.array([*last, rows.n_rows or 0])))
 
 
 @dataclass(frozen=True)
@@ -259,6 +270,42 @@ class Dealt:
                     packed = _packed(rows[which == part]).column(0)
                     names = {"part": pa.array([part], pa.int32()), "rows": packed}
                     yield pa.RecordBatch.from_pydict(names)
+
+
+@dataclass(frozen=True)
+class Sealing:
+    """Tell how many bytes each part has of what a partition has stored, and their seals."""
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield a record for each part."""
+        import pyarrow as pa
+
+        with _public_words():
+            found: dict[int, list[int]] = {}
+            for batch in batches:
+                for part, rows in zip(batch.column("part"), batch.column("rows"), strict=True):
+                    one = found.setdefault(part.as_py(), [0, 0])
+                    one[0] += rows.as_buffer().size
+                    one[1] += _seal(rows.as_buffer())
+            if found:
+                numbers, both = list(found), list(found.values())
+                columns = {
+                    "part": pa.array(numbers, pa.int32()),
+                    "task": pa.array([_task()] * len(numbers), pa.int32()),
+                    "bytes": pa.array([one[0] for one in both], pa.int64()),
+                    "seal": pa.array([_wrapped(one[1]) for one in both], pa.int64()),
+                }
+                yield pa.RecordBatch.from_pydict(columns)
+
+
+def _seal(rows: Any) -> int:
+    """Return a number that tells stored rows from others, or from the same in another order."""
+    return int.from_bytes(hashlib.blake2b(rows, digest_size=8).digest(), "little")
+
+
+def _wrapped(seal: int) -> int:
+    """Return a sum of seals as 64 bits with a sign, as sums of int64 wrap around."""
+    return (seal + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def _kept_rows(
