@@ -77,14 +77,14 @@ class RowsInParts:
         self, source: Source, blocks: Sequence[Block], rows: Integers, which: NDArray[np.uint8]
     ) -> None:
         self._source, self._blocks = source, blocks
-        self._rows, self._which = rows, which
+        by_part = np.argsort(which, kind="stable")
+        ends = np.cumsum(np.bincount(which, minlength=256))[:-1]
+        self._parts = np.split(rows[by_part], ends)
         self._starts = np.cumsum([0, *(block.shape[0] for block in blocks)])
 
     def __call__(self, parts: Sequence[int]) -> Source:
         """Return the rows of some parts, in order."""
-        chosen = np.zeros(256, np.bool_)
-        chosen[list(parts)] = True
-        mine = self._rows[chosen[self._which]]
+        mine = np.sort(np.concatenate([self._parts[part] for part in set(parts)]))
         ends = np.searchsorted(mine, self._starts)
         pieces = [
             ChosenRows(block, mine[ends[k] : ends[k + 1]] - self._starts[k])
