@@ -82,14 +82,16 @@ def files(rows: np.ndarray, folder: object) -> str:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("columns", [3, 70])
-def test_parts_are_the_same_rows_of_every_source(monkeypatch, dtype, columns, tmp_path) -> None:
+@pytest.mark.parametrize(("columns", "part"), [(3, PARTS // 2), (70, PARTS // 2), (70, PARTS // 5)])
+def test_parts_are_the_same_rows_of_every_source(
+    monkeypatch, dtype, columns, part, tmp_path
+) -> None:
     monkeypatch.setattr(kept, "_CHOICES", 50)
     rows = np.random.default_rng(0).normal(size=(333, columns)).astype(dtype)
     rows[np.random.default_rng(2).random(rows.shape) < 0.1] = 0.0
-    deal, seen = Dealing(BITS, PARTS // 2, 4), []
+    deal, seen = Dealing(BITS, part, 4), []
     numbers, which = deal.both(0, 333)
-    assert deal.each == 0.125
+    assert deal.each == part / PARTS / 4
     ask = ClippedSum(np.zeros(columns), np.ones(columns), 2.0)
     tables = [rows, np.asfortranarray(rows), np.ma.array(rows), np.repeat(rows, 2, 1)[:, ::2]]
     tables += [rows.astype(np.longdouble), rows.astype(rows.dtype.newbyteorder())]
@@ -104,12 +106,12 @@ def test_parts_are_the_same_rows_of_every_source(monkeypatch, dtype, columns, tm
         assert seen[-1] == 333
         for parts in ([0], [3, 1], [0, 1, 2, 3], [2, 2]):
             mine = rows[numbers[np.isin(which, parts)]]
-            part = of(parts)
-            assert part.n_rows == len(mine)
-            assert part.columns == source.columns
-            assert np.array_equal(np.concatenate([np.array(b) for b in part.blocks()]), mine)
-            assert part.collect(ask, columns).tolist() == ask(mine).tolist()
-            alone = part.collect(lambda block: np.array([len(block)]), 1)  # that reads blocks only
+            some = of(parts)
+            assert some.n_rows == len(mine)
+            assert some.columns == source.columns
+            assert np.array_equal(np.concatenate([np.array(b) for b in some.blocks()]), mine)
+            assert some.collect(ask, columns).tolist() == ask(mine).tolist()
+            alone = some.collect(lambda block: np.array([len(block)]), 1)  # that reads blocks only
             assert alone.tolist() == [len(mine)]
     assert open_source(np.ones((20, 3))).dealt(Dealing(BITS, 0, 2))([0]).n_rows == 0
 

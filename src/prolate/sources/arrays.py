@@ -42,6 +42,7 @@ WHOLE = "biu"
 
 _ARRAYS = "__array__", "__array_interface__", "__array_struct__", "__dlpack__"
 _LARGER = 8  # times a block: a sample's blocks, and those from which one is copied
+_FEW = 0.25  # of the rows, of which a copy does not matter
 _OF_PARTS = 8  # rows that are dealt, to those of a question
 
 
@@ -125,9 +126,13 @@ class ArraySource(Source):
     def dealt(
         self, deal: Dealing, progress: Callable[[int], None] | None = None
     ) -> Callable[[Sequence[int]], Source]:
-        """Deal the rows to separate parts; none is copied."""
-        array = self._array
-        if self._index is not None or self.labels or not _is_block(array):
+        """Deal the rows to separate parts, which are not copied.
+
+        Unless they are few of those of an array that does not lie row by row, and read sooner then.
+        """
+        array, few = self._array, deal.each * deal.parts < _FEW
+        in_place = _are_plain_rows(array) or (_is_block(array) and not few)
+        if self._index is not None or self.labels or not in_place:
             return super().dealt(deal, progress)
         from prolate.sources.parts import RowsInParts
 

@@ -12,6 +12,8 @@ from prolate.arrays import Integers
 
 __all__ = ["ChosenRows"]
 
+_COSTLY = 8  # values that are copied in rows, in the time that a single one takes
+
 
 @dataclass(frozen=True, eq=False)
 class ChosenRows:
@@ -52,7 +54,9 @@ class ChosenRows:
 
     def columns(self, index: Integers) -> NDArray[Any]:
         """Return some columns as a block of their own."""
-        return np.asarray(self.block[self.index[:, np.newaxis], index])
+        if _COSTLY * index.size < self.block.shape[1]:
+            return np.asarray(self.block[self.index[:, np.newaxis], index])
+        return np.take(self.copied(), index, axis=1, mode="clip")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return what NumPy makes of them: a copy."""
