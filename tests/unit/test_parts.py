@@ -38,6 +38,7 @@ from prolate.queries import (
 from prolate.release import ReceiptEntry, Release
 from prolate.sources import Dealing, kept, open_source
 from prolate.sources.chosen import ChosenRows
+from prolate.terminal import print_receipt
 
 BITS = NumberedBits.from_bits(SeededBits(0))
 ROWS = np.random.default_rng(1).normal(size=(1000, 3))
@@ -337,3 +338,18 @@ def test_an_answer_of_few_rows_seems_one_of_a_sample() -> None:
         assert counts.std == pytest.approx(math.sqrt(3.0 / share), rel=0.001)
         assert asked.share <= max(0.06, share / own_rows._LEAST**2) * 1.05
     assert door.remaining > 0.7
+
+
+def test_a_receipt_in_print_has_the_questions_below_their_line(release, capsys) -> None:
+    print_receipt(release)
+    shown = capsys.readouterr().out
+    assert "searches" in shown
+    assert "  first mean" in shown
+    assert "cost what the dearest part does" in " ".join(shown.split())
+
+
+def test_a_forecast_of_many_wide_rows_says_what_their_parts_cost() -> None:
+    forecast = prolate.expected_error(n=700_000_000, d=400, budget=Budget(mu=1.0))
+    assert forecast.noise < 1e-5
+    assert 0.01 < forecast.shares["searches"] < 0.1
+    assert 0.9 < sum(forecast.shares.values()) <= 1.0 + 1e-9
