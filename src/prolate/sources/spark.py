@@ -18,11 +18,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Integers
 from prolate.errors import InputError
 from prolate.noise import NumberedBits
 from prolate.sources.kept import Dealing, Leading, Thinning
@@ -33,7 +34,6 @@ from prolate.sources.spark_tasks import (
     DEALT_SCHEMA,
     KEPT_SCHEMA,
     OTHER_ROWS,
-    SEALED_SCHEMA,
     SUM_SCHEMA,
     Adding,
     Dealt,
@@ -204,11 +204,14 @@ class SparkSource(Source):
             Dealt(self._reader, deal, _places(self._rows or {})), DEALT_SCHEMA
         )
         every = SparkSource.stored(packed, self.columns, self.rows_per_block)
-        seals = every._frame.mapInArrow(Sealing(), SEALED_SCHEMA)
-        found = [_Sealed(**row) for batch in _run(seals) for row in batch.to_pylist()]
+        every._rows = dict.fromkeys(self._rows or {}, 0)  # its tasks
+        size = 2 * deal.parts
+        seals = every._frame.mapInArrow(Sealing(deal.parts), SUM_SCHEMA)
+        total, _ = unpack(_run(_tree(seals, len(every._rows), size)), size)
+        counts = total[: deal.parts] // (8 * len(self.columns))
         if progress is not None:
-            progress(sum(one.bytes for one in found) // (8 * len(self.columns)))
-        return partial(_some_parts, every, found)
+            progress(int(counts.sum()))
+        return partial(_some_parts, every, counts, total[deal.parts :])
 
     def persons(self, most: int | None = None, bits: NumberedBits | None = None) -> Source:
         """Return one row for each person: their own means, made where the rows are.
@@ -287,28 +290,16 @@ class SparkSource(Source):
         return self.thinned(Leading(count), progress)
 
 
-class _Sealed(NamedTuple):
-    """What a partition has stored of one of the parts to which rows were dealt."""
-
-    part: int
-    task: int
-    bytes: int
-    seal: int
-
-
 def _some_parts(
-    stored: SparkSource, sealed: Sequence[_Sealed], parts: Sequence[int]
+    stored: SparkSource, counts: Integers, seals: Integers, parts: Sequence[int]
 ) -> SparkSource:
     """Return the rows of some parts of a stored data frame, which stays as long as they do."""
     from pyspark.sql.functions import col
 
-    found, mine = copy.copy(stored), [one for one in sealed if one.part in parts]
-    found._frame = stored._frame.filter(col("part").isin(list(parts)))
-    found._rows = dict.fromkeys((one.task for one in sealed), 0)
-    for one in mine:
-        found._rows[one.task] += one.bytes // (8 * len(stored.columns))
-    found.n_rows, found._whole = sum(found._rows.values()), stored
-    found._seal = sum(one.seal for one in mine)
+    found, mine = copy.copy(stored), list(set(parts))
+    found._frame = stored._frame.filter(col("part").isin(mine))
+    found.n_rows, found._whole = int(counts[mine].sum()), stored
+    found._seal = sum(seals[mine].tolist())
     return found
 
 

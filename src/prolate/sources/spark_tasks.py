@@ -35,7 +35,6 @@ __all__ = [
     "DEALT_SCHEMA",
     "KEPT_SCHEMA",
     "OTHER_ROWS",
-    "SEALED_SCHEMA",
     "SUM_SCHEMA",
     "Adding",
     "Dealt",
@@ -56,7 +55,6 @@ __all__ = [
 SUM_SCHEMA = "task int, piece int, words binary"
 KEPT_SCHEMA = "rows binary"
 DEALT_SCHEMA = "part int, rows binary"
-SEALED_SCHEMA = "part int, task int, bytes long, seal long"
 
 OTHER_ROWS = (
     "The Spark data frame has not the rows that it had before; all measurements must be of the "
@@ -274,28 +272,24 @@ class Dealt:
 
 @dataclass(frozen=True)
 class Sealing:
-    """Tell how many bytes each part has of what a partition has stored, and their seals."""
+    """Count the bytes of each of so many parts that a partition has stored, and add seals up.
+
+    First come the counts, then the seals, and last the number of records.
+    """
+
+    parts: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield a record for each part."""
-        import pyarrow as pa
-
+        """Yield the vector of a partition."""
         with _public_words():
-            found: dict[int, list[int]] = {}
+            counts, seals, records = [0] * self.parts, [0] * self.parts, 0
             for batch in batches:
                 for part, rows in zip(batch.column("part"), batch.column("rows"), strict=True):
-                    one = found.setdefault(part.as_py(), [0, 0])
-                    one[0] += rows.as_buffer().size
-                    one[1] += _seal(rows.as_buffer())
-            if found:
-                numbers, both = list(found), list(found.values())
-                columns = {
-                    "part": pa.array(numbers, pa.int32()),
-                    "task": pa.array([_task()] * len(numbers), pa.int32()),
-                    "bytes": pa.array([one[0] for one in both], pa.int64()),
-                    "seal": pa.array([_wrapped(one[1]) for one in both], pa.int64()),
-                }
-                yield pa.RecordBatch.from_pydict(columns)
+                    counts[part.as_py()] += rows.as_buffer().size
+                    seals[part.as_py()] += _seal(rows.as_buffer())
+                    records += 1
+            vector = [*counts, *map(_wrapped, seals), records]
+            yield from _pack(_task(), np.array(vector, dtype=np.int64))
 
 
 def _seal(rows: Any) -> int:
