@@ -76,6 +76,10 @@ class DealtWithout(Without):
     """To which parts rows of a neighbor go: a row that goes takes its part along."""
 
     @property
+    def each(self) -> float:
+        return self.keep.each
+
+    @property
     def parts(self) -> int:
         return self.keep.parts
 
