@@ -100,8 +100,11 @@ def test_parts_are_the_same_rows_of_every_source(
         scipy.sparse.csr_array(rows),
         pa.table({f"x{j}": rows[:, j] for j in range(columns)}),
     ]
-    for data in (*tables, files(rows, tmp_path)):
-        source = open_source(data)
+    backwards = list(range(columns))[::-1]
+    chosen = [(rows[:, ::-1].copy(), backwards), (np.ma.array(rows[:, ::-1]), backwards)]
+    every = [(data, None) for data in (*tables, files(rows, tmp_path))]
+    for data, names in every + chosen:
+        source = open_source(data, names)
         source.rows_per_block = 40
         of = source.dealt(deal, seen.append)
         assert seen[-1] == 333
@@ -110,6 +113,8 @@ def test_parts_are_the_same_rows_of_every_source(
             some = of(parts)
             assert some.n_rows == len(mine)
             assert some.columns == source.columns
+            if names is not None and part / PARTS > 0.25:
+                assert some._array is source._array  # no rows are copied, until they are read
             assert np.array_equal(np.concatenate([np.array(b) for b in some.blocks()]), mine)
             assert some.collect(ask, columns).tolist() == ask(mine).tolist()
             alone = some.collect(lambda block: np.array([len(block)]), 1)  # that reads blocks only

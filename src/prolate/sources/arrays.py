@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Integers
 from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.sources.choosing import Schema, Wanted, choose
@@ -95,10 +96,14 @@ class ArraySource(Source):
             self.whole = frozenset(values)
         self._index = None if chosen == names else np.array([int(name[1:]) for name in chosen])
 
+    _places: Integers | None = None  # of the rows, unless they are all
+
     def blocks(self) -> Iterator[Block]:
         """Yield slices of rows."""
-        for start in range(0, self._array.shape[0], self.rows_per_block):
-            rows = self._array[start : start + self.rows_per_block]
+        count = self._array.shape[0] if self._places is None else self._places.size
+        for start in range(0, count, self.rows_per_block):
+            here: Any = slice(start, start + self.rows_per_block)
+            rows = self._array[here if self._places is None else self._places[here]]
             rows = rows if self._index is None else rows[:, self._index]
             block = plain(rows)
             if self.labels:
@@ -130,18 +135,25 @@ class ArraySource(Source):
 
         Unless they are few of those of an array that does not lie row by row, and read sooner then.
         """
-        array, few = self._array, deal.each * deal.parts < _FEW
-        in_place = _are_plain_rows(array) or (_is_block(array) and not few)
-        if self._index is not None or self.labels or not in_place:
+        array, count = self._array, self._array.shape[0]
+        by_row = _are_plain_rows(array) and self._index is None and not self.labels
+        if deal.each * deal.parts < _FEW and not by_row:
             return super().dealt(deal, progress)
         from prolate.sources.parts import RowsInParts
 
-        count = array.shape[0]
         rows, which = deal.both(0, count)
         WORK.foresee(rows.size // _OF_PARTS * array.shape[1], array.size)
         if progress is not None:
             progress(count)
-        return RowsInParts(self, [plain(array)], rows, which)
+        if _is_block(array) and self._index is None and not self.labels:
+            return RowsInParts(self, [plain(array)], rows, which)
+        return lambda parts: self._some(rows[np.isin(which, parts)])
+
+    def _some(self, places: Integers) -> ArraySource:
+        """Return some of the rows, which are made blocks of as they are read."""
+        some = copy.copy(self)
+        some._places, some.n_rows = places, places.size
+        return some
 
 
 def _is_block(array: NDArray[np.generic]) -> bool:
