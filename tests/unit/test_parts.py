@@ -36,7 +36,7 @@ from prolate.queries import (
     kernels,
 )
 from prolate.release import ReceiptEntry, Release
-from prolate.sources import Dealing, kept, open_source
+from prolate.sources import Dealing, columns_in_place, kept, open_source
 from prolate.sources.chosen import ChosenRows
 from prolate.terminal import print_receipt
 
@@ -99,6 +99,12 @@ def test_parts_are_the_same_rows_of_every_source(
     tables += [
         scipy.sparse.csr_array(rows),
         pa.table({f"x{j}": rows[:, j] for j in range(columns)}),
+        pa.concat_tables(
+            [
+                pa.table({f"x{j}": some[:, j] for j in range(columns)})
+                for some in (rows[:5], rows[5:])
+            ]
+        ),
     ]
     backwards = list(range(columns))[::-1]
     chosen = [(rows[:, ::-1].copy(), backwards), (np.ma.array(rows[:, ::-1]), backwards)]
@@ -113,7 +119,7 @@ def test_parts_are_the_same_rows_of_every_source(
             some = of(parts)
             assert some.n_rows == len(mine)
             assert some.columns == source.columns
-            if names is not None and part / PARTS > 0.25:
+            if names is not None:
                 assert some._array is source._array  # no rows are copied, until they are read
             assert np.array_equal(np.concatenate([np.array(b) for b in some.blocks()]), mine)
             assert some.collect(ask, columns).tolist() == ask(mine).tolist()
@@ -171,6 +177,46 @@ def test_rows_are_read_where_they_lie_as_in_a_block_of_their_own(by, dtype, d, m
         nothing = np.zeros(query.size, np.int64)
         query.add_block(none, nothing)
         assert not nothing.any()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("d", [2, 5, 130, 700])
+@pytest.mark.parametrize("by", ["numba", "numpy"])
+def test_columns_are_read_where_they_lie_as_in_a_block_of_their_own(
+    by, dtype, d, monkeypatch
+) -> None:
+    if by == "numpy":
+        monkeypatch.setattr(kernels, "_loaded", lambda _: None)
+        monkeypatch.setattr(columns_in_place, "_loops", lambda: None)
+    rng = np.random.default_rng(d)
+    rows = rng.normal(size=(900, d)).astype(dtype)
+    rows[rng.random(rows.shape) < 0.002] = np.nan
+    rows[3] = np.inf
+    places = rng.permutation(d)  # columns need not lie in order
+    apart = [column.copy() for column in rows.T[places]]
+    alone = columns_in_place.columns_in_place([apart[j] for j in np.argsort(places)])
+    whole = columns_in_place.columns_of(np.asfortranarray(rows))
+    assert whole is not None
+    some = np.array([0, 7, 8, 400, 899])
+    for mine in (alone, whole):
+        assert (mine.shape, mine.size, len(mine)) == ((900, d), 900 * d, 900)
+        pieces = [
+            (mine, rows),
+            (mine[4:601], rows[4:601]),
+            (mine[4:601][595:], rows[599:601]),
+            (mine[900:], rows[900:]),
+            (mine.at(some), rows[some]),
+            (mine.at(some)[1:3], rows[some[1:3]]),
+            (mine.at(some[:0]), rows[:0]),
+        ]
+        for piece, block in pieces:
+            assert np.array_equal(piece, block, equal_nan=True)
+            for query in asked(d):
+                found = np.zeros(query.size, np.int64)
+                query.add_block(piece, found)
+                assert found.tolist() == query(block).tolist(), query.describe()
+    few = alone.columns(np.array([d - 1, 0, 0]))
+    assert np.array_equal(few, rows[:, [d - 1, 0, 0]], equal_nan=True)
 
 
 # What questions to them cost.

@@ -21,7 +21,8 @@ from pyarrow import feather
 import prolate
 from prolate.errors import InputError
 from prolate.sources import Source, open_source
-from prolate.sources.arrow import BatchSource, fill
+from prolate.sources.arrow import BatchSource
+from prolate.sources.filling import fill
 from prolate.sources.periods import type_of_pandas
 
 NAN = np.nan

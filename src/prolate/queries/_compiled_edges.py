@@ -150,7 +150,7 @@ def edge_histogram_rows(
 
 @njit(nogil=True, cache=True)
 def edge_histogram_columns(
-    flat: Any, stride: int, count: int, edge: Any, index: Any, total: Any
+    flat: Any, starts: Any, count: int, edge: Any, index: Any, total: Any
 ) -> None:
     values = np.empty(min(count, _AT_ONCE))
     few = np.empty(values.size // _RATIO + 2)
@@ -159,5 +159,5 @@ def edge_histogram_columns(
         for j in range(index.size):
             if j == 0 or index[j] != index[j - 1]:
                 for i in range(some.size):
-                    some[i] = _finite(flat[index[j] * stride + first + i])
+                    some[i] = _finite(flat[starts[index[j]] + first + i])
             _count(some, edge[j], total[j], few)

@@ -1,7 +1,7 @@
 """Histograms of `prolate.queries.kernels`, for numba; imported on first use. No fast-math.
 
 Each comes for rows and for columns that lie together in memory: element (i, j) is
-flat[i * stride + j], or flat[j * stride + i].
+flat[i * stride + j], or flat[starts[j] + i].
 
 Where cells are few, values are counted as `_compiled_lanes.py` says, many columns at a time.
 Where there are more cells, places in tables are worked out for some hundred rows, several values
@@ -190,7 +190,7 @@ def _find_places(
 
 @njit(nogil=True)
 def _columns(
-    flat: Any, stride: int, count: int, one: Any, two: Any, shift: Any, total: Any
+    flat: Any, starts: Any, count: int, one: Any, two: Any, shift: Any, total: Any
 ) -> None:
     """Count the values of columns: see `_cell`."""
     d, size = total.shape
@@ -202,7 +202,7 @@ def _columns(
         table = total[j]
         for first in range(0, count, most):
             rows = min(most, count - first)
-            column = flat[j * stride + first : j * stride + first + rows]
+            column = flat[starts[j] + first : starts[j] + first + rows]
             if few:
                 for i in range(rows):
                     cells[i] = np.uint8(_cell(column[i], one[j], two[j], size - 1, shift) + 1)
@@ -227,9 +227,9 @@ def linear_histogram_rows(
 
 @njit(nogil=True, cache=True)
 def linear_histogram_columns(
-    flat: Any, stride: int, count: int, low: Any, per_unit: Any, total: Any
+    flat: Any, starts: Any, count: int, low: Any, per_unit: Any, total: Any
 ) -> None:
-    _columns(flat, stride, count, low, per_unit, None, total)
+    _columns(flat, starts, count, low, per_unit, None, total)
 
 
 @njit(nogil=True, cache=True)
@@ -248,9 +248,9 @@ def magnitude_histogram_rows(
 
 @njit(nogil=True, cache=True)
 def magnitude_histogram_columns(
-    flat: Any, stride: int, count: int, center: Any, start: Any, shift: int, total: Any
+    flat: Any, starts: Any, count: int, center: Any, start: Any, shift: int, total: Any
 ) -> None:
-    _columns(flat, stride, count, center, start, shift, total)
+    _columns(flat, starts, count, center, start, shift, total)
 
 
 @njit(nogil=True, cache=True)
@@ -290,14 +290,14 @@ def pooled_histogram_rows(
 
 @njit(nogil=True, cache=True)
 def pooled_histogram_columns(
-    flat: Any, stride: int, count: int, center: Any, first: Any, shift: int, total: Any
+    flat: Any, starts: Any, count: int, center: Any, first: Any, shift: int, total: Any
 ) -> None:
     most = LINES * LANES
     found = np.empty(min(count, most), dtype=np.int32)
     for j in range(center.size):
         for start in range(0, count, most):
             rows = min(most, count - start)
-            column = flat[j * stride + start : j * stride + start + rows]
+            column = flat[starts[j] + start : starts[j] + start + rows]
             for i in range(rows):
                 found[i] = _cell(column[i], center[j], first[j], total.size - 1, shift)
             _count_together(found[:rows], total)

@@ -1,7 +1,7 @@
 """How long rows are, of `prolate.queries.kernels`, for numba; imported on first use.
 
 Each kernel comes for rows and for columns that lie together in memory: element (i, j) is
-flat[i * stride + j], or flat[j * stride + i]. Where `lower`, `upper` or `about` are None,
+flat[i * stride + j], or flat[starts[j] + i]. Where `lower`, `upper` or `about` are None,
 numba leaves out what they are for.
 
 A norm is the root of a sum in the order of the columns. The cell that it is in can be told from
@@ -86,15 +86,15 @@ def norms_rows(
 
 
 @njit(nogil=True, error_model="numpy")
-def _square_columns(flat: Any, stride: int, how: Any, squares: Any) -> None:
+def _square_columns(flat: Any, starts: Any, how: Any, squares: Any) -> None:
     """Add each row's squares up, in the order of the columns."""
     d, count = how[0].size, squares.size
-    height = max(64, min(512, _CELLS // d))
+    height = max(128, min(512, _CELLS // d))
     for first in range(0, count, height):
         rows = min(height, count - first)
         square = squares[first : first + rows]
         for j in range(d):
-            column = flat[j * stride + first : j * stride + first + rows]
+            column = flat[starts[j] + first : starts[j] + first + rows]
             for i in range(rows):
                 square[i] += _square(column[i], j, *how)
 
@@ -102,7 +102,7 @@ def _square_columns(flat: Any, stride: int, how: Any, squares: Any) -> None:
 @njit(nogil=True, cache=True, error_model="numpy")
 def norms_columns(
     flat: Any,
-    stride: int,
+    starts: Any,
     count: int,
     center: Any,
     gain: Any,
@@ -111,7 +111,7 @@ def norms_columns(
     about: Any,
 ) -> Any:
     out = np.zeros(count)
-    _square_columns(flat, stride, (center, gain, lower, upper, about), out)
+    _square_columns(flat, starts, (center, gain, lower, upper, about), out)
     for i in range(count):
         out[i] = min(np.sqrt(out[i]), _LARGEST)
     return out
@@ -185,7 +185,7 @@ def norm_cells_rows(
 @njit(nogil=True, cache=True, error_model="numpy")
 def norm_cells_columns(
     flat: Any,
-    stride: int,
+    starts: Any,
     count: int,
     center: Any,
     gain: Any,
@@ -196,7 +196,7 @@ def norm_cells_columns(
 ) -> Any:
     d, how = center.size, (center, gain, lower, upper, about)
     squares = np.zeros(count)
-    _square_columns(flat, stride, how, squares)
+    _square_columns(flat, starts, how, squares)
     return _sure_cells(squares, edges, d)
 
 
@@ -274,15 +274,15 @@ def farthest_rows(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def farthest_columns(
-    flat: Any, stride: int, count: int, center: Any, gain: Any, lower: Any, upper: Any
+    flat: Any, starts: Any, count: int, center: Any, gain: Any, lower: Any, upper: Any
 ) -> Any:
     farthest, which = np.full(count, -1.0), np.zeros(count, dtype=np.int64)
-    height = max(64, min(512, _CELLS // center.size))
+    height = max(128, min(512, _CELLS // center.size))
     for first in range(0, count, height):
         rows = min(height, count - first)
         most, place = farthest[first : first + rows], which[first : first + rows]
         for j in range(center.size):
-            column = flat[j * stride + first : j * stride + first + rows]
+            column = flat[starts[j] + first : starts[j] + first + rows]
             for i in range(rows):
                 y = _distance(column[i], j, center, gain, lower, upper)
                 place[i] = j if y > most[i] else place[i]

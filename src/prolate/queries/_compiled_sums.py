@@ -1,7 +1,7 @@
 """Clipped sums of `prolate.queries.kernels`, for numba; imported on first use.
 
 The kernel comes for rows and for columns that lie together in memory: element (i, j) is
-flat[i * stride + j], or flat[j * stride + i]. Where `center`, `lower`, `upper` or `about` are
+flat[i * stride + j], or flat[starts[j] + i]. Where `center`, `lower`, `upper` or `about` are
 None, numba leaves out what they are for.
 
 Most rows have no missing values, and no steps that would be cut. So a row is first taken
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from prolate.queries._compiled_prefetch import soon
 from prolate.queries._compiled_steps import (
     EXACT,
     begin_of,
@@ -38,6 +39,8 @@ _NARROW = 24  # columns up to which several rows are taken at a time
 _LINE = 256  # values of them
 _WIDE = 600  # columns from which rows are taken four at a time
 _CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
+_LEAST = 128  # rows of them, or too little of a column would be read in one piece
+_COMING = 4  # columns until which one is asked for ahead: of each, a few lines are read at a time
 
 
 @njit(nogil=True)
@@ -206,52 +209,62 @@ def clipped_sum_rows(
 
 
 @njit(nogil=True, error_model="numpy")
-def _square_columns(flat: Any, stride: int, how: Any, square: Any, sums: Any) -> None:
-    """Set the sums of squares of rows, and of columns, of steps that are not cut."""
+def _square_columns(flat: Any, starts: Any, how: Any, square: Any, sums: Any, steps: Any) -> None:
+    """Set the sums of squares of rows, and of columns, of steps that are not cut; and the steps.
+
+    These wait in single precision; see `_add_fours`.
+    """
     square[:] = 0.0
     for j in range(sums.size):
-        column = flat[j * stride : j * stride + square.size]
+        column, kept = flat[starts[j] : starts[j] + square.size], steps[j, : square.size]
+        soon(flat, starts[min(j + _COMING, sums.size - 1)], square.size)
         part = 0.0
         for i in range(square.size):
             step = step_of(column[i], j, *how)
+            kept[i] = step
             square[i] += step * step
             part = plus(part, step)
         sums[j] = part
 
 
 @njit(nogil=True, error_model="numpy")
-def _cut_columns(flat: Any, stride: int, how: Any, cap: float, missing: Any, square: Any) -> None:
+def _add_steps(steps: Any, factors: Any, total: Any) -> None:
+    """Add steps times factors, rounded."""
+    for j in range(total.size):
+        kept, part = steps[j, : factors.size], 0.0
+        for i in range(factors.size):
+            part = plus(part, np.rint(np.float64(kept[i]) * factors[i]))
+        total[j] += np.int64(part)
+
+
+@njit(nogil=True, error_model="numpy")
+def _cut_columns(flat: Any, starts: Any, how: Any, cap: float, missing: Any, square: Any) -> None:
     """Set the sums of squares of rows of cut steps, cut off at 2**53."""
     square[:] = 0.0
     for j in range(missing.size):
-        column = flat[j * stride : j * stride + square.size]
+        column = flat[starts[j] : starts[j] + square.size]
         for i in range(square.size):
             step = cut_step(column[i], step_of(column[i], j, *how), cap, missing[j])
             square[i] = min(square[i] + step * step, EXACT)
 
 
 @njit(nogil=True, error_model="numpy")
-def _add_columns(
-    flat: Any, stride: int, how: Any, cap: float, missing: Any, factors: Any, total: Any
+def _add_cut(
+    flat: Any, starts: Any, how: Any, cap: float, missing: Any, factors: Any, total: Any
 ) -> None:
-    """Add steps times factors, rounded; cut before that where `cap` is positive."""
+    """Add cut steps times factors, rounded."""
     for j in range(missing.size):
-        column = flat[j * stride : j * stride + factors.size]
-        part = 0.0
-        if cap > 0.0:
-            for i in range(factors.size):
-                step = cut_step(column[i], step_of(column[i], j, *how), cap, missing[j])
-                part = plus(part, np.rint(step * factors[i]))
-        else:
-            for i in range(factors.size):
-                part = plus(part, np.rint(step_of(column[i], j, *how) * factors[i]))
+        column, part = flat[starts[j] : starts[j] + factors.size], 0.0
+        for i in range(factors.size):
+            step = cut_step(column[i], step_of(column[i], j, *how), cap, missing[j])
+            part = plus(part, np.rint(step * factors[i]))
         total[j] += np.int64(part)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def clipped_sum_columns(
     flat: Any,
-    stride: int,
+    starts: Any,
     count: int,
     center: Any,
     gain: Any,
@@ -266,13 +279,13 @@ def clipped_sum_columns(
 ) -> None:
     d, cap = missing.size, 2.0 * radius
     how = (center, gain, lower, upper, about)
-    height = max(64, min(512, _CELLS // d))
+    height = max(_LEAST, min(512, _CELLS // d))
     squares, factors = np.empty(height), np.empty(height)
-    sums = np.empty(d)
+    sums, steps = np.empty(d), np.empty((d, height), np.float32)
     for first in range(0, count, height):
         rows = min(height, count - first)
         part, square, factor = flat[first:], squares[:rows], factors[:rows]
-        _square_columns(part, stride, how, square, sums)
+        _square_columns(part, starts, how, square, sums, steps)
         careful, short = False, half <= 0.0
         for i in range(rows):
             careful |= not square[i] <= cap * cap
@@ -282,7 +295,10 @@ def clipped_sum_columns(
                 total[j] += np.int64(sums[j])
             continue
         if careful:
-            _cut_columns(part, stride, how, cap, missing, square)
+            _cut_columns(part, starts, how, cap, missing, square)
         for i in range(rows):
             factor[i] = factor_of(square[i], d, radius, middle, half)
-        _add_columns(part, stride, how, cap if careful else 0.0, missing, factor, total)
+        if careful:
+            _add_cut(part, starts, how, cap, missing, factor, total)
+        else:
+            _add_steps(steps, factor, total)

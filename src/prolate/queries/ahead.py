@@ -17,6 +17,7 @@ from prolate.arrays import Floats
 from prolate.compiled import WORK
 from prolate.noise import SystemBits, rounded_gaussian
 from prolate.queries import kernels, sparse
+from prolate.sources.columns_in_place import ColumnsInPlace, columns_of
 from prolate.sources.entries import checked, counts
 from prolate.sources.sparse_rows import Entries, SparseRows
 
@@ -36,7 +37,13 @@ def loops() -> list[Callable[[], object]]:
     found += _of_lines(doubles) + _of_rows(doubles)
     for rows in (singles, np.asfortranarray(doubles), np.asfortranarray(singles)):
         found += _of_lines(rows)
-    return found + _of_entries()
+    return found + _of_columns() + _of_entries()
+
+
+def _of_columns() -> list[Callable[[], object]]:
+    rows = [np.zeros((8, 3), dtype, order="F") for dtype in (np.float64, np.float32)]
+    columns = [found for each in rows if (found := columns_of(each)) is not None]
+    return [partial(ColumnsInPlace.copied, each.at(np.arange(2))) for each in columns]
 
 
 def _of_lines(rows: kernels.Rows) -> list[Callable[[], object]]:

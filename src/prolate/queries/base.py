@@ -29,6 +29,7 @@ from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.neighbors import rows_changed
 from prolate.sources.chosen import ChosenRows
+from prolate.sources.columns_in_place import ColumnsInPlace
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Centered", "CountedOnce", "Query", "Wrapped", "check_shift", "check_vectors", "tiles"]
@@ -37,22 +38,33 @@ Ends = tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]
 """What values are cut to before a query reads them, or twice None."""
 
 _TILE = 1 << 16  # cells of a working copy: half a megabyte, inside the second-level cache
+_MADE = 1 << 18  # of floats that are made of others for compiled loops, which take little time
 _WIDE = 64  # columns: as many as histograms count together
 _MOST = 1 << 24  # rows in one go: so many integers up to 2**24 add up exactly in a float
 
 
 def tiles(
-    block: NDArray[np.generic] | ChosenRows, *, any_layout: bool, in_place: bool = False
+    block: NDArray[np.generic] | ChosenRows | ColumnsInPlace,
+    *,
+    any_layout: bool,
+    in_place: bool = False,
 ) -> Iterator[Any]:
     """Yield `block` as float64 pieces of an even number of rows (but the last).
 
     In C order, and so small that they stay in the cache; with `any_layout` in Fortran order
     where that is the block's, and of a block whose rows or columns each lie in one piece of
     memory, as they are and in single precision, too; with `in_place`, too, chosen rows of many
-    columns where they lie.
+    columns where they lie, and columns that have each memory of their own.
     """
+    if isinstance(block, ColumnsInPlace):
+        if in_place and block.index is None:
+            for start in range(0, len(block), _MOST):
+                yield block[start : start + _MOST]
+            return
+        block = block.copied()
+    cells = _MADE if any_layout else _TILE
     if isinstance(block, ChosenRows):
-        rows = _MOST if in_place and _lies_well(block) else max(2, _TILE // block.shape[1] // 2 * 2)
+        rows = _MOST if in_place and _lies_well(block) else max(2, cells // block.shape[1] // 2 * 2)
         for start in range(0, len(block), rows):
             some = block[start : start + rows]
             if rows == _MOST:
@@ -66,7 +78,7 @@ def tiles(
         for start in range(0, block.shape[0], _MOST):
             yield block[start : start + _MOST]
         return
-    rows = max(2, _TILE // block.shape[1] // 2 * 2)
+    rows = max(2, cells // block.shape[1] // 2 * 2)
     for start in range(0, block.shape[0], rows):
         piece = block[start : start + rows]
         yield np.asarray(piece, dtype=np.float64, order="F" if by_column else "C")
@@ -176,7 +188,9 @@ class Query(ABC):
         self.add_block(block, total)
         return total
 
-    def add_block(self, block: NDArray[np.generic] | ChosenRows, total: NDArray[np.int64]) -> None:
+    def add_block(
+        self, block: NDArray[np.generic] | ChosenRows | ColumnsInPlace, total: NDArray[np.int64]
+    ) -> None:
         """Add the vector of a block, or of rows chosen from one, to `total`."""
         self._check_shape(block.shape)
         with np.errstate(all="ignore"):

@@ -8,7 +8,8 @@ column by column.
 Kernels marked *any layout* take rows of either precision, with the values of a row or of a
 column side by side, whatever lies between: no copy is made. The others take double
 precision in C order. Some rows of a block in C order (`ChosenRows`) are read where they lie by
-loops over rows, which are given their places.
+loops over rows, which are given their places; and columns that each have memory of their own
+(`ColumnsInPlace`) by loops over columns, which are given where each one begins.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from prolate.arrays import Floats, Integers
 from prolate.compiled import WORK, forgiving
 from prolate.queries import twins
 from prolate.sources.chosen import ChosenRows
+from prolate.sources.columns_in_place import ColumnsInPlace
 
 __all__ = [
     "clipped_steps",
@@ -41,7 +43,7 @@ __all__ = [
     "turn",
 ]
 
-Rows = Floats | NDArray[np.float32] | ChosenRows
+Rows = Floats | NDArray[np.float32] | ChosenRows | ColumnsInPlace
 
 _HERE = Path(__file__).parent
 _IN_ORDER: Integers = np.empty(0, np.int64)  # places of all rows of a block
@@ -187,15 +189,18 @@ def _lines(
     name: str, rows: Rows, *given: Any, out: tuple[Any, ...] = (), cost: int = _COSTLY
 ) -> Any:
     """Return what the loop `name` says of rows of any layout; `out` is written."""
-    places = rows.index if isinstance(rows, ChosenRows) else _IN_ORDER
+    if isinstance(rows, ColumnsInPlace) and rows.index is not None:
+        rows = rows.copied()
     block: Any = rows.block if isinstance(rows, ChosenRows) else rows
-    by_row, work = _across(block), cost * rows.size
+    work = cost * rows.size
+    by_row = not isinstance(block, ColumnsInPlace) and _across(block)
     kernel = _compiled(f"{name}_rows" if by_row else f"{name}_columns", work)
     if kernel is not None:
-        flat, stride = _flat(block, by_row)
-        which = (_fixed(places),) if by_row else ()
+        where: tuple[Any, ...] = (*(_flat(block) if by_row else _columns(block)), rows.shape[0])
+        if by_row:
+            where += (_fixed(rows.index if isinstance(rows, ChosenRows) else _IN_ORDER),)
         with WORK.or_numpy(work):
-            return kernel(flat, stride, rows.shape[0], *which, *map(_fixed, given), *out)
+            return kernel(*where, *map(_fixed, given), *out)
     return getattr(twins, name)(np.asarray(rows, dtype=np.float64), *given, *out)
 
 
@@ -212,7 +217,7 @@ def _rows(name: str, rows: Floats, *given: Any, out: tuple[Any, ...] = ()) -> An
 def _some(rows: Rows, places: Integers) -> Rows:
     if isinstance(rows, ChosenRows):
         return ChosenRows(rows.block, rows.index[places])
-    return rows[places]
+    return rows.at(places) if isinstance(rows, ColumnsInPlace) else rows[places]
 
 
 def _across(rows: Floats) -> bool:
@@ -221,15 +226,24 @@ def _across(rows: Floats) -> bool:
     return not down if rows.shape[1] == 1 else across
 
 
-def _flat(rows: Floats, by_row: bool) -> tuple[Floats, int]:
+def _columns(rows: Floats | ColumnsInPlace) -> tuple[Floats, Integers]:
+    """Return memory, and where in it each column begins."""
+    if isinstance(rows, ColumnsInPlace):
+        flat, starts = rows.memory()
+    else:
+        flat, stride = _flat(rows.T)
+        starts = stride * np.arange(rows.shape[1])
+    return _fixed(flat), _fixed(starts)
+
+
+def _flat(lines: Floats) -> tuple[Floats, int]:
     """Return the memory from the first value to the last, and the step between its lines."""
-    lines = rows if by_row else rows.T
     count, length = lines.shape
-    stride = lines.strides[0] // rows.itemsize if count > 1 else length
-    if stride == length or rows.size == 0:
+    stride = lines.strides[0] // lines.itemsize if count > 1 else length
+    if stride == length or lines.size == 0:
         return _fixed(lines.reshape(-1)), stride
     size = (count - 1) * stride + length
-    return _fixed(np.lib.stride_tricks.as_strided(lines, (size,), (rows.itemsize,))), stride
+    return _fixed(np.lib.stride_tricks.as_strided(lines, (size,), (lines.itemsize,))), stride
 
 
 def _fixed(array: Any) -> Any:

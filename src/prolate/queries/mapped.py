@@ -21,6 +21,7 @@ from prolate.queries import kernels, sparse
 from prolate.queries.base import Wrapped, check_vectors
 from prolate.queries.histogram import Histogram
 from prolate.sources.chosen import ChosenRows
+from prolate.sources.columns_in_place import ColumnsInPlace
 from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Magnitudes", "Mapped", "Norms", "Rotated", "Selected", "rotate_back"]
@@ -99,7 +100,7 @@ class Selected(Mapped):
 
     def map(self, rows: Floats) -> Floats:
         """Return the chosen columns, in the order in which the rows lie in memory."""
-        if isinstance(rows, ChosenRows):
+        if isinstance(rows, ChosenRows | ColumnsInPlace):
             return rows.columns(self.index)
         if abs(rows.strides[0]) < abs(rows.strides[1]):
             return np.asarray(rows.T[self.index].T)  # `take` would copy all columns first

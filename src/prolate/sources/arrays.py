@@ -15,6 +15,7 @@ from prolate.arrays import Integers
 from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.sources.choosing import Schema, Wanted, choose
+from prolate.sources.columns_in_place import ColumnsInPlace, columns_of
 from prolate.sources.label_types import type_of_numpy
 from prolate.sources.labels import Labels, encoded
 from prolate.sources.source import Block, Source, position_names
@@ -43,8 +44,6 @@ WHOLE = "biu"
 
 _ARRAYS = "__array__", "__array_interface__", "__array_struct__", "__dlpack__"
 _LARGER = 8  # times a block: a sample's blocks, and those from which one is copied
-_FEW = 0.25  # of the rows, of which a copy does not matter
-_OF_PARTS = 8  # rows that are dealt, to those of a question
 
 
 class ArraySource(Source):
@@ -114,46 +113,54 @@ class ArraySource(Source):
 
     def thinned(self, keep: Thinning, progress: Callable[[int], None] | None = None) -> Source:
         """Return the rows that `keep` chooses."""
+        pieces = self._pieces()
         larger = copy.copy(self)
         larger.rows_per_block *= _LARGER
-        array = self._array
-        if self._index is not None or self.labels or not _are_plain_rows(array):
+        if pieces is None or not _are_quick(pieces):
             return super(ArraySource, larger).thinned(keep, progress)
-        from prolate.sources.kept import chosen_rows
+        from prolate.sources.kept import copied_rows, kept_places
 
-        larger._array = chosen_rows(plain(array), keep)
+        larger._array = copied_rows(pieces, kept_places(keep, self._array.shape[0]))
         larger.n_rows = larger._array.shape[0]
-        WORK.foresee(larger._array.size, array.size)
+        WORK.foresee(larger._array.size, self._array.size)
         if progress is not None:
-            progress(array.shape[0])
+            progress(self._array.shape[0])
         return larger
 
     def dealt(
         self, deal: Dealing, progress: Callable[[int], None] | None = None
     ) -> Callable[[Sequence[int]], Source]:
-        """Deal the rows to separate parts, which are not copied.
-
-        Unless they are few of those of an array that does not lie row by row, and read sooner then.
-        """
-        array, count = self._array, self._array.shape[0]
-        by_row = _are_plain_rows(array) and self._index is None and not self.labels
-        if deal.each * deal.parts < _FEW and not by_row:
+        """Deal the rows to separate parts, which are not copied."""
+        if self.labels:  # whose numbers follow from the order of all rows
             return super().dealt(deal, progress)
-        from prolate.sources.parts import RowsInParts
+        from prolate.sources.parts import dealt_in_memory
 
-        rows, which = deal.both(0, count)
-        WORK.foresee(rows.size // _OF_PARTS * array.shape[1], array.size)
-        if progress is not None:
-            progress(count)
-        if _is_block(array) and self._index is None and not self.labels:
-            return RowsInParts(self, [plain(array)], rows, which)
-        return lambda parts: self._some(rows[np.isin(which, parts)])
+        return dealt_in_memory(self, deal, self._pieces(), self._some, progress)
+
+    def _pieces(self) -> list[Block | ColumnsInPlace] | None:
+        """Return the rows where they lie, if queries can read some of them there."""
+        array = self._array
+        if self._index is not None or self.labels or not _is_block(array):
+            return None
+        columns = None if array.flags.c_contiguous else columns_of(array)
+        return [plain(array) if columns is None else columns]
 
     def _some(self, places: Integers) -> ArraySource:
         """Return some of the rows, which are made blocks of as they are read."""
         some = copy.copy(self)
         some._places, some.n_rows = places, places.size
         return some
+
+    @classmethod
+    def of_columns(cls, rows: NDArray[np.generic], like: Source, index: Any = None) -> ArraySource:
+        """Return rows of an array, or their columns `index`, called as those of another source."""
+        found = cls(rows, Wanted(index), 8 * len(like.columns) * like.rows_per_block)
+        names = dict(zip(found.columns, like.columns, strict=True))
+        found.flags, found.whole = (
+            frozenset(names[name] for name in kind) for kind in (found.flags, found.whole)
+        )
+        found.columns, found.left_out = like.columns, like.left_out
+        return found
 
 
 def _is_block(array: NDArray[np.generic]) -> bool:
@@ -162,10 +169,12 @@ def _is_block(array: NDArray[np.generic]) -> bool:
     return array.dtype.isnative and type(array) is np.ndarray and (kind != "f" or size in (4, 8))
 
 
-def _are_plain_rows(array: NDArray[np.generic]) -> bool:
-    """Return whether an array holds floats as compiled code reads them, row by row."""
-    floats = array.dtype in (np.float32, np.float64) and array.dtype.isnative
-    return floats and array.flags.c_contiguous and not isinstance(array, np.ma.MaskedArray)
+def _are_quick(pieces: Sequence[Block | ColumnsInPlace]) -> bool:
+    """Return whether some rows of pieces are copied in about the time that reading them takes."""
+    return all(
+        isinstance(piece, ColumnsInPlace) or (piece.dtype.kind == "f" and piece.flags.c_contiguous)
+        for piece in pieces
+    )
 
 
 def plain(rows: NDArray[np.generic]) -> Block:

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from prolate.errors import InputError
 from prolate.sources.choosing import Schema, Wanted, choose, index_beside
-from prolate.sources.dictionaries import decoded
+from prolate.sources.filling import Stretch, filled_blocks, numbers_of
 from prolate.sources.label_types import LabelType
 from prolate.sources.labels import Labels, is_label
 from prolate.sources.periods import type_of_pandas
 from prolate.sources.source import Block, Source
+from prolate.sources.table import TableSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +31,6 @@ __all__ = [
     "ArrowSource",
     "BatchSource",
     "dense_blocks",
-    "fill",
     "flag_columns",
     "is_numeric",
     "nested_columns",
@@ -53,7 +53,7 @@ class BatchSource(Source):
         return dense_blocks(self._batches(), self.columns, self.rows_per_block, self.labels)
 
 
-class ArrowSource(BatchSource):
+class ArrowSource(TableSource):
     """Rows of a table that exports an Arrow stream, read from it once.
 
     The batches of a table in memory are kept as they are, without a copy. A stream that
@@ -114,12 +114,14 @@ class ArrowSource(BatchSource):
             raise InputError(f"Reading rows from this {kind} failed.") from None
         self.n_rows = sum(part.num_rows for part in self._kept) + sum(map(len, self._dense))
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
-        return iter(self._kept)
-
     def blocks(self) -> Iterator[Block]:
         """Yield column-major blocks of float64."""
-        return iter(self._dense) if self._dense else super().blocks()
+        return iter(self._dense) if self._dense and self._places is None else super().blocks()
+
+    def _stretches(self) -> list[Stretch]:
+        if self._dense:
+            return [Stretch(len(block), list(block.T)) for block in self._dense]
+        return [stretch_of(batch, self.columns, len(self.labels)) for batch in self._kept]
 
 
 def _exportable(data: Any, labels: Sequence[str | int]) -> Any:
@@ -259,61 +261,18 @@ def dense_blocks(
 ) -> Iterator[NDArray[np.float64]]:
     """Cut and join batches into blocks of exactly `rows_per_block` rows, save the last.
 
-    The last columns are read by `labels`, if there are any. Where a batch has two columns of a
-    name, the first one holds numbers, and the other one labels.
+    The last columns are read by `labels`, if there are any.
     """
-    values = len(columns) - len(labels)
-    block: NDArray[np.float64] | None = None
-    filled = 0
-    for batch in batches:
-        places = map(batch.schema.get_all_field_indices, columns)
-        parts = [batch.column(max(at) if j >= values else min(at)) for j, at in enumerate(places)]
-        start = 0
-        while start < batch.num_rows:
-            if block is None:
-                block, filled = np.empty((rows_per_block, len(columns)), order="F"), 0
-            take = min(rows_per_block - filled, batch.num_rows - start)
-            for j, part in enumerate(parts):
-                target, piece = block[filled : filled + take, j], part.slice(start, take)
-                if j < values:
-                    fill(target, piece)
-                else:
-                    target[:] = labels[j - values].numbers(piece)
-            filled += take
-            start += take
-            if filled == rows_per_block:
-                yield block
-                block = None
-    if block is not None:
-        yield block[:filled]
+    stretches = (stretch_of(batch, columns, len(labels)) for batch in batches)
+    return filled_blocks(stretches, rows_per_block, labels)
 
 
-def fill(target: NDArray[np.float64], values: pa.Array) -> None:
-    """Write numeric Arrow values into a column, NaN for null."""
-    import pyarrow as pa
+def stretch_of(batch: pa.RecordBatch, columns: tuple[str, ...], marks: int) -> Stretch:
+    """Return the columns of a batch, of which the last are labels.
 
-    kind = values.type
-    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
-        fill(target, decoded(values))
-    elif values.null_count == len(values):
-        target.fill(np.nan)
-    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
-        present, numbers = values.buffers()
-        if pa.types.is_boolean(kind):
-            target[:] = _bits(numbers, values.offset, len(values))
-        else:
-            dtype = np.dtype(kind.to_pandas_dtype())
-            start = values.offset * dtype.itemsize
-            target[:] = np.frombuffer(numbers, dtype, len(values), start)
-        if values.null_count:
-            np.copyto(target, np.nan, where=_bits(present, values.offset, len(values)) == 0)
-    else:
-        # safe=False: an integer above 2**53 is rounded; it must not be an error.
-        target[:] = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
-
-
-def _bits(buffer: pa.Buffer, start: int, count: int) -> NDArray[np.uint8]:
-    """Return some bits of a buffer, which lie in Arrow's order."""
-    first, before = divmod(start, 8)
-    octets = np.frombuffer(buffer, np.uint8, -(-(before + count) // 8), first)
-    return np.unpackbits(octets, bitorder="little")[before : before + count]
+    Where it has two columns of a name, the first one holds numbers, and the other one labels.
+    """
+    places = list(map(batch.schema.get_all_field_indices, columns))
+    values = len(columns) - marks
+    numbers = [numbers_of(batch.column(min(at))) for at in places[:values]]
+    return Stretch(batch.num_rows, numbers, [batch.column(max(at)) for at in places[values:]])

@@ -7,23 +7,33 @@ copied as a whole. A frame that is one array to pandas is read as that array.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from prolate.errors import InputError
-from prolate.sources.arrays import WHOLE, plain
-from prolate.sources.arrow import fill, is_numeric
+from prolate.sources.arrays import WHOLE, ArraySource
+from prolate.sources.arrow import is_numeric
 from prolate.sources.choosing import Schema, Wanted, choose, index_beside
+from prolate.sources.filling import Stretch, numbers_of
 from prolate.sources.label_types import LabelType, type_of_numpy
 from prolate.sources.labels import Labels, is_label
-from prolate.sources.source import Block, Source
+from prolate.sources.source import Source
+from prolate.sources.table import TableSource
 
-__all__ = ["PandasSource"]
+__all__ = ["pandas_source"]
 
 
-class PandasSource(Source):
+def pandas_source(frame: Any, wanted: Wanted, block_bytes: int) -> Source:
+    """Return the rows of a frame, as those of an array where pandas holds one."""
+    source = PandasSource(frame, wanted, block_bytes)
+    if source.array is None:
+        return source
+    return ArraySource.of_columns(source.array, source, source.positions)
+
+
+class PandasSource(TableSource):
     """Rows of a pandas DataFrame, without its index.
 
     Parameters
@@ -68,35 +78,37 @@ class PandasSource(Source):
         self.flags = frozenset(name for name in values if _is_flag(dtypes[where[name]]))
         self.whole = frozenset(name for name in values if dtypes[where[name]].kind in WHOLE)
         positions = [where[name] for name in chosen]
-        self._array = None if marks or len(set(dtypes)) != 1 else _array(frame)
-        self._index = None if positions == list(range(len(names))) else np.array(positions)
-        self.decodes = self._array is None
-        self._columns = []
-        if self._array is None:
-            self._columns += [_column(frame, where[name]) for name in values]
-            self._columns += [frame.iloc[:, where[name]] for name in marks]
+        self.positions = None if positions == list(range(len(names))) else positions
+        self.array = None if marks or len(set(dtypes)) != 1 else _array(frame)
+        numbers = [] if self.array is not None else [_column(frame, where[name]) for name in values]
+        self._rows = Stretch(
+            len(frame), numbers, [_Marks(frame.iloc[:, where[name]]) for name in marks]
+        )
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield slices of the frame's array, or column-major blocks of float64."""
-        for start in range(0, self.n_rows or 0, self.rows_per_block):
-            here = slice(start, min(start + self.rows_per_block, self.n_rows or 0))
-            if self._array is None:
-                yield self._block(here)
-            else:
-                rows = self._array[here]
-                yield plain(rows if self._index is None else rows[:, self._index])
+    def _stretches(self) -> list[Stretch]:
+        return [self._rows]
 
-    def _block(self, here: slice) -> Block:
-        block = np.empty((here.stop - here.start, len(self._columns)), order="F")
-        values = len(self._columns) - len(self.labels)
-        for j, column in enumerate(self._columns):
-            if j >= values:
-                block[:, j] = self.labels[j - values].numbers(_labels(column.iloc[here]))
-            elif isinstance(column, np.ndarray):
-                block[:, j] = column[here]
-            else:
-                fill(block[:, j], _part(column, here))
-        return block
+
+class _Marks:
+    """Labels, some of which are Arrow's values."""
+
+    def __init__(self, series: Any) -> None:
+        self._series = series
+
+    def __getitem__(self, here: slice) -> Any:
+        """Return some of them."""
+        return _labels(self._series.iloc[here])
+
+
+class _Sparse:
+    """Numbers of a sparse column, some of which are an array."""
+
+    def __init__(self, series: Any) -> None:
+        self._series = series
+
+    def __getitem__(self, here: Any) -> Any:
+        """Return some of them, as Arrow's values."""
+        return _arrow(self._series.iloc[here])
 
 
 def _check_index(frame: Any, names: Sequence[str], wanted: Wanted) -> None:
@@ -129,19 +141,10 @@ def _column(frame: Any, position: int) -> Any:
     if _is_plain(series.dtype):
         return series.to_numpy()
     if _is_sparse(series):
-        return series
+        return _Sparse(series)
     import pyarrow as pa
 
-    return pa.array(series, from_pandas=True)
-
-
-def _part(column: Any, here: slice) -> Any:
-    """Return some values of a column of Arrow's, or of a sparse one, as an Arrow array."""
-    import pyarrow as pa
-
-    if isinstance(column, pa.Array | pa.ChunkedArray):
-        return _whole(column[here])
-    return _arrow(column.iloc[here])
+    return numbers_of(pa.array(series, from_pandas=True))
 
 
 def _is_plain(dtype: Any) -> bool:

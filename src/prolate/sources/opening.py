@@ -114,9 +114,9 @@ def open_wanted(
 
         return SparseSource(data, wanted, block_bytes)
     if ("pandas", "DataFrame") in kinds:
-        from prolate.sources.frames import PandasSource
+        from prolate.sources.frames import pandas_source
 
-        return PandasSource(data, wanted, block_bytes)
+        return pandas_source(data, wanted, block_bytes)
     exports = hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_frame")  # others' series
     if exports and not is_grid(data):
         from prolate.sources.arrow import ArrowSource

@@ -12,13 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.arrays import Integers
+from prolate.compiled import WORK
 from prolate.sources.chosen import ChosenRows
+from prolate.sources.columns_in_place import ColumnsInPlace
+from prolate.sources.kept import Dealing, placed
 from prolate.sources.source import Block, Source, adder
 from prolate.sources.threads import add_up
 
-__all__ = ["PartOfRows", "RowsInParts"]
+__all__ = ["PartOfRows", "RowsInParts", "dealt_in_memory"]
 
 _AT_ONCE = 1 << 17  # cells of a block
+_OF_PARTS = 8  # rows that are dealt, to those of a question
 
 
 class PartOfRows(Source):
@@ -28,10 +32,10 @@ class PartOfRows(Source):
     ----------
     source : Source
         Whose rows they are.
-    pieces : sequence of ChosenRows
+    pieces : sequence of ChosenRows or ColumnsInPlace
     """
 
-    def __init__(self, source: Source, pieces: Sequence[ChosenRows]) -> None:
+    def __init__(self, source: Source, pieces: Sequence[ChosenRows | ColumnsInPlace]) -> None:
         super().__init__(source.columns, sum(map(len, pieces)), 8 * _AT_ONCE)
         self.ordered, self.averaged = source.ordered, source.averaged
         self.flags, self.whole = source.flags, source.whole
@@ -65,8 +69,8 @@ class RowsInParts:
     ----------
     source : Source
         Whose rows they are.
-    blocks : sequence of arrays
-        In C order, one behind the other.
+    blocks : sequence of arrays in C order, or of ColumnsInPlace
+        One behind the other.
     rows : int64 array of shape (m,)
         The places of the rows in all blocks together, ascending.
     which : uint8 array of shape (m,)
@@ -74,20 +78,53 @@ class RowsInParts:
     """
 
     def __init__(
-        self, source: Source, blocks: Sequence[Block], rows: Integers, which: NDArray[np.uint8]
+        self,
+        source: Source,
+        blocks: Sequence[Block | ColumnsInPlace],
+        rows: Integers,
+        which: NDArray[np.uint8],
     ) -> None:
         self._source, self._blocks = source, blocks
         by_part = np.argsort(which, kind="stable")
         ends = np.cumsum(np.bincount(which, minlength=256))[:-1]
         self._parts = np.split(rows[by_part], ends)
-        self._starts = np.cumsum([0, *(block.shape[0] for block in blocks)])
 
     def __call__(self, parts: Sequence[int]) -> Source:
         """Return the rows of some parts, in order."""
         mine = np.sort(np.concatenate([self._parts[part] for part in set(parts)]))
-        ends = np.searchsorted(mine, self._starts)
         pieces = [
-            ChosenRows(block, mine[ends[k] : ends[k + 1]] - self._starts[k])
-            for k, block in enumerate(self._blocks)
+            block.at(local) if isinstance(block, ColumnsInPlace) else ChosenRows(block, local)
+            for block, local, _ in placed(self._blocks, mine)
         ]
         return PartOfRows(self._source, pieces)
+
+
+def dealt_in_memory(
+    source: Source,
+    deal: Dealing,
+    blocks: Sequence[Block | ColumnsInPlace] | None,
+    some: Callable[[Integers], Source],
+    progress: Callable[[int], None] | None,
+) -> Callable[[Sequence[int]], Source]:
+    """Deal rows in memory to separate parts, which are read where they lie.
+
+    Parameters
+    ----------
+    source : Source
+        Whose rows they are.
+    deal : Dealing
+    blocks : sequence of arrays in C order, or of ColumnsInPlace, optional
+        All rows, if queries read some of them where they lie.
+    some : callable
+        From places to a source of the rows there: what is read if there are no `blocks`.
+    progress : callable, optional
+        As for `Source.collect`.
+    """
+    count = source.n_rows or 0
+    rows, which = deal.both(0, count)
+    WORK.foresee(rows.size // _OF_PARTS * len(source.columns), count * len(source.columns))
+    if progress is not None:
+        progress(count)
+    if blocks is None:
+        return lambda parts: some(rows[np.isin(which, parts)])
+    return RowsInParts(source, blocks, rows, which)

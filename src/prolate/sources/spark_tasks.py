@@ -22,7 +22,8 @@ import numpy as np
 
 from prolate.arrays import Floats, Integers
 from prolate.errors import InputError
-from prolate.sources.arrow import dense_blocks, fill
+from prolate.sources.arrow import dense_blocks
+from prolate.sources.filling import fill
 from prolate.sources.kept import Choices, Dealing, Leading, Thinning
 from prolate.sources.labels import spelled
 from prolate.sources.source import Block, Source

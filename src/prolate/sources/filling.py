@@ -1,0 +1,160 @@
+"""Blocks of float64, filled column by column with Arrow's values, or with what lies like them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.arrays import Integers
+from prolate.sources.dictionaries import decoded
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from prolate.sources.labels import Labels
+
+__all__ = ["Stretch", "fill", "filled_blocks", "numbers_of", "some_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Some rows of a table, whose values of each column are together.
+
+    Attributes
+    ----------
+    count : int
+        How many rows.
+    numbers : sequence
+        The values of each column of numbers: an array of NumPy's or Arrow's, or what gives one
+        for a slice or an array of places.
+    marks : sequence
+        The same of columns of labels.
+    """
+
+    count: int
+    numbers: Sequence[Any]
+    marks: Sequence[Any] = ()
+
+
+def filled_blocks(
+    stretches: Iterable[Stretch],
+    rows_per_block: int,
+    labels: Sequence[Labels] = (),
+    places: Integers | None = None,
+) -> Iterator[NDArray[np.float64]]:
+    """Cut and join stretches into column-major blocks of `rows_per_block` rows, save the last.
+
+    The last columns are read by `labels`, if there are any. With `places`, ascending, only the rows
+    there are read.
+    """
+    block: NDArray[np.float64] | None = None
+    filled = done = 0
+    for stretch in stretches:
+        chosen = None if places is None else _within(places, done, done + stretch.count)
+        count, done = stretch.count if chosen is None else chosen.size, done + stretch.count
+        values, start = len(stretch.numbers), 0
+        while start < count:
+            if block is None:
+                width = values + len(stretch.marks)
+                block, filled = np.empty((rows_per_block, width), order="F"), 0
+            take = min(rows_per_block - filled, count - start)
+            here: slice | Integers = slice(start, start + take)
+            here = here if chosen is None else chosen[here]
+            columns = block.T[:, filled : filled + take]
+            for column, given in zip(columns, stretch.numbers, strict=False):
+                fill(column, some_of(given, here))
+            for column, given, label in zip(columns[values:], stretch.marks, labels, strict=True):
+                column[:] = label.numbers(some_of(given, here))
+            filled += take
+            start += take
+            if filled == rows_per_block:
+                yield block
+                block = None
+    if block is not None:
+        yield block[:filled]
+
+
+def _within(places: Integers, start: int, end: int) -> Integers:
+    """Return those of ascending places from `start` to `end`, from `start` on."""
+    first, last = np.searchsorted(places, (start, end))
+    return places[first:last] - start
+
+
+def numbers_of(values: pa.Array | pa.ChunkedArray) -> Any:
+    """Return numbers as an array of NumPy's where they lie, if none is missing; else as given.
+
+    From that, some are copied ten times as quickly, which counts where blocks have few rows.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> numbers_of(pa.array([1, 2, 3])[1:])
+    array([2, 3])
+    """
+    import pyarrow as pa
+
+    if isinstance(values, pa.ChunkedArray) and values.num_chunks == 1:
+        values = values.chunk(0)
+    kind = values.type
+    chunks = isinstance(values, pa.ChunkedArray)
+    if chunks or values.null_count or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return values
+    return _lying(values)
+
+
+def some_of(values: Any, here: slice | Integers) -> Any:
+    """Return some of a column's values, from one place to another or at places of their own."""
+    if isinstance(values, np.ndarray):
+        return values[here]
+    if isinstance(here, slice) or not hasattr(values, "take"):
+        found = values[here]
+    else:
+        import pyarrow as pa
+
+        found = values.take(pa.array(here))
+    return found.combine_chunks() if hasattr(found, "combine_chunks") else found
+
+
+def fill(target: NDArray[np.float64], values: NDArray[np.generic] | pa.Array) -> None:
+    """Write numbers, or numeric Arrow values, into a column, NaN for null."""
+    if isinstance(values, np.ndarray):
+        target[:] = values
+        return
+    import pyarrow as pa
+
+    kind = values.type
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        fill(target, decoded(values))
+    elif values.null_count == len(values):
+        target.fill(np.nan)
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        if pa.types.is_boolean(kind):
+            target[:] = _bits(values.buffers()[1], values.offset, len(values))
+        else:
+            target[:] = _lying(values)
+        if values.null_count:
+            present = _bits(values.buffers()[0], values.offset, len(values))
+            np.copyto(target, np.nan, where=present == 0)
+    else:
+        # safe=False: an integer above 2**53 is rounded; it must not be an error.
+        target[:] = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
+
+
+def _lying(values: pa.Array) -> NDArray[np.generic]:
+    """Return numbers where they lie; what is null is anything."""
+    if len(values) == 0:  # then there may be no memory
+        return np.empty(0)
+    dtype = np.dtype(values.type.to_pandas_dtype())
+    start = values.offset * dtype.itemsize
+    return np.frombuffer(values.buffers()[1], dtype, len(values), start)
+
+
+def _bits(buffer: pa.Buffer, start: int, count: int) -> NDArray[np.uint8]:
+    """Return some bits of a buffer, which lie in Arrow's order."""
+    first, before = divmod(start, 8)
+    octets = np.frombuffer(buffer, np.uint8, -(-(before + count) // 8), first)
+    return np.unpackbits(octets, bitorder="little")[before : before + count]

@@ -1,0 +1,117 @@
+"""Rows of tables in memory, each of whose columns has memory of its own."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolate.arrays import Integers
+from prolate.compiled import WORK
+from prolate.parallel import computed_once
+from prolate.sources.arrays import ArraySource
+from prolate.sources.columns_in_place import ColumnsInPlace, columns_in_place, lies_well
+from prolate.sources.filling import Stretch, fill, filled_blocks, some_of
+from prolate.sources.kept import Dealing, Thinning, copied_rows, kept_places
+from prolate.sources.parts import dealt_in_memory
+from prolate.sources.source import HELD, Block, Source, adder
+from prolate.sources.threads import add_up
+
+__all__ = ["TableSource"]
+
+_LEAST = 1 << 15  # cells of a stretch: smaller ones are read sooner joined
+_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+_LARGER = 8  # times a block: those of some rows, of which columns would be read bit by bit
+
+
+class TableSource(Source):
+    """Rows of a table in memory.
+
+    Queries read columns of floats without missing values where they lie. Other columns are turned
+    into such once, if they are few or short; if not, blocks are made of all of them in each pass.
+    """
+
+    decodes = True
+    _places: Integers | None = None  # of the rows, unless they are all
+
+    @abstractmethod
+    def _stretches(self) -> Sequence[Stretch]:
+        """Return all rows, in order."""
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield column-major blocks of float64."""
+        return filled_blocks(self._stretches(), self.rows_per_block, self.labels, self._places)
+
+    @computed_once
+    def _lying(self) -> list[ColumnsInPlace] | None:
+        """The rows where they lie, beside columns that are made of those that loops cannot read."""
+        stretches = self._stretches()
+        cells = sum(stretch.count for stretch in stretches) * len(self.columns)
+        if self.labels or cells < _LEAST * len(stretches):
+            return None
+        single = all(lies_well(given, _SINGLE) for each in stretches for given in each.numbers)
+        dtype = _SINGLE if single else _DOUBLE
+        others = [
+            [j for j, given in enumerate(each.numbers) if not lies_well(given, dtype)]
+            for each in stretches
+        ]
+        made = sum(len(some) * each.count for some, each in zip(others, stretches, strict=True))
+        if made > HELD:
+            return None
+        return [_in_place(each, some) for each, some in zip(stretches, others, strict=True)]
+
+    def collect(
+        self,
+        query: Callable[[Block], NDArray[np.int64]],
+        size: int,
+        progress: Callable[[int], None] | None = None,
+    ) -> NDArray[np.int64]:
+        """Add ``query(block)`` up; one that reads columns where they lie is given these."""
+        pieces = self._lying if getattr(query, "in_place", False) else None
+        if pieces is None:
+            return super().collect(query, size, progress)
+        cells, effort = sum(piece.size for piece in pieces), getattr(query, "effort", 1)
+        lying = cast("list[Any]", pieces)
+        return add_up(lying, adder(query), size, progress, cells=cells, effort=effort)
+
+    def thinned(self, keep: Thinning, progress: Callable[[int], None] | None = None) -> Source:
+        """Return the rows that `keep` chooses."""
+        pieces = self._lying
+        if pieces is None:
+            return super().thinned(keep, progress)
+        count = self.n_rows or 0
+        rows = copied_rows(pieces, kept_places(keep, count))
+        WORK.foresee(rows.size, count * len(self.columns))
+        if progress is not None:
+            progress(count)
+        return ArraySource.of_columns(rows, self)
+
+    def dealt(
+        self, deal: Dealing, progress: Callable[[int], None] | None = None
+    ) -> Callable[[Sequence[int]], Source]:
+        """Deal the rows to separate parts, which are not copied."""
+        if self.labels:  # whose numbers follow from the order of all rows
+            return super().dealt(deal, progress)
+        return dealt_in_memory(self, deal, self._lying, self._some, progress)
+
+    def _some(self, places: Integers) -> TableSource:
+        """Return some of the rows, which are made blocks of as they are read."""
+        some = copy(self)
+        some._places, some.n_rows = places, places.size
+        some._held = some._lying = None
+        some.rows_per_block *= _LARGER
+        return some
+
+
+def _in_place(stretch: Stretch, others: Sequence[int]) -> ColumnsInPlace:
+    """Return the columns of a stretch, of which others are made of some."""
+    columns = list(stretch.numbers)
+    made = np.empty((len(others), stretch.count))
+    for column, j in zip(made, others, strict=True):
+        fill(column, some_of(columns[j], slice(0, stretch.count)))
+        columns[j] = column
+    return columns_in_place(columns)
