@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import prolate
 from prolate.noise import PARTS, NumberedBits, SeededBits
-from prolate.queries import ClippedSum
-from prolate.sources import Dealing, Thinning, open_source, table
+from prolate.queries import ClippedSum, Pairs
+from prolate.sources import Dealing, Thinning, arrow, open_source, table
+from prolate.sources.columns_in_place import ColumnsInPlace
 from prolate.sources.table import TableSource
 
 BITS = NumberedBits.from_bits(SeededBits(0))
@@ -135,3 +139,34 @@ def test_releases_have_the_same_bits_wherever_columns_lie(make, monkeypatch) -> 
     found.append(make(every["pandas"], budget=budget, seed=3).estimate)
     for other in found[1:]:
         assert np.array_equal(found[0], other)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_batches_of_files_are_read_where_they_lie(dtype, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(arrow, "LEAST", 1)  # cells
+    every = {name: column[:5001] for name, column in columns(dtype).items()}
+    every["whole"] = np.where(np.arange(5001) > 4000, None, every["whole"])
+    source_of = {}
+    for kind, names in (("all", list(every)), ("floats", ["x0", "x1", "x2"])):
+        path = tmp_path / f"{kind}.parquet"
+        pq.write_table(pa.table({k: every[k] for k in names}), path, row_group_size=1999)
+        source_of[kind] = open_source(str(path), block_bytes=6 * 8 * 1001)
+    for kind, source in source_of.items():
+        pieces = list(source.pieces())
+        assert all(isinstance(piece, ColumnsInPlace) for piece in pieces)
+        assert max(map(len, pieces)) <= source.rows_per_block < 2048
+        single = dtype == np.float32 and kind == "floats"
+        assert {piece.dtype for piece in pieces} == {np.dtype(dtype if single else np.float64)}
+        rows = np.column_stack([np.array(every[name], np.float64) for name in source.columns])
+        assert np.array_equal(np.concatenate([np.array(b) for b in pieces]), rows, equal_nan=True)
+        ask = ClippedSum(np.zeros(rows.shape[1]), np.full(rows.shape[1], 1e-3), 2.0)
+        pairs = Pairs(ask)
+        for _ in range(3):  # as they come, to be held, and held
+            assert source.collect(ask, ask.size).tolist() == ask(rows).tolist()
+        blocks = np.concatenate([np.array(b) for b in source.blocks()])
+        assert np.array_equal(blocks, rows, equal_nan=True)
+        assert source.collect(pairs, pairs.size).tolist() == pairs(rows).tolist()
+        kept = source.thinned(Thinning(BITS, PARTS // 3))
+        places = BITS.chosen(0, 5001, PARTS // 3)
+        found = np.concatenate([np.array(b) for b in kept.blocks()])
+        assert np.array_equal(found, rows[places], equal_nan=True)

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.sources.choosing import Schema, Wanted, choose, index_beside
-from prolate.sources.filling import Stretch, filled_blocks, numbers_of
+from prolate.sources.filling import LEAST, Stretch, filled_blocks, numbers_of
 from prolate.sources.label_types import LabelType
 from prolate.sources.labels import Labels, is_label
 from prolate.sources.periods import type_of_pandas
@@ -38,6 +40,8 @@ __all__ = [
     "whole_columns",
 ]
 
+_LONG = 1 << 11  # rows, whose columns are copied in about the time that one call takes for fewer
+
 
 class BatchSource(Source):
     """A source whose rows come as Arrow record batches of any size."""
@@ -51,6 +55,23 @@ class BatchSource(Source):
     def blocks(self) -> Iterator[Block]:
         """Yield column-major blocks of float64."""
         return dense_blocks(self._batches(), self.columns, self.rows_per_block, self.labels)
+
+    def pieces(self) -> Iterator[Any]:
+        """Yield columns of batches where they lie, no more rows at a time than blocks have."""
+        batches = self._batches()
+        first = next(batches, None)
+        if first is None:
+            return
+        every = chain([first], batches)
+        copied = self.rows_per_block >= _LONG and not WORK.is_enough(0)  # by NumPy's loops, twice
+        if copied or self.labels or first.num_rows * len(self.columns) < LEAST:
+            yield from dense_blocks(every, self.columns, self.rows_per_block, self.labels)
+            return
+        for batch in every:
+            stretch = stretch_of(batch, self.columns, 0)
+            rows = stretch.in_place(stretch.precision)
+            for start in range(0, stretch.count, self.rows_per_block):
+                yield rows[start : start + self.rows_per_block]
 
 
 class ArrowSource(TableSource):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prolate.arrays import Integers
+from prolate.sources.columns_in_place import ColumnsInPlace, columns_in_place, lies_well
 from prolate.sources.dictionaries import decoded
 
 if TYPE_CHECKING:
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
 
     from prolate.sources.labels import Labels
 
-__all__ = ["Stretch", "fill", "filled_blocks", "numbers_of", "some_of"]
+__all__ = ["LEAST", "Stretch", "fill", "filled_blocks", "numbers_of", "some_of"]
+
+LEAST = 1 << 15
+"""Cells of a stretch: smaller ones are read sooner when they are joined."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +43,26 @@ class Stretch:
     count: int
     numbers: Sequence[Any]
     marks: Sequence[Any] = ()
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """Single, if loops can read all columns in it; else double."""
+        single = np.dtype(np.float32)
+        alike = all(lies_well(given, single) for given in self.numbers)
+        return single if alike else np.dtype(np.float64)
+
+    def others(self, dtype: np.dtype[Any]) -> list[int]:
+        """Return which columns are not numbers of a precision that loops can read."""
+        return [j for j, given in enumerate(self.numbers) if not lies_well(given, dtype)]
+
+    def in_place(self, dtype: np.dtype[Any]) -> ColumnsInPlace:
+        """Return the rows for loops, others of whose columns are made of those of another kind."""
+        columns, others = list(self.numbers), self.others(dtype)
+        made = np.empty((len(others), self.count))
+        for column, j in zip(made, others, strict=True):
+            fill(column, some_of(columns[j], slice(0, self.count)))
+            columns[j] = column
+        return columns_in_place(columns)
 
 
 def filled_blocks(
@@ -99,11 +124,8 @@ def numbers_of(values: pa.Array | pa.ChunkedArray) -> Any:
 
     if isinstance(values, pa.ChunkedArray) and values.num_chunks == 1:
         values = values.chunk(0)
-    kind = values.type
-    chunks = isinstance(values, pa.ChunkedArray)
-    if chunks or values.null_count or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        return values
-    return _lying(values)
+    lying = isinstance(values, pa.Array) and _dtype(values.type) is not None
+    return _lying(values) if lying and not values.null_count else values
 
 
 def some_of(values: Any, here: slice | Integers) -> Any:
@@ -131,7 +153,7 @@ def fill(target: NDArray[np.float64], values: NDArray[np.generic] | pa.Array) ->
         fill(target, decoded(values))
     elif values.null_count == len(values):
         target.fill(np.nan)
-    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+    elif pa.types.is_boolean(kind) or _dtype(kind) is not None:
         if pa.types.is_boolean(kind):
             target[:] = _bits(values.buffers()[1], values.offset, len(values))
         else:
@@ -148,9 +170,17 @@ def _lying(values: pa.Array) -> NDArray[np.generic]:
     """Return numbers where they lie; what is null is anything."""
     if len(values) == 0:  # then there may be no memory
         return np.empty(0)
-    dtype = np.dtype(values.type.to_pandas_dtype())
-    start = values.offset * dtype.itemsize
-    return np.frombuffer(values.buffers()[1], dtype, len(values), start)
+    dtype = _dtype(values.type)
+    return np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * dtype.itemsize)
+
+
+@lru_cache(maxsize=64)
+def _dtype(kind: pa.DataType) -> Any:
+    """Return what NumPy calls a type of integers or floats, or None for another type."""
+    import pyarrow as pa
+
+    numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return np.dtype(kind.to_pandas_dtype()) if numbers else None
 
 
 def _bits(buffer: pa.Buffer, start: int, count: int) -> NDArray[np.uint8]:

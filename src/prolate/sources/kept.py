@@ -154,7 +154,7 @@ class KeptRows(Source):
         self._blocks: list[Block] = []
         self.n_rows = used = 0
         choices = Choices(keep)
-        for block in source.blocks():
+        for block in source.pieces():
             chosen = choices.next(block.shape[0])
             used = self._append(block, chosen, used)
             self.n_rows += chosen.size
@@ -167,7 +167,7 @@ class KeptRows(Source):
             self._blocks[-1] = self._blocks[-1][:used]
         WORK.foresee(self.n_rows * len(source.columns))
 
-    def _append(self, block: Block, chosen: NDArray[np.intp], used: int) -> int:
+    def _append(self, block: Block | ColumnsInPlace, chosen: NDArray[np.intp], used: int) -> int:
         """Copy rows behind the `used` ones of the last block; return how many are used then."""
         dtype = np.dtype(np.float32 if block.dtype == np.float32 else np.float64)
         while chosen.size:
@@ -179,7 +179,9 @@ class KeptRows(Source):
                 self._blocks[-1] = last = last.astype(np.float64)
             here, chosen = np.split(chosen, [self.rows_per_block - used])
             room = last[used : used + here.size]
-            if block.dtype == last.dtype and block.flags.c_contiguous:
+            if isinstance(block, ColumnsInPlace):
+                _gather(block.at(here), room)
+            elif block.dtype == last.dtype and block.flags.c_contiguous:
                 np.take(block, here, axis=0, out=room, mode="clip")
             else:  # of which `take` would copy the whole block first
                 room[:] = block[here]
@@ -189,6 +191,14 @@ class KeptRows(Source):
     def blocks(self) -> Iterator[Block]:
         """Yield the kept rows."""
         yield from self._blocks
+
+
+def _gather(rows: ColumnsInPlace, room: Block) -> None:
+    """Write rows to where there is room for them, of either precision."""
+    if rows.dtype == room.dtype:
+        rows.copy_to(room)
+    else:
+        room[:] = rows.copied()
 
 
 def kept_places(keep: Thinning, count: int) -> Integers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,13 @@ class Source(ABC):
             If a file is damaged, or has changed since it was opened.
         """
 
+    def pieces(self) -> Iterator[Any]:
+        """Yield the rows for those who also read them where they lie: blocks, or `ColumnsInPlace`.
+
+        In order, and in pieces of any size.
+        """
+        return self.blocks()
+
     def collect(
         self,
         query: Callable[[Block], NDArray[np.int64]],
@@ -132,8 +139,25 @@ class Source(ABC):
         add = adder(query)
         cells = None if self.n_rows is None else self.n_rows * len(self.columns)
         effort = getattr(query, "effort", 1)
-        blocks = self._lasting() if self.decodes else self.blocks()
+        if not self.decodes:
+            blocks = self.blocks()
+        elif getattr(query, "in_place", False) and not self._are_few():
+            blocks = self._passing()
+        else:
+            blocks = self._lasting()
         return add_up(blocks, add, size, progress, cells=cells, effort=effort)
+
+    def _are_few(self) -> bool:
+        """Return whether blocks are held, as far as is known yet."""
+        return self._cells is not None and self._cells <= HELD
+
+    def _passing(self) -> Iterator[Any]:
+        """Yield the pieces."""
+        cells = 0
+        for piece in self.pieces():
+            cells += piece.size
+            yield piece
+        self._cells = cells
 
     def _lasting(self) -> Iterator[Block]:
         """Yield the blocks; hold them, if a pass was made before and they are few."""
@@ -141,7 +165,7 @@ class Source(ABC):
             yield from self._held
             return
         blocks, cells = [], 0
-        hold = self._cells is not None and self._cells <= HELD
+        hold = self._are_few()
         for block in self.blocks():
             cells += block.size
             if hold:

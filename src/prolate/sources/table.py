@@ -14,8 +14,8 @@ from prolate.arrays import Integers
 from prolate.compiled import WORK
 from prolate.parallel import computed_once
 from prolate.sources.arrays import ArraySource
-from prolate.sources.columns_in_place import ColumnsInPlace, columns_in_place, lies_well
-from prolate.sources.filling import Stretch, fill, filled_blocks, some_of
+from prolate.sources.columns_in_place import ColumnsInPlace
+from prolate.sources.filling import LEAST, Stretch, filled_blocks
 from prolate.sources.kept import Dealing, Thinning, copied_rows, kept_places
 from prolate.sources.parts import dealt_in_memory
 from prolate.sources.source import HELD, Block, Source, adder
@@ -23,8 +23,6 @@ from prolate.sources.threads import add_up
 
 __all__ = ["TableSource"]
 
-_LEAST = 1 << 15  # cells of a stretch: smaller ones are read sooner joined
-_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _LARGER = 8  # times a block: those of some rows, of which columns would be read bit by bit
 
 
@@ -51,18 +49,17 @@ class TableSource(Source):
         """The rows where they lie, beside columns that are made of those that loops cannot read."""
         stretches = self._stretches()
         cells = sum(stretch.count for stretch in stretches) * len(self.columns)
-        if self.labels or cells < _LEAST * len(stretches):
+        if self.labels or cells < LEAST * len(stretches):
             return None
-        single = all(lies_well(given, _SINGLE) for each in stretches for given in each.numbers)
-        dtype = _SINGLE if single else _DOUBLE
-        others = [
-            [j for j, given in enumerate(each.numbers) if not lies_well(given, dtype)]
-            for each in stretches
-        ]
-        made = sum(len(some) * each.count for some, each in zip(others, stretches, strict=True))
-        if made > HELD:
+        single = all(each.precision == np.float32 for each in stretches)
+        dtype = np.dtype(np.float32 if single else np.float64)
+        if sum(len(each.others(dtype)) * each.count for each in stretches) > HELD:
             return None
-        return [_in_place(each, some) for each, some in zip(stretches, others, strict=True)]
+        return [each.in_place(dtype) for each in stretches]
+
+    def pieces(self) -> Iterator[Any]:
+        """Yield the rows where they lie, or blocks."""
+        return iter(self._lying or self.blocks())
 
     def collect(
         self,
@@ -105,13 +102,3 @@ class TableSource(Source):
         some._held = some._lying = None
         some.rows_per_block *= _LARGER
         return some
-
-
-def _in_place(stretch: Stretch, others: Sequence[int]) -> ColumnsInPlace:
-    """Return the columns of a stretch, of which others are made of some."""
-    columns = list(stretch.numbers)
-    made = np.empty((len(others), stretch.count))
-    for column, j in zip(made, others, strict=True):
-        fill(column, some_of(columns[j], slice(0, stretch.count)))
-        columns[j] = column
-    return columns_in_place(columns)
