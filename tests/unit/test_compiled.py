@@ -218,7 +218,8 @@ def test_a_process_that_cannot_be_started_stops_nobody(name, monkeypatch) -> Non
 def test_every_loop_is_compiled_ahead() -> None:
     names = {call.func.__name__ for call in ahead.loops()}  # type: ignore[attr-defined]
     of_rows = {"_selected" if name == "selected" else name for name in sparse.__all__} - {"tally"}
-    assert names == {*kernels.__all__, *of_rows, *entries.__all__, "copied", "rounded_gaussian"}
+    noise = {"rounded_gaussian", "with_noise"}
+    assert names == {*kernels.__all__, *of_rows, *entries.__all__, "copied", *noise}
 
 
 def test_nothing_is_left_to_compile_for_sparse_rows() -> None:

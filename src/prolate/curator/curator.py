@@ -35,14 +35,20 @@ from prolate.curator.parts import Parts
 from prolate.curator.rows import Rows, cuts_of
 from prolate.errors import BudgetError, InputError
 from prolate.measurement import Measurement, Place, Progress
-from prolate.noise import MAX_SCALE, PARTS, NumberedBits, random_bits, rounded_gaussian
+from prolate.noise import (
+    MAX_SCALE,
+    PARTS,
+    NumberedBits,
+    random_bits,
+    rounded_gaussian,
+    with_noise,
+)
 from prolate.queries import Query, Ranks, Together
 from prolate.sources import Source
 from prolate.sources.threads import thread_count
 
 __all__ = ["Curator"]
 
-_AT_ONCE = 1 << 13  # values, whose working copies stay in the first caches
 _FINE = 34  # steps of 2**-33, or noise of about 2**33 steps: far below anything that matters
 
 
@@ -233,7 +239,7 @@ class Curator:
             noise = rounded_gaussian(scale, part.size, self._bits, threads=self._threads)
             found.append(
                 Measurement(
-                    values=_with_noise(part, noise, shift),
+                    values=with_noise(part, noise, shift),
                     std=math.ldexp(scale, -shift),
                     label=label,
                     query=rows.describe(query),
@@ -435,18 +441,3 @@ class Curator:
                 "anything; use a larger budget."
             )
         return scale, shift
-
-
-def _with_noise(
-    total: NDArray[np.int64], noise: NDArray[np.int64], shift: int
-) -> NDArray[np.float64]:
-    """Return a sum, in steps of 2**-shift, plus the noise, exactly.
-
-    Rounding that to a double is post-processing.
-    """
-    values = np.empty(total.size)
-    for start in range(0, total.size, _AT_ONCE):
-        here = slice(start, start + _AT_ONCE)
-        values[here] = total[here] + (noise[here] >> shift)
-        values[here] += (noise[here] & ((1 << shift) - 1)) * 2.0**-shift
-    return values

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["chacha", "drawn"]
+__all__ = ["added", "chacha", "drawn"]
 
 # prolate.noise.kernels says what these are.
 _FINE, _CHOICE, _VARIATE, _FIRST = 4, 31, 32, 12
@@ -103,3 +103,11 @@ def chacha(start: Any, blocks: Any) -> None:
             blocks[k, j] = np.uint32(blocks[k, j] + start[k])
     for j in range(blocks.shape[1]):
         blocks[12, j] = np.uint32(blocks[12, j] + np.uint32(j))
+
+
+@njit(nogil=True, cache=True)
+def added(total: Any, noise: Any, shift: int, out: Any) -> None:
+    """Write total + noise / 2**shift: the sum of whole parts, and the rest, as doubles."""
+    last, unit = (1 << shift) - 1, 2.0**-shift
+    for i in range(out.size):
+        out[i] = np.float64(total[i] + (noise[i] >> shift)) + np.float64(noise[i] & last) * unit

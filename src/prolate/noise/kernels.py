@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.arrays import Bools, Integers
+from prolate.arrays import Bools, Floats, Integers
 from prolate.compiled import WORK, forgiving
 from prolate.noise.exact import FINE, floors
 
-__all__ = ["CHOICE", "VARIATE", "compiled", "drawn", "propose", "rounded"]
+__all__ = ["CHOICE", "VARIATE", "compiled", "drawn", "propose", "rounded", "with_noise"]
 
 Words = NDArray[np.uint64]
 
@@ -28,6 +28,7 @@ CHOICE, VARIATE = 31, 32
 """Bits of a control word for step 1 and, below them, for step 2; the lowest is the sign."""
 
 _COST = 100  # values of a sum, in the time that NumPy takes longer to draw one
+_AT_ONCE = 1 << 12  # numbers, whose working copies stay in the first caches
 _FIRST = 12  # leading bits of the choice that say where to begin to look for K
 
 
@@ -125,6 +126,27 @@ def rounded(
     return result, np.flatnonzero(undecided)
 
 
+def with_noise(total: Integers, noise: Integers, shift: int) -> Floats:
+    """Return integers plus noise in steps of 2**-shift: exactly, and then as doubles.
+
+    Examples
+    --------
+    >>> with_noise(np.array([5, 5]), np.array([3, -3]), 1)
+    array([6.5, 3.5])
+    """
+    out = np.empty(total.size)
+    module = compiled(0) if total.size >= _AT_ONCE else None
+    if module is not None:
+        with WORK.or_numpy(0):
+            module.added(_read_only(total), _read_only(noise), shift, out)
+            return out
+    for start in range(0, total.size, _AT_ONCE):
+        here = slice(start, start + _AT_ONCE)
+        out[here] = total[here] + (noise[here] >> shift)
+        out[here] += (noise[here] & ((1 << shift) - 1)) * 2.0**-shift
+    return out
+
+
 @cache
 def _tables() -> tuple[Integers, NDArray[np.int16]]:
     """Return the falling floors of step 1, and K's least value for each start of a choice."""
@@ -133,7 +155,7 @@ def _tables() -> tuple[Integers, NDArray[np.int16]]:
     return falling, np.searchsorted(-falling, -ends, side="right").astype(np.int16)
 
 
-def _read_only(words: Words) -> Words:
+def _read_only(words: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view, or numba would compile for both kinds of arrays."""
     view = words.view()
     view.flags.writeable = False

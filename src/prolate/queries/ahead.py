@@ -15,7 +15,7 @@ import numpy as np
 
 from prolate.arrays import Floats
 from prolate.compiled import WORK
-from prolate.noise import SystemBits, rounded_gaussian
+from prolate.noise import SystemBits, rounded_gaussian, with_noise
 from prolate.queries import kernels, sparse
 from prolate.sources.columns_in_place import ColumnsInPlace, columns_of
 from prolate.sources.entries import checked, counts
@@ -32,7 +32,9 @@ def loops() -> list[Callable[[], object]]:
 
     What most releases need comes first.
     """
+    many = np.zeros(_NOISE, np.int64)
     found: list[Callable[[], object]] = [partial(rounded_gaussian, 1000, _NOISE, SystemBits())]
+    found.append(partial(with_noise, many, many, 1))
     doubles, singles = np.zeros((8, 3)), np.zeros((8, 3), dtype=np.float32)
     found += _of_lines(doubles) + _of_rows(doubles)
     for rows in (singles, np.asfortranarray(doubles), np.asfortranarray(singles)):

@@ -60,32 +60,37 @@ class ColumnTails:
         By how long the scaled rows are.
     index : int64 array of shape (k,)
         The columns that were asked.
-    likely : float64 array of shape (k, sigmas, 2)
-        How likely each is to be skewed by so much, to the right and to the left.
+    aside, either : float64 arrays of shape (k, sigmas)
+        How likely each is to be skewed by so much: to the right less to the left, and to either
+        side.
     times, wrong : float
         What columns lose, over what log-normal ones would, and how far off that may be.
     """
 
     expected: Expected
     index: Integers
-    likely: Floats = field(repr=False)
+    aside: Floats = field(repr=False)
+    either: Floats = field(repr=False)
     times: float
     wrong: float
+    _lost: dict[float, tuple[Floats, Floats]] = field(default_factory=dict, init=False, repr=False)
 
     def lost(self, radius: float) -> tuple[Floats, Floats]:
         """Return what clipping to a radius likely takes off each mean, and how unsure that is.
 
         In the data's unit.
         """
-        table = _lost(self.expected, self.index, radius, _SIGMA)
-        given, _ = _moments(self.likely, np.minimum(table, table[:, _SIGMA <= _GIVEN][:, -1:]))
-        lost, square = _moments(self.likely, table)
-        apart = square - 2.0 * lost * given + given**2
-        unsure = np.sqrt(self.times**2 * apart + (self.wrong * given) ** 2)
-        lost = self.times * given
-        found = np.zeros((2, self.expected.spread.size))
-        found[:, self.index] = lost, unsure
-        return found[0], found[1]
+        if radius not in self._lost:  # asked for by several
+            table = _lost(self.expected, self.index, radius, _SIGMA)
+            given = _mean(self.aside, np.minimum(table, table[:, _SIGMA <= _GIVEN][:, -1:]))
+            lost = _mean(self.aside, table)
+            square = np.maximum(_mean(self.either, table**2), lost**2)
+            apart = square - 2.0 * lost * given + given**2
+            found = np.zeros((2, self.expected.spread.size))
+            found[0, self.index] = self.times * given
+            found[1, self.index] = np.sqrt(self.times**2 * apart + (self.wrong * given) ** 2)
+            self._lost[radius] = found[0], found[1]
+        return self._lost[radius]
 
 
 def measure_tails(
@@ -146,7 +151,8 @@ def measure_tails(
     long = np.maximum(np.abs(unit * measured.values), _NORMAL) * reach / shape.searched
     noise = np.sqrt((unit * measured.noise) ** 2 + long)
     likely = _mixture(unit * measured.values, noise, reach)
-    return ColumnTails(expected, index, likely, *_times(expected, index, likely, tilt))
+    aside, either = likely[:, :, 0] - likely[:, :, 1], likely[:, :, 0] + likely[:, :, 1]
+    return ColumnTails(expected, index, aside, either, *_times(expected, index, aside, tilt))
 
 
 def _tilt_denies(expected: Expected, index: Integers, tilt: Tilt) -> bool:
@@ -157,25 +163,23 @@ def _tilt_denies(expected: Expected, index: Integers, tilt: Tilt) -> bool:
     return bool(np.all(most < _HARDLY * typical))
 
 
-def _times(expected: Expected, index: Integers, likely: Floats, tilt: Tilt) -> tuple[float, float]:
+def _times(expected: Expected, index: Integers, aside: Floats, tilt: Tilt) -> tuple[float, float]:
     """Return what columns lose, over what log-normal ones would, and how far off that may be.
 
     As their tilt is, over what it would be: where many columns are skewed, it tells. If values
     are bounded together, as shares of a whole are, rows are hardly longer by any of them.
     """
     unit = np.broadcast_to(expected.unit, expected.spread.shape)[index]
-    foreseen, _ = _moments(likely, _weighed(expected, index, _SIGMA, tilt.measured))
+    foreseen = _mean(aside, _weighed(expected, index, _SIGMA, tilt.measured))
     foreseen = foreseen / unit / tilt.own[index]
     known = 1.0 / _WRONG**2 + float(np.sum(foreseen**2))
     times = (1.0 / _WRONG**2 + float(np.sum(foreseen * tilt.row[index] / tilt.own[index]))) / known
     return max(times, 0.0), math.hypot(1.0 / math.sqrt(known), _EACH)
 
 
-def _moments(likely: Floats, table: Floats) -> tuple[Floats, Floats]:
-    """Return the means of a table's values of skewed columns, odd ones, and of their squares."""
-    mean = np.sum((likely[:, :, 0] - likely[:, :, 1]) * table, axis=1)
-    square = np.sum(likely.sum(axis=2) * table**2, axis=1)
-    return mean, np.maximum(square, mean**2)
+def _mean(likely: Floats, table: Floats) -> Floats:
+    """Return the means of a table's values of each column."""
+    return np.asarray(np.einsum("ks,ks->k", likely, table))
 
 
 def _skewed(sigma: Floats, normals: Floats) -> Floats:

@@ -36,7 +36,7 @@ _PRIOR_WIDTH = 7  # candidates that the prior is smoothed over
 _LEAST_PRESENT = 0.3  # at least this part of a column's values is taken to be there
 _TAIL = 3.0  # cells beyond this many bulk scales count as tail
 _erf = np.frompyfunc(math.erf, 1, 1)  # importing SciPy takes longer than these few values
-_AT_ONCE = 1 << 12  # columns: their working copies stay small
+_AT_ONCE = 1 << 8  # columns, whose working copies stay in the caches
 _GOES_ON = 3.0 * math.sqrt(3.0)  # standard deviations of noise in three cells together
 
 
