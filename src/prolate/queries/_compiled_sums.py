@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from prolate.queries._compiled_prefetch import soon
+from prolate.queries._compiled_prefetch import AHEAD, soon
 from prolate.queries._compiled_steps import (
     EXACT,
     begin_of,
     cut_row,
     cut_step,
     factor_of,
-    finish_row,
     plus,
     plus_square,
     repeated,
@@ -35,9 +34,8 @@ from prolate.queries._compiled_steps import (
 
 __all__ = ["clipped_sum_columns", "clipped_sum_rows"]
 
-_NARROW = 24  # columns up to which several rows are taken at a time
+_NARROW = 6  # columns up to which several rows are taken at a time
 _LINE = 256  # values of them
-_WIDE = 600  # columns from which rows are taken four at a time
 _CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
 _LEAST = 128  # rows of them, or too little of a column would be read in one piece
 _COMING = 4  # columns until which one is asked for ahead: of each, a few lines are read at a time
@@ -47,6 +45,25 @@ _COMING = 4  # columns until which one is asked for ahead: of each, a few lines 
 def _row(flat: Any, stride: int, i: int, places: Any, d: int) -> Any:
     begin = begin_of(places, stride, i)
     return flat[begin : begin + d]
+
+
+@njit(nogil=True, error_model="numpy")
+def _add_row(row: Any, how: Any, missing: Any, limits: Any, steps: Any, sums: Any) -> None:
+    """Add a row; `steps` is room for as many."""
+    d, (radius, middle, half) = missing.size, limits
+    cap, square = 2.0 * radius, 0.0
+    for j in range(d):
+        steps[j] = step_of(row[j], j, *how)
+        square = plus_square(square, steps[j])
+    if not square <= cap * cap:
+        square = cut_row(row, steps, cap, missing)
+    if square <= radius * radius and half <= 0.0:
+        for j in range(d):
+            sums[j] += steps[j]
+        return
+    factor = factor_of(square, d, radius, middle, half)
+    for j in range(d):
+        sums[j] += np.rint(steps[j] * factor)
 
 
 @njit(nogil=True, error_model="numpy")
@@ -66,40 +83,44 @@ def _add_fours(
 ) -> None:
     """Add rows, four at a time: of wide rows, the public vectors would not stay in the cache.
 
-    Four rows are added while the next are read. Their steps wait in single precision, which
-    holds integers up to the cap, 2**24 at most; larger ones stay beyond it, and are cut to it.
+    They are copied while their squares are added up, and then added from the copies, while the
+    next four are asked for. So each value is read once: another thread may write others meanwhile.
     """
-    d, (radius, _, half) = missing.size, limits
-    one, two = np.zeros(d, np.float32), np.zeros(d, np.float32)
-    three, four = np.zeros(d, np.float32), np.zeros(d, np.float32)
-    f, g, h, k = 0.0, 0.0, 0.0, 0.0
-    short = radius * radius if half <= 0.0 else -1.0
+    d, (radius, middle, half) = missing.size, limits
+    how, cap = (center, gain, lower, upper, about), 2.0 * radius
+    steps, copies = np.empty(d), np.empty(4 * d, flat.dtype)
+    row_one, row_two = copies[:d], copies[d : 2 * d]
+    row_three, row_four = copies[2 * d : 3 * d], copies[3 * d :]
     for first in range(0, count, 4):
-        row_one = _row(flat, stride, first, places, d)
-        row_two = _row(flat, stride, first + 1, places, d)
-        row_three = _row(flat, stride, first + 2, places, d)
-        row_four = _row(flat, stride, first + 3, places, d)
+        one, two = _row(flat, stride, first, places, d), _row(flat, stride, first + 1, places, d)
+        three = _row(flat, stride, first + 2, places, d)
+        four = _row(flat, stride, first + 3, places, d)
         a = b = c = e = 0.0
         for j in range(d):
-            pair = np.rint(one[j] * f) + np.rint(two[j] * g)
-            sums[j] += pair + (np.rint(three[j] * h) + np.rint(four[j] * k))
-            v = step_of(row_one[j], j, center, gain, lower, upper, about)
-            w = step_of(row_two[j], j, center, gain, lower, upper, about)
-            x = step_of(row_three[j], j, center, gain, lower, upper, about)
-            y = step_of(row_four[j], j, center, gain, lower, upper, about)
-            one[j], two[j], three[j], four[j] = v, w, x, y
-            a, b = plus_square(a, v), plus_square(b, w)
-            c, e = plus_square(c, x), plus_square(e, y)
-        if max(a, b, c, e) <= short and a + b + c + e == a + b + c + e:
-            f, g, h, k = 1.0, 1.0, 1.0, 1.0
+            v, w, x, y = one[j], two[j], three[j], four[j]
+            row_one[j], row_two[j], row_three[j], row_four[j] = v, w, x, y
+            a = plus_square(a, step_of(v, j, center, gain, lower, upper, about))
+            b = plus_square(b, step_of(w, j, center, gain, lower, upper, about))
+            c = plus_square(c, step_of(x, j, center, gain, lower, upper, about))
+            e = plus_square(e, step_of(y, j, center, gain, lower, upper, about))
+        if not (max(a, b, c, e) <= cap * cap and a + b + c + e == a + b + c + e):
+            for row in (row_one, row_two, row_three, row_four):
+                _add_row(row, how, missing, limits, steps, sums)
             continue
-        f = finish_row(row_one, one, a, missing, limits)
-        g = finish_row(row_two, two, b, missing, limits)
-        h = finish_row(row_three, three, c, missing, limits)
-        k = finish_row(row_four, four, e, missing, limits)
-    for j in range(d):
-        pair = np.rint(one[j] * f) + np.rint(two[j] * g)
-        sums[j] += pair + (np.rint(three[j] * h) + np.rint(four[j] * k))
+        f = factor_of(a, d, radius, middle, half)
+        g = factor_of(b, d, radius, middle, half)
+        h = factor_of(c, d, radius, middle, half)
+        k = factor_of(e, d, radius, middle, half)
+        for start in range(0, d, AHEAD):
+            stop = min(start + AHEAD, d)
+            for i in range(first + 4, min(first + 8, count)):
+                soon(flat, begin_of(places, stride, i) + start, AHEAD)
+            for j in range(np.uint64(start), np.uint64(stop)):
+                p = np.rint(step_of(row_one[j], j, center, gain, lower, upper, about) * f)
+                q = np.rint(step_of(row_two[j], j, center, gain, lower, upper, about) * g)
+                r = np.rint(step_of(row_three[j], j, center, gain, lower, upper, about) * h)
+                s = np.rint(step_of(row_four[j], j, center, gain, lower, upper, about) * k)
+                sums[j] += (p + q) + (r + s)
 
 
 @njit(nogil=True, error_model="numpy")
@@ -178,32 +199,20 @@ def clipped_sum_rows(
     half: float,
     total: Any,
 ) -> None:
-    d, cap = missing.size, 2.0 * radius
+    d = missing.size
     steps = np.empty(d)
     sums = np.zeros(d)
     limits, done = (radius, middle, half), 0
-    if d >= _WIDE:
-        done = count // 4 * 4
-        how = (center, gain, lower, upper, about, missing)
-        _add_fours(flat, stride, done, places, *how, limits, sums)
-    elif d <= _NARROW and stride == d and not places.size:
+    if d <= _NARROW and stride == d and not places.size:
         done = count // (_LINE // d) * (_LINE // d)
         _add_narrow(flat, done, center, gain, lower, upper, about, missing, limits, sums)
+    else:
+        done = count // 4 * 4
+        vectors = (center, gain, lower, upper, about, missing)
+        _add_fours(flat, stride, done, places, *vectors, limits, sums)
+    how = (center, gain, lower, upper, about)
     for i in range(done, count):
-        row = _row(flat, stride, i, places, d)
-        square = 0.0
-        for j in range(d):
-            steps[j] = step_of(row[j], j, center, gain, lower, upper, about)
-            square = plus_square(square, steps[j])
-        if not square <= cap * cap:
-            square = cut_row(row, steps, cap, missing)
-        if square <= radius * radius and half <= 0.0:
-            for j in range(d):
-                sums[j] += steps[j]
-            continue
-        factor = factor_of(square, d, radius, middle, half)
-        for j in range(d):
-            sums[j] += np.rint(steps[j] * factor)
+        _add_row(_row(flat, stride, i, places, d), how, missing, limits, steps, sums)
     for j in range(d):
         total[j] += np.int64(sums[j])
 
