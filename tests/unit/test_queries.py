@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -39,6 +40,7 @@ from prolate.queries import (
     rotate_back,
 )
 from prolate.queries.ranks import NodeHistogram, Ranks
+from prolate.queries.room import room
 
 NAN, INF = math.nan, math.inf
 BIG, TINY = 1.7976931348623157e308, 5e-324
@@ -501,3 +503,14 @@ def test_a_gram_matrix_clips_rows_along_themselves() -> None:
     query = Gram(np.zeros(2), np.ones(2), 0.5)
     matrix = query.matrix(query(np.array([[40.0, 20.0]])).astype(np.float64))
     assert matrix == pytest.approx(np.array([[0.2, 0.1], [0.1, 0.05]]), rel=1e-3)
+
+
+def test_each_thread_has_room_of_its_own() -> None:
+    mine = room("test", (4, 5))
+    assert np.shares_memory(mine, room("test", (2, 3), np.float32, "F"))
+    assert not np.shares_memory(mine, room("other", (4, 5)))
+    with ThreadPoolExecutor(1) as pool:
+        theirs = pool.submit(room, "test", (4, 5)).result()
+    assert not np.shares_memory(mine, theirs)
+    many = room("test", (1 << 10, 1 << 10))  # not kept
+    assert not np.shares_memory(many, room("test", (1 << 10, 1 << 10)))

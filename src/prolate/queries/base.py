@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.neighbors import rows_changed
+from prolate.queries.room import room
 from prolate.sources.chosen import ChosenRows
 from prolate.sources.columns_in_place import ColumnsInPlace
 from prolate.sources.sparse_rows import SparseRows
@@ -56,21 +57,18 @@ def tiles(
     memory, as they are and in single precision, too; with `in_place`, too, chosen rows of many
     columns where they lie, and columns that have each memory of their own.
     """
-    if isinstance(block, ColumnsInPlace):
-        if in_place and block.index is None:
-            for start in range(0, len(block), _MOST):
-                yield block[start : start + _MOST]
-            return
-        block = block.copied()
-    cells = _MADE if any_layout else _TILE
-    if isinstance(block, ChosenRows):
-        rows = _MOST if in_place and _lies_well(block) else max(2, cells // block.shape[1] // 2 * 2)
-        for start in range(0, len(block), rows):
-            some = block[start : start + rows]
-            if rows == _MOST:
-                yield some
-            else:
-                yield from tiles(some.copied(), any_layout=any_layout)
+    if in_place and _lies_well(block):
+        for start in range(0, len(block), _MOST):
+            yield block[start : start + _MOST]
+        return
+    cells = _MADE if any_layout or isinstance(block, ColumnsInPlace) else _TILE
+    step = max(2, cells // block.shape[1] // 2 * 2)
+    if isinstance(block, ChosenRows | ColumnsInPlace):
+        for start in range(0, len(block), step):
+            some = block[start : start + step]
+            copy = room("copy", some.shape, some.dtype, some.order)
+            some.copy_to(copy)
+            yield from tiles(copy, any_layout=any_layout)
         return
     block = np.asarray(block)
     by_column = any_layout and abs(block.strides[0]) < abs(block.strides[1])
@@ -78,15 +76,33 @@ def tiles(
         for start in range(0, block.shape[0], _MOST):
             yield block[start : start + _MOST]
         return
-    rows = max(2, cells // block.shape[1] // 2 * 2)
-    for start in range(0, block.shape[0], rows):
-        piece = block[start : start + rows]
-        yield np.asarray(piece, dtype=np.float64, order="F" if by_column else "C")
+    for start in range(0, block.shape[0], step):
+        yield _floats(block[start : start + step], "F" if by_column else "C")
 
 
-def _lies_well(rows: ChosenRows) -> bool:
-    """Return whether compiled code can read chosen rows, and is not slowed down by narrow ones."""
-    return rows.shape[1] >= _WIDE and rows.block.flags.c_contiguous and _is_plain(rows.block)
+def _floats(rows: NDArray[np.generic], order: Literal["C", "F"]) -> NDArray[np.float64]:
+    """Return rows as doubles in an order, in this thread's room where they are none."""
+    lies = rows.flags.f_contiguous if order == "F" else rows.flags.c_contiguous
+    if rows.dtype == np.float64 and rows.dtype.isnative and lies and rows.flags.aligned:
+        return np.asarray(rows, np.float64)
+    found = room("floats", (rows.shape[0], rows.shape[1]), np.float64, order)
+    np.copyto(found, rows, casting="unsafe")
+    return found
+
+
+def _lies_well(rows: object) -> bool:
+    """Return whether compiled code can read rows of others where they lie, and quickly.
+
+    Chosen ones that are narrow slow it down.
+    """
+    if isinstance(rows, ColumnsInPlace):
+        return rows.index is None
+    return (
+        isinstance(rows, ChosenRows)
+        and rows.shape[1] >= _WIDE
+        and rows.block.flags.c_contiguous
+        and _is_plain(rows.block)
+    )
 
 
 def _is_plain(block: NDArray[np.generic]) -> bool:

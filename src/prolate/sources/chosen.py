@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +48,24 @@ class ChosenRows:
         """Return some of the rows."""
         return ChosenRows(self.block, self.index[here])
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the block."""
+        return self.block.dtype
+
+    order: ClassVar[Literal["C", "F"]] = "C"
+    """Of what they are copied to."""
+
     def copied(self) -> NDArray[Any]:
         """Return the rows as a block of their own."""
         return np.asarray(self.block[self.index])  # `take` would copy the whole of some blocks
+
+    def copy_to(self, out: NDArray[Any]) -> None:
+        """Copy the rows to an array of their shape and type, in C order."""
+        if self.block.flags.c_contiguous and self.block.dtype.isnative:
+            np.take(self.block, self.index, axis=0, out=out, mode="clip")
+        else:
+            out[:] = self.block[self.index]
 
     def columns(self, index: Integers) -> NDArray[Any]:
         """Return some columns as a block of their own."""

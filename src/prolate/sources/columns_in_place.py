@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,16 +85,18 @@ class ColumnsInPlace:
         return np.asarray(_Memory(self.owner, base, length, self.dtype)), starts
 
     def copied(self) -> NDArray[Any]:
-        """Return the rows as a block of their own: chosen ones in C order, others column by column.
-
-        That is the order in which they are copied in less time.
-        """
-        out = np.empty(self.shape, self.dtype, order="F" if self.index is None else "C")
+        """Return the rows as a block of their own."""
+        out = np.empty(self.shape, self.dtype, self.order)
         self.copy_to(out)
         return out
 
+    @property
+    def order(self) -> Literal["C", "F"]:
+        """Of what rows are copied to: that in which it takes less time, for chosen ones C."""
+        return "F" if self.index is None else "C"
+
     def copy_to(self, out: NDArray[Any]) -> None:
-        """Copy the rows to an array of their shape; chosen ones to one in C order."""
+        """Copy the rows to an array of their shape and type, in their order."""
         flat, starts = self.memory()
         loops = _loops() if self.index is not None and WORK.is_enough(self.size, _HERE) else None
         if loops is not None:
