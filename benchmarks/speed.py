@@ -347,20 +347,46 @@ def tables(n: int, d: int, runs: int) -> Iterator[Row]:
 
     rows = normal_rows(n, d, "float64")
     columns = {f"x{j}": rows[:, j].copy() for j in range(d)}
+    mixed = {**columns, "x0": rows[:, 0].astype("f4"), "x1": rows[:, 1].astype("i8")}
     given = {
-        "pandas, one array": pd.DataFrame(rows),
-        "pandas, columns": pd.DataFrame(columns),
-        "pandas, nullable": pd.DataFrame(columns).astype("Float64"),
-        "polars": pl.DataFrame(columns),
+        "pandas, one array": lambda: pd.DataFrame(rows),
+        "pandas, columns": lambda: pd.DataFrame(columns),
+        "pandas, mixed": lambda: pd.DataFrame(mixed),
+        "pandas, nullable": lambda: pd.DataFrame(columns).astype("Float64"),
+        "polars": lambda: pl.DataFrame(columns),
+        "polars, mixed": lambda: pl.DataFrame(mixed),
+        "Arrow": lambda: pl.DataFrame(columns).to_arrow(),
     }
-    for name, frame in given.items():
+    for name, make in given.items():
+        frame = make()
         ours, own, array = medians(
             runs,
             lambda frame=frame: prolate.mean(frame, budget=BUDGET),  # type: ignore[misc]
-            frame.mean,
+            getattr(frame, "mean", lambda: rows.mean(axis=0)),
             lambda: prolate.mean(rows, budget=BUDGET),
         )
         yield row(f"{n:g} x {d} {name}", ours, own=own, array=array)
+
+
+def memory(n: int, d: int) -> Iterator[Row]:
+    """Yield how much memory a mean takes beside a table, at most, in a fresh process."""
+    start = f"import numpy as np; rows = np.random.default_rng(0).standard_normal(({n}, {d})); "
+    columns = f"columns = {{f'x{{j}}': rows[:, j].copy() for j in range({d})}}; del rows; "
+    tables = {
+        "array": "",
+        "array, column by column": "rows = np.asfortranarray(rows); ",
+        "polars": columns + "import polars; rows = polars.DataFrame(columns); del columns; ",
+    }
+    private = "prolate.mean({0}, budget=prolate.Budget(rho=.5)); "
+    small = private.format("np.ones((20_000, 300)) * np.arange(300.0)")  # which loads all there is
+    now = "before = int(open('/proc/self/statm').read().split()[1]) * 4096 / 2**20; "
+    again = "open('/proc/self/clear_refs', 'w').write('5'); "  # the peak begins anew
+    for name, make in tables.items():
+        code = f"{start}import prolate; {small}{make}{again}{now}{private.format('rows')}"
+        report = "print(int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) / 1024"
+        words = [sys.executable, "-c", f"{code}{report} - before)"]
+        more = float(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+        yield {"work": f"{n:g} x {d} {name}, memory", "megabytes_more": more}
 
 
 def kinds(n: int, d: int, runs: int) -> Iterator[Row]:
@@ -414,6 +440,10 @@ def small_lines(runs: int) -> Iterator[Row]:
 def parts(options: argparse.Namespace) -> dict[str, Callable[[], Iterator[Row]]]:
     """Return what there is to measure."""
     runs, small = options.runs, options.short
+
+    def first(n: int, d: int) -> tuple[int, int]:
+        return tuple(options.shape[0]) if options.shape else (n, d)
+
     found: dict[str, Callable[[], Iterator[Row]]] = {
         "dense": lambda: dense_lines(options),
         "sparse": lambda: sparse_lines(options),
@@ -424,7 +454,8 @@ def parts(options: argparse.Namespace) -> dict[str, Callable[[], Iterator[Row]]]
         found["first call"] = first_call
         found["others"] = lambda: others(runs)
         found["small"] = lambda: small_lines(runs)
-        found["tables"] = lambda: tables(10**6, 20, runs)
+        found["tables"] = lambda: tables(*first(10**6, 20), runs)
+        found["memory"] = lambda: memory(*first(60_000, 1_500))
         found["kinds"] = lambda: kinds(10**6, 60, runs)
         found["csv"] = lambda: csv(10**6, 10, runs)
     if options.large:
