@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -170,3 +171,27 @@ def test_batches_of_files_are_read_where_they_lie(dtype, tmp_path: Path, monkeyp
         places = BITS.chosen(0, 5001, PARTS // 3)
         found = np.concatenate([np.array(b) for b in kept.blocks()])
         assert np.array_equal(found, rows[places], equal_nan=True)
+
+
+@pytest.mark.parametrize("held", [-1, 1 << 20])
+def test_runs_are_dealt_and_chosen(held: int, monkeypatch) -> None:
+    """Arrow cannot take some of their values."""
+    monkeypatch.setattr(table, "HELD", held)
+    runs = pc.run_end_encode(pa.array(np.sort(WHOLE)))
+    source = open_source(pa.table({"runs": runs, "whole": pa.array(WHOLE)}))
+    deal = Dealing(BITS, PARTS // 2, 4)
+    numbers, which = deal.both(0, COUNT)
+    mine = numbers[np.isin(which, [1, 3])]
+    rows = np.concatenate([np.array(block) for block in source.dealt(deal)([1, 3]).blocks()])
+    assert np.array_equal(rows, np.column_stack([mine, mine]))
+    kept = source.thinned(Thinning(BITS, PARTS // 2)).blocks()
+    assert np.array_equal(np.concatenate(list(kept))[:, 0], BITS.chosen(0, COUNT, PARTS // 2))
+
+
+def test_no_batches_are_no_rows() -> None:
+    none = open_source(pa.Table.from_batches([], schema=pa.schema({"a": pa.float64()})))
+    assert none.thinned(Thinning(BITS, PARTS // 2)).n_rows == 0
+    assert none.dealt(Dealing(BITS, PARTS // 2, 4))([0]).n_rows == 0
+    chunks = [pa.array(part, pa.float32()) for part in ([], np.ones(COUNT * 4), [])]
+    single = open_source(pa.table({"a": pa.chunked_array(chunks)}))
+    assert {piece.dtype for piece in single._lying} == {np.dtype(np.float32)}  # type: ignore[attr-defined]

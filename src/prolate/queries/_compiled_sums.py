@@ -9,7 +9,9 @@ for one of these. Its sum of squares tells whether that was right: its terms are
 inf or NaN. A term beyond the cap, inf or NaN makes it more than the cap's square, or NaN; and
 below that it is exact, in any order.
 
-Rows of a few columns are taken many at a time, and wide rows four at a time.
+Rows of a few columns are taken many at a time, and wide rows four at a time. Of all of them, each
+value is read once, or all of a row again from a copy: another thread may write others meanwhile,
+and what is added must not be longer than what was measured.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def _row(flat: Any, stride: int, i: int, places: Any, d: int) -> Any:
 
 @njit(nogil=True, error_model="numpy")
 def _add_row(row: Any, how: Any, missing: Any, limits: Any, steps: Any, sums: Any) -> None:
-    """Add a row; `steps` is room for as many."""
+    """Add a row that nobody else writes to; `steps` is room for as many."""
     d, (radius, middle, half) = missing.size, limits
     cap, square = 2.0 * radius, 0.0
     for j in range(d):
@@ -84,7 +86,7 @@ def _add_fours(
     """Add rows, four at a time: of wide rows, the public vectors would not stay in the cache.
 
     They are copied while their squares are added up, and then added from the copies, while the
-    next four are asked for. So each value is read once: another thread may write others meanwhile.
+    next four are asked for.
     """
     d, (radius, middle, half) = missing.size, limits
     how, cap = (center, gain, lower, upper, about), 2.0 * radius
@@ -159,9 +161,9 @@ def _add_narrow(
     how = (repeated(center, length), repeated(gain, length), repeated(lower, length))
     more = (repeated(upper, length), repeated(about, length))
     steps, squares, factors = np.empty(length), np.empty(length), np.ones(length)
-    lengths, together = np.empty(rows), np.zeros(length)
+    lengths, together, row = np.empty(rows), np.zeros(length), np.empty(length, flat.dtype)
     for first in range(0, count, rows):
-        row = flat[first * d : first * d + length]
+        row[:] = flat[first * d : first * d + length]
         for j in range(length):
             steps[j] = step_of(row[j], j, *how, *more)
             squares[j] = steps[j] * steps[j]
@@ -211,8 +213,10 @@ def clipped_sum_rows(
         vectors = (center, gain, lower, upper, about, missing)
         _add_fours(flat, stride, done, places, *vectors, limits, sums)
     how = (center, gain, lower, upper, about)
+    copy = np.empty(d, flat.dtype)
     for i in range(done, count):
-        _add_row(_row(flat, stride, i, places, d), how, missing, limits, steps, sums)
+        copy[:] = _row(flat, stride, i, places, d)
+        _add_row(copy, how, missing, limits, steps, sums)
     for j in range(d):
         total[j] += np.int64(sums[j])
 
@@ -291,6 +295,7 @@ def clipped_sum_columns(
     height = max(_LEAST, min(512, _CELLS // d))
     squares, factors = np.empty(height), np.empty(height)
     sums, steps = np.empty(d), np.empty((d, height), np.float32)
+    copy, places = np.empty(d * height, flat.dtype), np.arange(d) * height
     for first in range(0, count, height):
         rows = min(height, count - first)
         part, square, factor = flat[first:], squares[:rows], factors[:rows]
@@ -304,10 +309,12 @@ def clipped_sum_columns(
                 total[j] += np.int64(sums[j])
             continue
         if careful:
-            _cut_columns(part, starts, how, cap, missing, square)
+            for j in range(d):
+                copy[places[j] : places[j] + rows] = part[starts[j] : starts[j] + rows]
+            _cut_columns(copy, places, how, cap, missing, square)
         for i in range(rows):
             factor[i] = factor_of(square[i], d, radius, middle, half)
         if careful:
-            _add_cut(part, starts, how, cap, missing, factor, total)
+            _add_cut(copy, places, how, cap, missing, factor, total)
         else:
             _add_steps(steps, factor, total)

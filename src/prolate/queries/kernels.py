@@ -217,7 +217,9 @@ def _rows(name: str, rows: Floats, *given: Any, out: tuple[Any, ...] = ()) -> An
 def _some(rows: Rows, places: Integers) -> Rows:
     if isinstance(rows, ChosenRows):
         return ChosenRows(rows.block, rows.index[places])
-    return rows.at(places) if isinstance(rows, ColumnsInPlace) else rows[places]
+    if isinstance(rows, ColumnsInPlace):
+        return rows.at(places if rows.index is None else rows.index[places])
+    return rows[places]
 
 
 def _across(rows: Floats) -> bool:

@@ -133,12 +133,20 @@ def some_of(values: Any, here: slice | Integers) -> Any:
     if isinstance(values, np.ndarray):
         return values[here]
     if isinstance(here, slice) or not hasattr(values, "take"):
-        found = values[here]
-    else:
-        import pyarrow as pa
+        return _whole(values[here])
+    import pyarrow as pa
 
-        found = values.take(pa.array(here))
-    return found.combine_chunks() if hasattr(found, "combine_chunks") else found
+    try:
+        return _whole(values.take(pa.array(here)))
+    except pa.ArrowNotImplementedError:  # such as of runs
+        numbers = np.empty(len(values))
+        fill(numbers, _whole(values))
+        return numbers[here]
+
+
+def _whole(values: Any) -> Any:
+    """Return Arrow's values as one array."""
+    return values.combine_chunks() if hasattr(values, "combine_chunks") else values
 
 
 def fill(target: NDArray[np.float64], values: NDArray[np.generic] | pa.Array) -> None:
@@ -169,7 +177,7 @@ def fill(target: NDArray[np.float64], values: NDArray[np.generic] | pa.Array) ->
 def _lying(values: pa.Array) -> NDArray[np.generic]:
     """Return numbers where they lie; what is null is anything."""
     if len(values) == 0:  # then there may be no memory
-        return np.empty(0)
+        return np.empty(0, _dtype(values.type))
     dtype = _dtype(values.type)
     return np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * dtype.itemsize)
 

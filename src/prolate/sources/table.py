@@ -49,7 +49,7 @@ class TableSource(Source):
         """The rows where they lie, beside columns that are made of those that loops cannot read."""
         stretches = self._stretches()
         cells = sum(stretch.count for stretch in stretches) * len(self.columns)
-        if self.labels or cells < LEAST * len(stretches):
+        if self.labels or not stretches or cells < LEAST * len(stretches):
             return None
         single = all(each.precision == np.float32 for each in stretches)
         dtype = np.dtype(np.float32 if single else np.float64)
