@@ -16,7 +16,6 @@ __all__ = [
     "cut_row",
     "cut_step",
     "factor_of",
-    "finish_row",
     "inside",
     "plus",
     "plus_square",
@@ -100,15 +99,6 @@ def cut_row(row: Any, steps: Any, cap: float, missing: Any) -> float:
         steps[j] = step
         square = plus_square(square, step)  # in double precision, whatever that of `steps`
     return min(square, EXACT)
-
-
-@njit(nogil=True, error_model="numpy")
-def finish_row(row: Any, steps: Any, square: float, missing: Any, limits: Any) -> float:
-    """Cut a row's steps if need be; return their factor."""
-    cap = 2.0 * limits[0]
-    if not square <= cap * cap:
-        square = cut_row(row, steps, cap, missing)
-    return factor_of(square, missing.size, *limits)
 
 
 @njit(nogil=True)

@@ -69,6 +69,26 @@ def _add_row(row: Any, how: Any, missing: Any, limits: Any, steps: Any, sums: An
 
 
 @njit(nogil=True, error_model="numpy")
+def _cut_fours(copies: Any, how: Any, cap: float, missing: Any) -> Any:
+    """Put the cut steps of four rows in their place; return their sums of squares.
+
+    Single precision holds them: integers up to the cap, 2**24 at most.
+    """
+    d = missing.size
+    one, two, three, four = copies[:d], copies[d : 2 * d], copies[2 * d : 3 * d], copies[3 * d :]
+    a = b = c = e = 0.0
+    for j in range(d):
+        v = cut_step(one[j], step_of(one[j], j, *how), cap, missing[j])
+        w = cut_step(two[j], step_of(two[j], j, *how), cap, missing[j])
+        x = cut_step(three[j], step_of(three[j], j, *how), cap, missing[j])
+        y = cut_step(four[j], step_of(four[j], j, *how), cap, missing[j])
+        one[j], two[j], three[j], four[j] = v, w, x, y
+        a, b = plus_square(a, v), plus_square(b, w)
+        c, e = plus_square(c, x), plus_square(e, y)
+    return min(a, EXACT), min(b, EXACT), min(c, EXACT), min(e, EXACT)
+
+
+@njit(nogil=True, error_model="numpy")
 def _add_fours(
     flat: Any,
     stride: int,
@@ -86,11 +106,11 @@ def _add_fours(
     """Add rows, four at a time: of wide rows, the public vectors would not stay in the cache.
 
     They are copied while their squares are added up, and then added from the copies, while the
-    next four are asked for.
+    next four are asked for. Where steps must be cut, these take the copies' place.
     """
     d, (radius, middle, half) = missing.size, limits
-    how, cap = (center, gain, lower, upper, about), 2.0 * radius
-    steps, copies = np.empty(d), np.empty(4 * d, flat.dtype)
+    cap, how = 2.0 * radius, (center, gain, lower, upper, about)
+    copies = np.empty(4 * d, flat.dtype)
     row_one, row_two = copies[:d], copies[d : 2 * d]
     row_three, row_four = copies[2 * d : 3 * d], copies[3 * d :]
     for first in range(0, count, 4):
@@ -105,10 +125,9 @@ def _add_fours(
             b = plus_square(b, step_of(w, j, center, gain, lower, upper, about))
             c = plus_square(c, step_of(x, j, center, gain, lower, upper, about))
             e = plus_square(e, step_of(y, j, center, gain, lower, upper, about))
-        if not (max(a, b, c, e) <= cap * cap and a + b + c + e == a + b + c + e):
-            for row in (row_one, row_two, row_three, row_four):
-                _add_row(row, how, missing, limits, steps, sums)
-            continue
+        careful = not (max(a, b, c, e) <= cap * cap and a + b + c + e == a + b + c + e)
+        if careful:
+            a, b, c, e = _cut_fours(copies, how, cap, missing)
         f = factor_of(a, d, radius, middle, half)
         g = factor_of(b, d, radius, middle, half)
         h = factor_of(c, d, radius, middle, half)
@@ -117,6 +136,11 @@ def _add_fours(
             stop = min(start + AHEAD, d)
             for i in range(first + 4, min(first + 8, count)):
                 soon(flat, begin_of(places, stride, i) + start, AHEAD)
+            if careful:
+                for j in range(np.uint64(start), np.uint64(stop)):
+                    pair = np.rint(row_one[j] * f) + np.rint(row_two[j] * g)
+                    sums[j] += pair + (np.rint(row_three[j] * h) + np.rint(row_four[j] * k))
+                continue
             for j in range(np.uint64(start), np.uint64(stop)):
                 p = np.rint(step_of(row_one[j], j, center, gain, lower, upper, about) * f)
                 q = np.rint(step_of(row_two[j], j, center, gain, lower, upper, about) * g)
