@@ -155,7 +155,7 @@ def _finish_line(
 ) -> None:
     """Cut the steps of rows that lie side by side, if need be; set the factor of each step.
 
-    As `finish_row`, to which narrow rows would take longer to pass than to be finished.
+    To pass narrow rows to `_add_row` would take longer than to finish them.
     """
     d, cap = missing.size, 2.0 * limits[0]
     for i in range(lengths.size):
