@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.arrays import Bools, Floats, Integers
+from prolate.arrays import Bools, Floats, Integers, fixed
 from prolate.compiled import WORK, forgiving
 from prolate.noise.exact import FINE, floors
 
@@ -52,7 +52,7 @@ def drawn(control: Words, fraction: Words, scale: Words, guard: float, out: Inte
     module = compiled(control.size)
     if module is None:
         return None
-    words = map(_read_only, (control, fraction, np.ascontiguousarray(scale)))
+    words = map(fixed, (control, fraction, np.ascontiguousarray(scale)))
     with WORK.or_numpy(_COST * control.size):
         filled = module.drawn(*words, *_tables(), guard, out)
         return filled if filled >= 0 else None
@@ -138,7 +138,7 @@ def with_noise(total: Integers, noise: Integers, shift: int) -> Floats:
     module = compiled(0) if total.size >= _AT_ONCE else None
     if module is not None:
         with WORK.or_numpy(0):
-            module.added(_read_only(total), _read_only(noise), shift, out)
+            module.added(fixed(total), fixed(noise), shift, out)
             return out
     for start in range(0, total.size, _AT_ONCE):
         here = slice(start, start + _AT_ONCE)
@@ -153,13 +153,6 @@ def _tables() -> tuple[Integers, NDArray[np.int16]]:
     falling = np.array(floors(CHOICE), dtype=np.int64)
     ends = np.arange(1, 2**_FIRST + 1) << (CHOICE - _FIRST)
     return falling, np.searchsorted(-falling, -ends, side="right").astype(np.int16)
-
-
-def _read_only(words: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view, or numba would compile for both kinds of arrays."""
-    view = words.view()
-    view.flags.writeable = False
-    return view
 
 
 def compiled(samples: int) -> Any | None:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.arrays import Floats, Integers
+from prolate.arrays import Floats, Integers, fixed
 from prolate.compiled import WORK, forgiving
 from prolate.queries import twins
 from prolate.sources.chosen import ChosenRows
@@ -198,9 +198,9 @@ def _lines(
     if kernel is not None:
         where: tuple[Any, ...] = (*(_flat(block) if by_row else _columns(block)), rows.shape[0])
         if by_row:
-            where += (_fixed(rows.index if isinstance(rows, ChosenRows) else _IN_ORDER),)
+            where += (fixed(rows.index if isinstance(rows, ChosenRows) else _IN_ORDER),)
         with WORK.or_numpy(work):
-            return kernel(*where, *map(_fixed, given), *out)
+            return kernel(*where, *map(fixed, given), *out)
     return getattr(twins, name)(np.asarray(rows, dtype=np.float64), *given, *out)
 
 
@@ -210,7 +210,7 @@ def _rows(name: str, rows: Floats, *given: Any, out: tuple[Any, ...] = ()) -> An
     kernel = _compiled(name, work)
     if kernel is not None:
         with WORK.or_numpy(work):
-            return kernel(_fixed(rows), *map(_fixed, given), *out)
+            return kernel(fixed(rows), *map(fixed, given), *out)
     return getattr(twins, name)(rows, *given, *out)
 
 
@@ -235,7 +235,7 @@ def _columns(rows: Floats | ColumnsInPlace) -> tuple[Floats, Integers]:
     else:
         flat, stride = _flat(rows.T)
         starts = stride * np.arange(rows.shape[1])
-    return _fixed(flat), _fixed(starts)
+    return fixed(flat), fixed(starts)
 
 
 def _flat(lines: Floats) -> tuple[Floats, int]:
@@ -243,17 +243,9 @@ def _flat(lines: Floats) -> tuple[Floats, int]:
     count, length = lines.shape
     stride = lines.strides[0] // lines.itemsize if count > 1 else length
     if stride == length or lines.size == 0:
-        return _fixed(lines.reshape(-1)), stride
+        return fixed(lines.reshape(-1)), stride
     size = (count - 1) * stride + length
-    return _fixed(np.lib.stride_tricks.as_strided(lines, (size,), (lines.itemsize,))), stride
-
-
-def _fixed(array: Any) -> Any:
-    """Return a read-only view of an array, or numba would compile for both kinds of them."""
-    if isinstance(array, np.ndarray):
-        array = np.ascontiguousarray(array).view()
-        array.flags.writeable = False
-    return array
+    return fixed(np.lib.stride_tricks.as_strided(lines, (size,), (lines.itemsize,))), stride
 
 
 def _compiled(name: str, work: int) -> Callable[..., Any] | None:

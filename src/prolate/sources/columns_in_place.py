@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.arrays import Integers
+from prolate.arrays import Integers, fixed
 from prolate.compiled import WORK, forgiving
 
 __all__ = ["ColumnsInPlace", "columns_in_place", "columns_of", "lies_well"]
@@ -101,7 +101,7 @@ class ColumnsInPlace:
         loops = _loops() if self.index is not None and WORK.is_enough(self.size, _HERE) else None
         if loops is not None:
             with WORK.or_numpy(self.size):
-                loops.gathered(*map(_fixed, (flat, starts, self.index)), out)
+                loops.gathered(*map(fixed, (flat, starts, self.index)), out)
                 return
         here = slice(None) if self.index is None else self.index
         for j, start in enumerate(starts.tolist()):
@@ -154,13 +154,6 @@ def columns_of(array: NDArray[Any]) -> ColumnsInPlace | None:
         return None
     addresses = _address(array) + array.strides[1] * np.arange(array.shape[1])
     return ColumnsInPlace(addresses, array.dtype, array.shape[0], array)
-
-
-def _fixed(array: Any) -> Any:
-    """Return a read-only view, or numba would compile for both kinds of arrays."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
 
 
 @cache

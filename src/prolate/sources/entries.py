@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from prolate.arrays import Integers
+from prolate.arrays import Integers, fixed
 from prolate.compiled import forgiving
 
 __all__ = ["checked", "counts"]
@@ -28,7 +28,7 @@ def checked(numbers: Integers, size: int) -> tuple[Integers, int] | None:
     loops = _loops()
     if loops is not None:
         copy = np.empty(numbers.size, dtype)
-        falls = int(loops.copied(_fixed(numbers), size, copy))
+        falls = int(loops.copied(fixed(numbers), size, copy))
         return None if falls < 0 else (copy, falls)
     copy = numbers.copy()
     if copy.size and not (copy.min() >= 0 and copy.max() < size):
@@ -40,16 +40,9 @@ def counts(numbers: Integers, size: int) -> Integers:
     """Return how often each number below `size` is there; none may be outside of that."""
     found, loops = np.zeros(size, dtype=np.int64), _loops()
     if loops is not None:
-        loops.counted(_fixed(numbers), found)
+        loops.counted(fixed(numbers), found)
         return found
     return np.bincount(numbers, minlength=size).astype(np.int64, copy=False)
-
-
-def _fixed(numbers: Integers) -> Integers:
-    """Return a read-only view, or numba would compile for both kinds of arrays."""
-    view = np.ascontiguousarray(numbers).view()
-    view.flags.writeable = False
-    return view
 
 
 @cache

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from prolate.sources.labels import Labels
 
-__all__ = ["LEAST", "Stretch", "fill", "filled_blocks", "numbers_of", "some_of"]
+__all__ = ["LEAST", "Stretch", "fill", "filled_blocks", "numbers_of", "some_of", "whole"]
 
 LEAST = 1 << 15
 """Cells of a stretch: smaller ones are read sooner when they are joined."""
@@ -133,18 +133,18 @@ def some_of(values: Any, here: slice | Integers) -> Any:
     if isinstance(values, np.ndarray):
         return values[here]
     if isinstance(here, slice) or not hasattr(values, "take"):
-        return _whole(values[here])
+        return whole(values[here])
     import pyarrow as pa
 
     try:
-        return _whole(values.take(pa.array(here)))
+        return whole(values.take(pa.array(here)))
     except pa.ArrowNotImplementedError:  # such as of runs
         numbers = np.empty(len(values))
-        fill(numbers, _whole(values))
+        fill(numbers, whole(values))
         return numbers[here]
 
 
-def _whole(values: Any) -> Any:
+def whole(values: Any) -> Any:
     """Return Arrow's values as one array."""
     return values.combine_chunks() if hasattr(values, "combine_chunks") else values
 

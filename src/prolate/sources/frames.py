@@ -16,7 +16,7 @@ from prolate.errors import InputError
 from prolate.sources.arrays import WHOLE, ArraySource
 from prolate.sources.arrow import is_numeric
 from prolate.sources.choosing import Schema, Wanted, choose, index_beside
-from prolate.sources.filling import Stretch, numbers_of
+from prolate.sources.filling import Stretch, numbers_of, whole
 from prolate.sources.label_types import LabelType, type_of_numpy
 from prolate.sources.labels import Labels, is_label
 from prolate.sources.source import Source
@@ -221,9 +221,4 @@ def _arrow(series: Any) -> Any:
 
     if _is_sparse(series):
         series = series.sparse.to_dense()
-    return _whole(pa.array(series, from_pandas=True))
-
-
-def _whole(values: Any) -> Any:
-    """Return Arrow's values as one array."""
-    return values.combine_chunks() if hasattr(values, "combine_chunks") else values
+    return whole(pa.array(series, from_pandas=True))

@@ -141,11 +141,15 @@ class Source(ABC):
         effort = getattr(query, "effort", 1)
         if not self.decodes:
             blocks = self.blocks()
-        elif getattr(query, "in_place", False) and not self._are_few():
+        elif getattr(query, "in_place", False) and self._come_soon():
             blocks = self._passing()
         else:
             blocks = self._lasting()
         return add_up(blocks, add, size, progress, cells=cells, effort=effort)
+
+    def _come_soon(self) -> bool:
+        """Return whether pieces are read as soon as blocks that were held."""
+        return not self._are_few()
 
     def _are_few(self) -> bool:
         """Return whether blocks are held, as far as is known yet."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prolate.arrays import Integers
 from prolate.compiled import WORK
@@ -18,8 +17,7 @@ from prolate.sources.columns_in_place import ColumnsInPlace
 from prolate.sources.filling import LEAST, Stretch, filled_blocks
 from prolate.sources.kept import Dealing, Thinning, copied_rows, kept_places
 from prolate.sources.parts import dealt_in_memory
-from prolate.sources.source import HELD, Block, Source, adder
-from prolate.sources.threads import add_up
+from prolate.sources.source import HELD, Block, Source
 
 __all__ = ["TableSource"]
 
@@ -61,19 +59,9 @@ class TableSource(Source):
         """Yield the rows where they lie, or blocks."""
         return iter(self._lying or self.blocks())
 
-    def collect(
-        self,
-        query: Callable[[Block], NDArray[np.int64]],
-        size: int,
-        progress: Callable[[int], None] | None = None,
-    ) -> NDArray[np.int64]:
-        """Add ``query(block)`` up; one that reads columns where they lie is given these."""
-        pieces = self._lying if getattr(query, "in_place", False) else None
-        if pieces is None:
-            return super().collect(query, size, progress)
-        cells, effort = sum(piece.size for piece in pieces), getattr(query, "effort", 1)
-        lying = cast("list[Any]", pieces)
-        return add_up(lying, adder(query), size, progress, cells=cells, effort=effort)
+    def _come_soon(self) -> bool:
+        """Return whether pieces are read as soon as blocks that were held."""
+        return self._lying is not None or super()._come_soon()
 
     def thinned(self, keep: Thinning, progress: Callable[[int], None] | None = None) -> Source:
         """Return the rows that `keep` chooses."""
