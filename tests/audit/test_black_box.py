@@ -27,7 +27,8 @@ from prolate import Budget
 from prolate.noise import SystemBits, rounded_gaussian
 from prolate.queries import ClippedSum, Cross, Query
 
-HALF_KNOWN = [(name, "add-remove") for name in SUBJECTS if "sample" in name]
+# The row that goes takes its secret bits along, so the other side's answers are not known.
+HALF_KNOWN = [(n, "add-remove") for n in SUBJECTS if "of a sample" in n or "in parts" in n]
 SCORES = {"linear": testers.linear, "forest": testers.forest}
 
 
@@ -100,6 +101,8 @@ def audit(
     """Return the most that any tester proves, over what is allowed."""
     allowed = budget.for_zcdp() if "exponential" in name else budget
     shown = judged(*runs_of(name, relation, pair, budget, runs, patch, **options), allowed)
+    if (name, relation) in HALF_KNOWN:
+        shown.pop("likelihood", None)
     figures = ", ".join(f"{value:.2f} by {kind}" for kind, value in shown.items())
     print(f"{name}, {relation}, {pair}, mu = {budget.mu:.2f}: of what is allowed, {figures}")
     return max(shown.values())
@@ -123,8 +126,6 @@ def test_black_box(name, relation, pair, mu, runs, monkeypatch) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "relation"), CASES)
 def test_black_box_in_many_runs(name, relation, monkeypatch) -> None:
-    if (name, relation) in HALF_KNOWN:
-        pytest.skip("the row that goes takes its bits along in one direction only")
     pair = "features flip" if relation == "replace" else "corners"
     runs = 100 if SUBJECTS[name].slow else 400
     budget = Budget(epsilon=8, delta=1e-6)  # mu is 1.5
