@@ -299,6 +299,7 @@ SUBJECTS: dict[str, Subject] = {
     "mean, as a step": Subject(step(PrivateMean)),
     "scaler, as a step": Subject(step(PrivateScaler), slow=True),
     "variance": Subject(_variance),
+    "variance, a skewed column": Subject(_variance, SKEWED),
     "variance, of the first rows": Subject(of_the_first_rows(_variance), paired=True),
     "variance, one column of mostly zeros": Subject(_variance, RARE),
     "variance, bounds": Subject(partial(_variance, bounds=BOUNDS)),

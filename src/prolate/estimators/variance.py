@@ -8,7 +8,8 @@ are by a first sum of all columns' squares (`search/variances.py`).
 Variances that are alike are drawn towards each other (`partial_pooling.py`).
 
 Squares are long on one side only, so what clipping takes is lost. The radius is no smaller
-than normal rows, or the tail that is seen, allow (`tail.py`).
+than normal rows, or the tail that is seen, allow (`tail.py`), and single columns with longer tails
+are clipped farther out (`square_tails.py`).
 
 Of flags, which are their own squares, the mean p says all: p (1 - p). Of numbers that counts show
 to be flags, and where rows are too few to be searched, squares within public bounds are summed
@@ -115,7 +116,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     value, noise_std = found.value - middle.noise_std**2, found.noise_std
     sampling_std = NORMAL * found.size * found.stretch / np.sqrt(shape.present)
     error = np.hypot(noise_std, sampling_std)
-    unsure = found.stretch > _HEAVY or np.any(found.clipping_std > UNSURE * error)
+    unsure = np.any(found.stretch > _HEAVY) or np.any(found.clipping_std > UNSURE * error)
     warnings = (*shape.warnings, *shape.single_valued(curator.columns))
     if unsure and not shape.hidden > 0.0:  # that a single value was seen says more
         warnings = (*warnings, _WARNING)
@@ -139,7 +140,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
             "radius": found.radius,
             "clipped_fraction": found.clipped,
             "sampling": "as for normal data, times what their squares' tails are longer",
-            "stretch": found.stretch,
+            "stretch": float(np.max(found.stretch)),
             "mean": middle.value.tolist(),
         },
     )

@@ -3,7 +3,8 @@
 The squares (x - m)**2 are summed around a private size of them, scaled, and clipped. Where rows are
 far longer than sizes say, those of the columns that make them so are larger. Squares are long on
 one side only, so what clipping takes is lost. The radius is no smaller than normal rows, or the
-tail that is seen, allow (`tail.py`).
+tail that is seen, allow (`tail.py`). A column with a longer tail than others counts for less in a
+row's length, so that it is clipped where that is best for it (`square_tails.py`).
 
 Spreads tell of a column's bulk, and squares are decided by its tail: so they are summed twice, and
 the first sum, for a tenth of the budget, says how large they are.
@@ -16,11 +17,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from prolate.arrays import Floats
+from prolate.arrays import Bools, Floats
 from prolate.curator import Measurer
+from prolate.estimators.clipping.square_tails import SquareTails, measure_square_tails
 from prolate.estimators.lengths.beyond import Beyond, lost_part, stretch_beyond
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
-from prolate.estimators.lengths.tail import find_tail
+from prolate.estimators.lengths.tail import NORMAL_TAIL, find_tail
 from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.search.longest import ALONE, longest_columns
 from prolate.estimators.shares import one_row_noise, radius_share
@@ -43,8 +45,6 @@ _NOISE, _FARTHER = (1.0 / 1000.0, 1.0 / 250.0, 1.0 / 80.0, 1.0 / 40.0), (1.0, 1.
 # matter; at most this part.
 _HIDDEN, _FEW, _MOST_HIDDEN = 8.0, 1.0 / 500.0, 0.15
 _FIRST = 0.1  # part of the share that tells sizes
-_SURELY = 2.5  # standard deviations by which a column's two sums must differ
-_FARTHER_BY = 0.5  # the root of how much farther one reaches, less one: taken to be that at least
 _DIFFER = 0.5  # variance of what they are to be, over those before
 
 
@@ -58,24 +58,24 @@ class Squares:
         In squared units of the data.
     size : float64 array of shape (d,)
         About how large they are.
-    stretch : float
+    stretch : float64 array of shape (d,)
         Of the sampling error, over that of normal rows of this size.
     radius : float
         What the scaled squares are clipped to.
     clipped : float
         About what part of the rows is.
-    reach : float64 array of shape (d,)
-        How large squares are that are clipped by themselves, over `size`.
+    long : bool array of shape (d,)
+        Which columns have longer tails than others.
     """
 
     value: Floats
     noise_std: Floats
     clipping_std: Floats
     size: Floats
-    stretch: float
+    stretch: Floats
     radius: float
     clipped: float
-    reach: Floats
+    long: Bools
 
     def over(self, unit: Floats) -> Squares:
         """Return them in other units of each column."""
@@ -85,7 +85,6 @@ class Squares:
             noise_std=self.noise_std / unit,
             clipping_std=self.clipping_std / unit,
             size=self.size / unit,
-            reach=self.reach / unit,
         )
 
 
@@ -115,32 +114,27 @@ def mean_squares(
     farther : float
         Times the radius that is best for columns together: one may have a longer tail.
     """
-    asked = curator if sample is None else sample
+    asked, before = curator if sample is None else sample, curator.remaining
     few = rows * asked.fraction
-    first = _summed(asked, mean, size, rows=few, share=_FIRST * share, error_norm=error_norm)
+    noise = rows_changed(curator.neighbors) / curator.mu_of((1.0 - _FIRST) * share) / rows
+    tails = measure_square_tails(asked, mean, size, rows=few, share=share, noise=noise)
+    share -= before - curator.remaining
+    first = _summed(
+        asked, mean, size, rows=few, share=_FIRST * share, error_norm=error_norm, tails=tails
+    )
     size = _nearer(first)
     share = min((1.0 - _FIRST) * share, curator.remaining)
     last = _summed(
-        curator, mean, size, rows=rows, share=share, error_norm=error_norm, farther=farther
+        curator,
+        mean,
+        size,
+        rows=rows,
+        share=share,
+        error_norm=error_norm,
+        tails=tails,
+        farther=farther,
     )
-    last = _with_own_tails(first, last, few if asked.fraction < 1.0 else math.inf)
     return _average(first, last) if asked.fraction == 1.0 else last
-
-
-def _with_own_tails(first: Squares, last: Squares, few: float) -> Squares:
-    """Return the last sum, allowing for what single columns surely lose: they lost more before.
-
-    The tail of all rows says little of one column's, since others hide where it begins. But what
-    its squares add as they reach farther is seen by itself; as much again is beyond, or less, as
-    if that fell with the root of the reach. The first sum is of so few rows, if not of all.
-    """
-    varied = NORMAL * first.size * first.stretch / math.sqrt(few)
-    doubt = np.sqrt(first.noise_std**2 + last.noise_std**2 + varied**2)
-    more = last.value - first.value
-    more = np.where(more > _SURELY * doubt, more, 0.0)
-    farther = np.sqrt(np.maximum(last.reach / first.reach, 1.0))
-    lost = more / np.maximum(farther - 1.0, _FARTHER_BY)
-    return replace(last, clipping_std=np.hypot(last.clipping_std, lost))
 
 
 def _nearer(found: Squares) -> Floats:
@@ -173,12 +167,16 @@ def _summed(
     rows: float,
     share: float,
     error_norm: float,
+    tails: SquareTails,
     farther: float = 1.0,
 ) -> Squares:
     """Return what one sum of the squares says."""
     before = curator.remaining
     scale = optimal_scale(NORMAL * size, error_norm)
     effective = effective_columns(size, scale)
+    most = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share) / rows
+    least = tails.reach / _usual_length(size / scale, most)
+    scale = np.maximum(scale, least)
     part = min(_RADIUS * radius_share(curator, rows, effective, share), 0.3)
     norms = _lengths(curator, mean, size, scale, share=part * share, more=0)
     longer = _with_longest(curator, mean, size, scale, norms, rows)
@@ -187,7 +185,7 @@ def _summed(
         look = part * share
         norms = _lengths(curator, mean, size, scale, share=look, more=more, known=norms)
     else:
-        size, scale = longer, optimal_scale(NORMAL * longer, error_norm)
+        size, scale = longer, np.maximum(optimal_scale(NORMAL * longer, error_norm), least)
         effective = effective_columns(size, scale)
         left = max(share - (before - curator.remaining), _LEAST * share)
         norms = _lengths(curator, mean, size, scale, share=min(part * share, left / _LOOKS))
@@ -198,7 +196,8 @@ def _summed(
     if size.size == 1:
         farther = float(np.interp(math.log(counted), np.log(_NOISE), _FARTHER))
     tail = replace(tail, radius=farther * tail.radius)
-    query = ClippedSum(size, scale, tail.radius, about=mean)
+    reach = np.maximum(tail.radius * optimal_scale(NORMAL * size, error_norm), tails.reach)
+    query = ClippedSum(size, reach / tail.radius, tail.radius, about=mean)
     measured = curator.measure(query, share=share, label="variance")
     noise_std = query.unit * measured.noise / rows
 
@@ -208,19 +207,26 @@ def _summed(
     unseen = lost_part(beyond, tail.radius, float(np.max(noise_std / scale)), most, part=_LOST)
     seen = float(np.linalg.norm(tail.lost))
     hidden = max(counted - _FEW, 0.0) * _HIDDEN
-    away = min(hidden, _MOST_HIDDEN) * tail.radius * scale / math.sqrt(size.size)
+    away = min(hidden, _MOST_HIDDEN) * reach / math.sqrt(size.size)
+    lost = (max(1.0, unseen / seen) if seen > 0.0 else 1.0) * tail.lost * scale
+    lost = np.maximum(lost, _LOST * tails.lost(reach))
+    stretch = max(tail.stretch, stretch_beyond(beyond, tail.radius, normal))
     return Squares(
         value=size + query.unit * measured.values / rows,
         noise_std=noise_std,
-        clipping_std=np.hypot(
-            (max(1.0, unseen / seen) if seen > 0.0 else 1.0) * tail.lost * scale, away
-        ),
+        clipping_std=np.hypot(lost, away),
         size=size,
-        stretch=max(tail.stretch, stretch_beyond(beyond, tail.radius, normal)),
+        stretch=np.maximum(stretch, tails.deviation / (NORMAL * size)),
         radius=tail.radius,
         clipped=norms.fraction_above(tail.radius, rows),
-        reach=tail.radius * scale,
+        long=tails.reach > 0.0,
     )
+
+
+def _usual_length(size: Floats, part: float) -> float:
+    """Return about what all but a part of rows of normal columns' squares are within."""
+    farthest = NORMAL_TAIL * float(np.max(size)) * math.log(1.0 / min(part, 0.5))
+    return math.hypot(float(np.linalg.norm(NORMAL * size)), farthest)
 
 
 def squares_stretch(

@@ -73,14 +73,14 @@ def with_squares(matrix: Matrix, mean: Floats, lengths: Lengths) -> Matrix:
         # Of rows like normal ones, products tell more, but of a column that surely lost some.
         usual = lengths.unlike == 0.0 and variance.size > 2
         matrix = _rescaled(matrix, squares.over(unit), outside, usual=usual)
-        stretch = squares.stretch
+        own = squares.stretch
     else:
-        stretch = squares_stretch(curator, center, size, rows=table.rows, share=share)
+        own = np.array([squares_stretch(curator, center, size, rows=table.rows, share=share)])
     # What lengths vary by, beyond single columns, is by their products.
-    d = variance.size
+    d, stretch = variance.size, float(np.min(own))
     products = (lengths.fourth * d**2 - 2.0 * d * stretch**2 - d) / max(d * (d - 1.0), 1.0)
     stretches = np.full((d, d), min(math.sqrt(max(products, 1.0)), _MOST_STRETCH))
-    np.fill_diagonal(stretches, stretch)
+    np.fill_diagonal(stretches, own)
     return replace(matrix, stretch=stretches)
 
 
@@ -101,7 +101,8 @@ def _rescaled(matrix: Matrix, squares: Squares, outside: float, *, usual: bool =
     other = np.maximum(squares.value, 0.0)
     # Products are clipped harder than squares, so they have lost as much, and more where it shows.
     more, doubt = np.maximum(other - own, 0.0), np.hypot(noise, squares.noise_std)
-    more = np.sqrt(np.maximum(more**2 - ((_SURE if usual else _CLEAR) * doubt) ** 2, 0.0))
+    clear = np.where(squares.long, 0.0, _SURE if usual else _CLEAR)
+    more = np.sqrt(np.maximum(more**2 - (clear * doubt) ** 2, 0.0))
     lost = np.max([matrix.clipping, more, outside * own], axis=0)
     first, second = noise**2 + lost**2, squares.noise_std**2
     weight = np.where(usual & (more == 0.0), 0.0, first / (first + second))  # of the squares

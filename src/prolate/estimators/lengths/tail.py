@@ -17,7 +17,10 @@ import numpy as np
 from prolate.arrays import Floats
 from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius, safe_cell
 
-__all__ = ["Tail", "find_tail"]
+__all__ = ["NORMAL_TAIL", "Tail", "find_tail"]
+
+NORMAL_TAIL = 2.0
+"""A squared normal number is beyond x about as often as e**(-x / this)."""
 
 _VALUES = 1 << 21  # normal numbers
 _FEWEST, _MOST = 1 << 10, 1 << 18  # rows of them
@@ -27,7 +30,6 @@ _MANY = 1.0  # the same, of rows beyond the radius
 _POWERS = (1.5, 20.0)  # of the tail
 _INSIDE = 0.5  # part of the rows that are within any radius
 _DOUBT = 0.5  # of the noise of what the counts say is lost: it may be so much
-_NORMAL_TAIL = 2.0  # a squared normal number is beyond x about as often as e**(-x / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,7 @@ def find_tail(norms: MeasuredNorms, size: Floats, clipped: float, rows: float) -
     normal = _normal_rows(size)
     unsorted = np.sqrt(np.einsum("ij,ij->i", normal, normal))
     length = np.sort(unsorted)
-    thin = _NORMAL_TAIL * float(size.max())
+    thin = NORMAL_TAIL * float(size.max())
     known = max(part, 10.0 / length.size)
     radius = float(np.quantile(length, 1.0 - known)) + thin * math.log(known / part)
     excess = thin
