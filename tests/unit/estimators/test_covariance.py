@@ -458,8 +458,8 @@ def test_squares_tell_the_variance_of_a_column_that_products_lost() -> None:
     matrix = Matrix(table, np.diag(value), flat, flat, np.full(d, 1e-8), 0.0)
     noise = np.full(d, 0.01)
     ones = np.ones(d)
-    known = {"size": ones, "stretch": ones, "radius": 1.0, "clipped": 0.0, "long": ones > 1.0}
-    squares = Squares(ones, noise, 0.0 * noise, **known)
+    known = {"size": ones, "stretch": ones, "radius": 1.0, "clipped": 0.0, "reach": ones}
+    squares = Squares(ones, noise, 0.0 * noise, **known, long=ones > 1.0)
     found = diagonal._rescaled(matrix, squares, 0.0)
     np.testing.assert_allclose(np.diag(found.value), 1.0, rtol=0.05)
 
@@ -471,7 +471,7 @@ def test_squares_count_sooner_of_columns_whose_tails_are_known_to_be_long() -> N
     table = own.Standardized(curator, 100.0, np.zeros(d), ones, variances=True)
     flat = np.full((d, d), 1e-3)
     matrix = Matrix(table, np.diag(0.7 * ones), flat, flat, np.full(d, 1e-3), 0.0)
-    known = {"size": ones, "stretch": ones, "radius": 1.0, "clipped": 0.0}
+    known = {"size": ones, "stretch": ones, "radius": 1.0, "clipped": 0.0, "reach": ones}
     squares = Squares(ones, 0.1 * ones, 0.0 * ones, **known, long=np.arange(d) == 1)
     found = np.diag(diagonal._rescaled(matrix, squares, 0.0, usual=True).value)
     assert found[1] > 0.9

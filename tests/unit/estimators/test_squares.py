@@ -18,11 +18,10 @@ from prolate.theory import RELATIVE
 BUDGET = Budget(mu=1.0)
 
 
-def found(value: float, noise: float) -> Squares:
-    value, noise, one = (np.full(1, each) for each in (value, noise, 1.0))
-    return Squares(
-        value, noise, 0.0 * one, size=value, stretch=one, radius=5.0, clipped=0.01, long=one > 1.0
-    )
+def found(value: float, noise: float, clipping: float = 0.0, reach: float = 5.0) -> Squares:
+    one, few = np.ones(1), {"radius": 5.0, "clipped": 0.01}
+    known = {"size": value * one, "stretch": one, "long": one > 1.0, "reach": reach * one, **few}
+    return Squares(value * one, noise * one, clipping * one, **known)
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
@@ -63,6 +62,17 @@ def test_the_first_sum_counts_as_far_as_noise_explains_the_difference() -> None:
     assert alike.noise_std[0] == pytest.approx(np.hypot(0.9 * 0.1, 0.1 * 0.3))
     apart = squares._average(found(0.1, 0.01), found(1.0, 0.1))  # it has lost most
     assert apart.value[0] > 0.98
+
+
+def test_what_a_farther_reach_adds_is_allowed_for_once_more() -> None:
+    nearer, farther = found(0.7, 0.02), found(0.9, 0.02, 0.01, reach=20.0)
+    allowed = squares._with_own_tails(nearer, farther, np.inf)
+    assert allowed.clipping_std[0] == pytest.approx(0.2, rel=0.01)  # twice as far: as much again
+    assert allowed.value[0] == 0.9
+    hardly = squares._with_own_tails(nearer, found(0.74, 0.02, 0.01, reach=20.0), np.inf)
+    assert hardly.clipping_std[0] == 0.01
+    of_few = squares._with_own_tails(nearer, farther, 50.0)  # whose squares differ by as much
+    assert of_few.clipping_std[0] == 0.01
 
 
 def test_a_sample_says_how_large_squares_are_and_all_rows_are_summed_once(monkeypatch) -> None:

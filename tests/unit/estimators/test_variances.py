@@ -57,12 +57,15 @@ def test_noise_moves_them_little() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("statistic", ["mean", "variance"])
 def test_relative_errors_of_columns_of_unlike_tails_are_smaller(statistic, monkeypatch) -> None:
+    """And of variances, of which `square_tails.py` tells such tails, where spreads are noisy."""
+
     def error() -> float:
         found = []
         for seed in range(40):
             rng = np.random.default_rng(seed)
             rows = rng.standard_normal((3000, 20))
-            rows[:, :6] = np.where(rng.random((3000, 6)) < 0.1, 6.0, 1.0) * rows[:, :6]
+            if statistic == "mean":
+                rows[:, :6] = np.where(rng.random((3000, 6)) < 0.1, 6.0, 1.0) * rows[:, :6]
             rows *= 10.0 ** np.arange(-10, 10)
             release = getattr(prolate, statistic)
             made = release(rows, budget=Budget(mu=1.0), error_norm="relative", seed=seed)

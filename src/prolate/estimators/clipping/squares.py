@@ -45,6 +45,8 @@ _NOISE, _FARTHER = (1.0 / 1000.0, 1.0 / 250.0, 1.0 / 80.0, 1.0 / 40.0), (1.0, 1.
 # matter; at most this part.
 _HIDDEN, _FEW, _MOST_HIDDEN = 8.0, 1.0 / 500.0, 0.15
 _FIRST = 0.1  # part of the share that tells sizes
+_SURELY = 2.5  # standard deviations by which a column's two sums must differ
+_FARTHER_BY = 0.5  # the root of how much farther one reaches, less one: taken to be that at least
 _DIFFER = 0.5  # variance of what they are to be, over those before
 
 
@@ -66,6 +68,8 @@ class Squares:
         About what part of the rows is.
     long : bool array of shape (d,)
         Which columns have longer tails than others.
+    reach : float64 array of shape (d,)
+        How large squares are that are clipped by themselves, over `size`.
     """
 
     value: Floats
@@ -76,6 +80,7 @@ class Squares:
     radius: float
     clipped: float
     long: Bools
+    reach: Floats
 
     def over(self, unit: Floats) -> Squares:
         """Return them in other units of each column."""
@@ -85,6 +90,7 @@ class Squares:
             noise_std=self.noise_std / unit,
             clipping_std=self.clipping_std / unit,
             size=self.size / unit,
+            reach=self.reach / unit,
         )
 
 
@@ -134,7 +140,24 @@ def mean_squares(
         tails=tails,
         farther=farther,
     )
+    last = _with_own_tails(first, last, few if asked.fraction < 1.0 else math.inf)
     return _average(first, last) if asked.fraction == 1.0 else last
+
+
+def _with_own_tails(first: Squares, last: Squares, few: float) -> Squares:
+    """Return the last sum, allowing for what single columns surely lose: they lost more before.
+
+    The tail of all rows says little of one column's, since others hide where it begins. But what
+    its squares add as they reach farther is seen by itself; as much again is beyond, or less, as
+    if that fell with the root of the reach. The first sum is of so few rows, if not of all.
+    """
+    varied = NORMAL * first.size * first.stretch / math.sqrt(few)
+    doubt = np.sqrt(first.noise_std**2 + last.noise_std**2 + varied**2)
+    more = last.value - first.value
+    more = np.where(more > _SURELY * doubt, more, 0.0)
+    farther = np.sqrt(np.maximum(last.reach / first.reach, 1.0))
+    lost = more / np.maximum(farther - 1.0, _FARTHER_BY)
+    return replace(last, clipping_std=np.hypot(last.clipping_std, lost))
 
 
 def _nearer(found: Squares) -> Floats:
@@ -220,6 +243,7 @@ def _summed(
         radius=tail.radius,
         clipped=norms.fraction_above(tail.radius, rows),
         long=tails.reach > 0.0,
+        reach=reach,
     )
 
 
