@@ -83,11 +83,17 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     table, shape = learn_shape(curator, rows, relative=error_norm == RELATIVE)
     if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
         return replace(_of_rare_column(table, shape, shape.rare), rows=rows)
-    if error_norm == RELATIVE:
-        shape = with_variances(shape)
+
+    def likely_squares(shape: Shape) -> Floats:
+        spread = raised_spread(shape.spread, error_norm, constant=shape.constant, squares=True)
+        return np.asarray(np.clip(spread, *SQUARABLE) ** 2)
 
     def weigh(shape: Shape) -> Floats:
         return likely_scale(shape.spread, error_norm, constant=shape.constant)
+
+    bulk = likely_squares(shape)
+    if error_norm == RELATIVE:
+        shape = with_variances(shape)
 
     shape, lengths = with_first_look(
         shape, weigh, share=_MEAN_SHARE * table.remaining, relative=error_norm == RELATIVE
@@ -102,16 +108,15 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         norms=lengths,
     )
 
-    likely = raised_spread(shape.spread, error_norm, constant=shape.constant, squares=True)
-    size = np.clip(likely, *SQUARABLE) ** 2
     found = mean_squares(
         table,
         middle.value,
-        size,
+        likely_squares(shape),
         rows=shape.rows,
         share=table.remaining,
         error_norm=error_norm,
         sample=shape.sample,
+        bulk=bulk,
     )
     value, noise_std = found.value - middle.noise_std**2, found.noise_std
     sampling_std = NORMAL * found.size * found.stretch / np.sqrt(shape.present)

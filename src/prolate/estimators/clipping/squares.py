@@ -103,6 +103,7 @@ def mean_squares(
     share: float,
     error_norm: float,
     sample: Measurer | None = None,
+    bulk: Floats | None = None,
     farther: float = 1.0,
 ) -> Squares:
     """Return the mean of (x - mean)**2 in every column, for a share of mu**2.
@@ -117,13 +118,17 @@ def mean_squares(
         The p of the l_p error that is to be small, or `RELATIVE`.
     sample : Measurer, optional
         Of the rows that say how large squares are; all by default.
+    bulk : float64 array of shape (d,), optional
+        About how large the squares of most values are, beside which tails are seen; `size` by
+        default.
     farther : float
         Times the radius that is best for columns together: one may have a longer tail.
     """
     asked, before = curator if sample is None else sample, curator.remaining
     few = rows * asked.fraction
     noise = rows_changed(curator.neighbors) / curator.mu_of((1.0 - _FIRST) * share) / rows
-    tails = measure_square_tails(asked, mean, size, rows=few, share=share, noise=noise)
+    usual = size if bulk is None else bulk
+    tails = measure_square_tails(asked, mean, usual, rows=few, share=share, noise=noise)
     share -= before - curator.remaining
     first = _summed(
         asked, mean, size, rows=few, share=_FIRST * share, error_norm=error_norm, tails=tails
