@@ -248,7 +248,7 @@ def test_a_variance_of_few_rows_says_what_noise_hides(kind, monkeypatch) -> None
 
 
 def test_the_variance_of_one_skewed_column_among_many_has_its_own_reach(monkeypatch) -> None:
-    """Clipped as all rows are, it is 5 to 15 % too small, and 2 of 16 intervals held."""
+    """Clipped as all rows are, it is 5 to 20 % too small."""
 
     def held() -> tuple[int, float]:
         found, off = 0, []
@@ -267,8 +267,6 @@ def test_the_variance_of_one_skewed_column_among_many_has_its_own_reach(monkeypa
     after, error = held()
     monkeypatch.setattr(square_tails, "_SURE", 2.0)  # so that no column is
     monkeypatch.setattr(square_tails, "_MAYBE", 2.0)
-    before, larger = held()
-    print(after, error, before, larger)
+    _, larger = held()
     assert after >= 12
-    assert before <= 8
-    assert error < 0.8 * larger
+    assert error < 0.75 * larger

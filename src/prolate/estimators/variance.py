@@ -84,14 +84,10 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
         return replace(_of_rare_column(table, shape, shape.rare), rows=rows)
 
-    def likely_squares(shape: Shape) -> Floats:
-        spread = raised_spread(shape.spread, error_norm, constant=shape.constant, squares=True)
-        return np.asarray(np.clip(spread, *SQUARABLE) ** 2)
-
     def weigh(shape: Shape) -> Floats:
         return likely_scale(shape.spread, error_norm, constant=shape.constant)
 
-    bulk = likely_squares(shape)
+    bulk = _likely_squares(shape, error_norm)
     if error_norm == RELATIVE:
         shape = with_variances(shape)
 
@@ -111,7 +107,7 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     found = mean_squares(
         table,
         middle.value,
-        likely_squares(shape),
+        _likely_squares(shape, error_norm),
         rows=shape.rows,
         share=table.remaining,
         error_norm=error_norm,
@@ -152,6 +148,12 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     which = shape.varies & ~shape.unknown & ~far
     estimate = with_columns_pooled(estimate, sampling_std, which)
     return replace(estimate, value=np.maximum(estimate.value, 0.0))
+
+
+def _likely_squares(shape: Shape, error_norm: float) -> Floats:
+    """Return about how large each column's squared deviations are."""
+    spread = raised_spread(shape.spread, error_norm, constant=shape.constant, squares=True)
+    return np.asarray(np.clip(spread, *SQUARABLE) ** 2)
 
 
 def _of_flags(found: Estimate) -> Estimate:
