@@ -202,8 +202,8 @@ def _summed(
     before = curator.remaining
     scale = optimal_scale(NORMAL * size, error_norm)
     effective = effective_columns(size, scale)
-    most = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share) / rows
-    least = tails.reach / _usual_length(size / scale, most)
+    few = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share) / rows
+    least = tails.reach / _usual_length(size / scale, few)
     scale = np.maximum(scale, least)
     part = min(_RADIUS * radius_share(curator, rows, effective, share), 0.3)
     norms = _lengths(curator, mean, size, scale, share=part * share, more=0)
