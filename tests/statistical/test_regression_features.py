@@ -105,7 +105,7 @@ def test_the_slope_of_a_flag_that_few_rows_have(monkeypatch):
     assert slopes() < 1.0
     monkeypatch.setattr(standardize, "_LESS_RARE", 10.0)
     monkeypatch.setattr(correction, "_farther", lambda *_: 0.0)
-    monkeypatch.setattr(own_fit, "weighted_share", lambda *_: 0.0)
+    monkeypatch.setattr(own_fit, "weighted_part", lambda *_: 0.0)
     assert slopes() > 1.0  # planted faults
 
 

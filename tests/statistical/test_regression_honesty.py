@@ -156,7 +156,7 @@ def test_slopes_of_features_that_are_not_normal_are_held(kind, monkeypatch) -> N
 
     held, error = fits()
     assert held >= 26
-    monkeypatch.setattr(own_fit, "weighted_share", lambda *_: 0.0)
+    monkeypatch.setattr(own_fit, "weighted_part", lambda *_: 0.0)
     assert error < 0.5 * fits()[1]  # a planted fault: features are clipped without their target
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from prolate.queries import CAP
+from prolate.queries.clipped_sum import CAP
 
 compiled = pytest.importorskip("prolate.queries._compiled_sparse")
 

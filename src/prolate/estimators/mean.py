@@ -50,10 +50,10 @@ from prolate.estimators.asked import PLAIN, Asked
 from prolate.estimators.clipping.fixed_clip import CLIPPED
 from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
-from prolate.estimators.search.far import FAR, too_far
+from prolate.estimators.search.far import TOO_FAR, too_far
 from prolate.estimators.search.flags import are_apart, seen_flags, too_few_to_search
 from prolate.estimators.search.learn import learn_shape
-from prolate.estimators.search.within import FEW_COLUMNS, are_bounded, fill_bounds, window_within
+from prolate.estimators.search.within import FEW_BOUNDED, are_bounded, fill_bounds, window_within
 from prolate.estimators.shares import plan_shares
 from prolate.estimators.tables import Case, mean_beside_flags, mean_by_ways
 from prolate.estimators.within_bounds import mean_within
@@ -63,7 +63,7 @@ __all__ = ["mean"]
 
 def mean(curator: Curator, asked: Asked = PLAIN) -> Estimate:
     """Return the private mean of every column; all that remains of the budget is spent."""
-    few = curator.dimension <= FEW_COLUMNS
+    few = curator.dimension <= FEW_BOUNDED
     if curator.are_flags and few and not asked.given:
         return mean_within(curator, rows=count_rows(curator), error_norm=asked.error_norm)
     rows = count_rows(curator, again=True)
@@ -83,7 +83,7 @@ def mean(curator: Curator, asked: Asked = PLAIN) -> Estimate:
 def _searched(table: Table, rows: float, asked: Asked) -> Estimate:
     """Return the mean of a table of so many rows, or about so many, that is searched first."""
     bounded, window = are_bounded(table) and not asked.given, None
-    if bounded and table.dimension <= FEW_COLUMNS and plan_shares(table, rows).small:
+    if bounded and table.dimension <= FEW_BOUNDED and plan_shares(table, rows).small:
         window = window_within(table, rows)
         if window is None:
             return mean_within(table, rows=rows, error_norm=asked.error_norm)
@@ -111,7 +111,7 @@ def _searched(table: Table, rows: float, asked: Asked) -> Estimate:
 def _unknown_where(far: NDArray[np.bool_], found: Estimate) -> Estimate:
     """Return an estimate that says nothing of columns of too large numbers."""
     noise = found.noise_std
-    warnings = (FAR,) if far.all() else (*found.warnings, FAR)
+    warnings = (TOO_FAR,) if far.all() else (*found.warnings, TOO_FAR)
     return replace(
         found,
         noise_std=None if noise is None else np.where(far, np.inf, noise),

@@ -164,29 +164,35 @@ class _Common:
     part: Floats
 
     @classmethod
-    def of(cls, value: Floats, noise: Floats, sampling: Floats) -> _Common:
+    def of(cls, value: Floats, noise_square: Floats, sampling_square: Floats) -> _Common:
         """Return what is likely of columns, given variances of their noise and sampling."""
-        size = np.sqrt(sampling)
+        size = np.sqrt(sampling_square)
         far = np.abs(value - np.median(value)) / size
         some = np.unique(np.append(np.arange(0, value.size, -(-value.size // _MOST)), far.argmax()))
-        value, noise, sampling = value[some], noise[some], sampling[some]
-        order, weight = np.argsort(value), 1.0 / (noise + sampling)
+        value, noise_square, sampling_square = (
+            value[some],
+            noise_square[some],
+            sampling_square[some],
+        )
+        order, weight = np.argsort(value), 1.0 / (noise_square + sampling_square)
         below = np.cumsum(weight[order])
         center = float(value[order[np.searchsorted(below, 0.5 * below[-1])]])
-        farthest = float(np.max(np.abs(value - center) / np.sqrt(sampling)))
+        farthest = float(np.max(np.abs(value - center) / np.sqrt(sampling_square)))
         levels = int(np.clip(np.ceil(np.log2(max(farthest, 1.0))) + 1, 2, _LEVELS))
         common = cls(center, 0.0, np.full(levels, 1.0 / levels))
         for _ in range(_MOVES):
-            common = common._moved(value, noise, sampling)
+            common = common._moved(value, noise_square, sampling_square)
         return common
 
-    def holds(self, value: Floats, sampling: Floats) -> Bools:
+    def holds(self, value: Floats, sampling_square: Floats) -> Bools:
         """Return which columns are no farther out than the last level."""
-        return np.asarray(np.abs(value - self.center) <= 2.0**self.part.size * np.sqrt(sampling))
+        return np.asarray(
+            np.abs(value - self.center) <= 2.0**self.part.size * np.sqrt(sampling_square)
+        )
 
-    def _moved(self, value: Floats, noise: Floats, sampling: Floats) -> _Common:
+    def _moved(self, value: Floats, noise_square: Floats, sampling_square: Floats) -> _Common:
         """Return it after some rounds of expectation-maximization."""
-        total, part = noise[:, np.newaxis] + self._variances(sampling), self.part
+        total, part = noise_square[:, np.newaxis] + self._variances(sampling_square), self.part
         likelihood = self._likelihood(value, total)
         for _ in range(_ROUNDS):
             before, each = part, 1.0 / (likelihood @ part)
@@ -195,24 +201,26 @@ class _Common:
         weight = each * ((likelihood / total) @ before)
         return _Common(float(np.average(value, weights=weight)), 1.0 / float(weight.sum()), part)
 
-    def _variances(self, sampling: Floats) -> Floats:
-        return np.asarray(np.multiply.outer(sampling, 4.0 ** np.arange(self.part.size)))
+    def _variances(self, sampling_square: Floats) -> Floats:
+        return np.asarray(np.multiply.outer(sampling_square, 4.0 ** np.arange(self.part.size)))
 
     def _likelihood(self, value: Floats, total: Floats) -> Floats:
         """Return each level's likelihood of each column, over that of the likeliest."""
         logs = -0.5 * ((value - self.center) ** 2)[:, np.newaxis] / total - 0.5 * np.log(total)
         return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
-    def drawn(self, value: Floats, noise: Floats, sampling: Floats) -> tuple[Floats, ...]:
+    def drawn(
+        self, value: Floats, noise_square: Floats, sampling_square: Floats
+    ) -> tuple[Floats, ...]:
         """Return posterior means, the noise that is left in them, and the rest of their error."""
-        own = self._variances(sampling)
-        total = noise[:, np.newaxis] + own
+        own = self._variances(sampling_square)
+        total = noise_square[:, np.newaxis] + own
         likely = self._likelihood(value, total) * self.part
         likely /= likely.sum(axis=1, keepdims=True)
         each = own / total  # is kept, at each level
         kept = (likely * each).sum(axis=1)
         away = value - self.center
-        left = kept**2 * noise
+        left = kept**2 * noise_square
         spread = (likely * (each - kept[:, np.newaxis]) ** 2).sum(axis=1)
-        error = kept * noise + spread * away**2 + (1.0 - kept) ** 2 * self.doubt
+        error = kept * noise_square + spread * away**2 + (1.0 - kept) ** 2 * self.doubt
         return self.center + kept * away, np.sqrt(left), np.sqrt(np.maximum(error - left, 0.0))

@@ -1,4 +1,4 @@
-"""How the budget is shared between searching and summing, from public numbers only.
+"""How the budget is shared between searching and summing, from what is public or measured.
 
 One noisy count in each of d columns has noise of standard deviation
 ``D / (mu sqrt(share))`` rows, with D**2 = 2 d (replace) or d (add-remove), however many
@@ -20,20 +20,20 @@ from prolate.neighbors import rows_changed
 
 __all__ = [
     "ACCIDENT",
-    "FEW_COLUMNS",
+    "FEW_ALIKE",
     "Shares",
     "farthest_share",
     "fewest_values",
     "length_share",
     "long_share",
     "one_row_noise",
+    "part_for",
     "plan_shares",
     "pooled_share",
     "present_location",
     "present_share",
-    "radius_share",
+    "radius_part",
     "sample_rows",
-    "share_for",
     "significance",
     "whole_share",
 ]
@@ -81,7 +81,7 @@ _COARSE_OF_MANY = (1.0 / 90.0, 1.0 / 11.0)
 ACCIDENT = 1e-6
 """Probability that noise alone makes any cell or run stand out."""
 
-FEW_COLUMNS = 16
+FEW_ALIKE = 16
 """More columns have so much in common that this tells much of each."""
 
 _NONE_FOUND = (
@@ -148,7 +148,7 @@ class Shares:
     @property
     def many(self) -> bool:
         """Whether columns are so many that what they have in common tells much of each."""
-        return self.columns > FEW_COLUMNS
+        return self.columns > FEW_ALIKE
 
     @property
     def rough(self) -> bool:
@@ -202,12 +202,12 @@ def one_row_noise(curator: Measurer, rows: float, share: float = 1.0) -> float:
     return math.sqrt(rows_changed(curator.neighbors)) / (curator.mu_of(share) * max(rows, 1.0))
 
 
-def share_for(noise: float, wanted: float, most: float) -> float:
-    """Return the share for which a noise, at the whole budget, becomes the wanted one, or `most`.
+def part_for(noise: float, wanted: float, most: float) -> float:
+    """Return the part for which a noise, at the whole budget, becomes the wanted one, or `most`.
 
     Examples
     --------
-    >>> round(share_for(0.01, 0.05, 0.5), 3), share_for(0.1, 0.05, 0.5)
+    >>> round(part_for(0.01, 0.05, 0.5), 3), part_for(0.1, 0.05, 0.5)
     (0.04, 0.5)
     """
     return min(max((noise / wanted) ** 2, _LEAST), most)
@@ -219,13 +219,13 @@ def plan_shares(curator: Searcher, rows: float, part: float = 1.0) -> Shares:
     left = curator.remaining
     one_row = math.sqrt(changed * d) / (curator.mu_of(1.0) * max(rows * part, 1.0))
 
-    location = left * share_for(one_row, *_LOCATION)
+    location = left * part_for(one_row, *_LOCATION)
     rare = min(max(_RARE[0] * one_row / math.sqrt(d), _LEAST), _RARE[1])
     return Shares(
-        magnitude=left * share_for(one_row, *_MAGNITUDE),
+        magnitude=left * part_for(one_row, *_MAGNITUDE),
         location=location,
-        center=left * share_for(one_row, *_CENTER),
-        scale=left * share_for(one_row, *_SCALE),
+        center=left * part_for(one_row, *_CENTER),
+        scale=left * part_for(one_row, *_SCALE),
         rare=left * rare,
         rare_again=left * _RARE[1] if rare < _RARE_CHEAP * _RARE[1] else 0.0,
         count_error=one_row / math.sqrt(location),
@@ -266,7 +266,7 @@ def sample_rows(
     return wanted if wanted * d <= _MOST_VALUES else math.inf
 
 
-def radius_share(
+def radius_part(
     curator: Measurer, rows: float, effective: float, share: float | None = None
 ) -> float:
     """Return the part of a sum's budget for the histogram of norms that it needs.
@@ -279,32 +279,32 @@ def radius_share(
     one_row = one_row_noise(curator, rows, curator.remaining if share is None else share)
     wanted, most = _RADIUS
     by_clipped = 1.0 / (changed * effective * _RADIUS_ROWS**2)
-    enough = max(share_for(one_row, *_RADIUS_CELL), by_clipped)
-    return max(share_for(one_row, wanted, min(most, enough)), min(_RADIUS_LEAST, by_clipped))
+    enough = max(part_for(one_row, *_RADIUS_CELL), by_clipped)
+    return max(part_for(one_row, wanted, min(most, enough)), min(_RADIUS_LEAST, by_clipped))
 
 
 def pooled_share(curator: Searcher, rows: float) -> float:
     """Return the share for a histogram of all columns together."""
-    return curator.remaining * share_for(one_row_noise(curator, rows), *_POOLED)
+    return curator.remaining * part_for(one_row_noise(curator, rows), *_POOLED)
 
 
 def present_share(curator: Searcher, rows: float, *, roughly: bool = False) -> float:
     """Return the share for counting the values of each column that are there."""
     one_row = math.sqrt(curator.dimension) / (curator.mu_of(1.0) * max(rows, 1.0))
-    return curator.remaining * share_for(one_row, *(_ROUGH_COUNT if roughly else _COUNT))
+    return curator.remaining * part_for(one_row, *(_ROUGH_COUNT if roughly else _COUNT))
 
 
 def whole_share(curator: Measurer, rows: float, *, roughly: bool = False) -> float:
     """Return the share for counting the rows of which no value is missing."""
     one_row = 1.0 / (curator.mu_of(1.0) * max(rows, 1.0))
-    return curator.remaining * share_for(one_row, *(_ROUGH_WHOLE if roughly else _WHOLE))
+    return curator.remaining * part_for(one_row, *(_ROUGH_WHOLE if roughly else _WHOLE))
 
 
 def length_share(curator: Searcher, rows: float) -> float:
     """Return the share for a count of rows that are far longer than the spreads say."""
     wanted, most = _LENGTHS if curator.dimension > 1 else _LENGTHS_OF_ONE
     most /= math.sqrt(curator.dimension)
-    return curator.remaining * share_for(one_row_noise(curator, rows), wanted, most)
+    return curator.remaining * part_for(one_row_noise(curator, rows), wanted, most)
 
 
 def long_share(curator: Measurer, rows: float, noise: float) -> float:
@@ -320,7 +320,7 @@ def farthest_share(
     wanted, most = _FARTHEST_PRECISELY if precisely else _FARTHEST
     if of is not None:
         wanted, most = _FARTHEST_OF * of, _FARTHEST_MOST
-    return curator.remaining * share_for(one_row_noise(curator, rows), wanted, most)
+    return curator.remaining * part_for(one_row_noise(curator, rows), wanted, most)
 
 
 def significance(tests: int, accident: float = ACCIDENT) -> float:

@@ -35,7 +35,7 @@ _OCTAVES = 0.5  # the same in octaves of noise
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def kept_part(square: float, noise: float) -> float:
+def kept_part(square: float, noise_square: float) -> float:
     """Return James and Stein's factor for a vector of a squared length, so much of it noise.
 
     Examples
@@ -43,7 +43,7 @@ def kept_part(square: float, noise: float) -> float:
     >>> kept_part(4.0, 1.0), kept_part(4.0, 5.0), kept_part(0.0, 1.0)
     (0.75, 0.0, 0.0)
     """
-    return max(0.0, 1.0 - noise / max(square, 1e-300))
+    return max(0.0, 1.0 - noise_square / max(square, 1e-300))
 
 
 def shrink(moved: Floats, noise: Floats, *, median: bool) -> Floats:

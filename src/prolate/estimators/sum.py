@@ -18,7 +18,7 @@ from prolate.arrays import Floats
 from prolate.curator import Curator, Measurer, Searcher
 from prolate.errors import InputError
 from prolate.estimators.estimate import Estimate
-from prolate.queries import ClippedSum, Count
+from prolate.queries import ClippedSum, Count, radius_over
 from prolate.theory import optimal_scale
 
 __all__ = ["bounded_sum", "bounds_of", "centered_sum", "rounding_of", "shape_of"]
@@ -109,9 +109,8 @@ def centered_sum(
     Of (x - about)**2 in place of x, if that is given. `absent` stands in for missing values. All
     that is left is spent, or a share.
     """
-    # Rounding to the grid moves a row by up to sqrt(d)/2 steps of 2**-23 of the radius.
-    slack = 1.0 + math.sqrt(span.size) * 2.0**-22
-    radius = max(float(np.linalg.norm(span / scale)) * slack, 1e-300)
+    length = float(np.linalg.norm(span / scale))
+    radius = max(radius_over(length, span.size), 1e-300)
     query = ClippedSum(center, scale, radius, missing=absent - center, about=about)
     label = "sum" if about is None else "squares"
     share = curator.remaining if share is None else min(share, curator.remaining)

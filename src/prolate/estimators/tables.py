@@ -128,9 +128,9 @@ def _as_given(case: Case) -> Estimate | None:
 def _single(case: Case) -> Estimate | None:
     """Of a single column whose values are nearly all the same, or whose tails cannot be seen."""
     table, shape = case.table, case.shape
-    if shape.rare is not None:
-        return stated(shape, rare_column_mean(table, shape.rare, shape.spread))
-    return stated(shape, rough_column_mean(table, shape)) if shape.rough else None
+    if shape.rare_column is not None:
+        return stated(shape, rare_column_mean(table, shape.rare_column, shape.spread))
+    return stated(shape, rough_column_mean(table, shape)) if shape.unseen_tail else None
 
 
 def _ruled(case: Case) -> Estimate | None:

@@ -81,8 +81,8 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
         if too_few_to_search(curator, rows, flags=bool(flags.all())):
             return variance_within(curator, rows=rows, error_norm=error_norm)
     table, shape = learn_shape(curator, rows, relative=error_norm == RELATIVE)
-    if shape.rare is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
-        return replace(_of_rare_column(table, shape, shape.rare), rows=rows)
+    if shape.rare_column is not None and SQUARABLE[0] < shape.spread[0] < SQUARABLE[1]:
+        return replace(_of_rare_column(table, shape, shape.rare_column), rows=rows)
 
     def weigh(shape: Shape) -> Floats:
         return likely_scale(shape.spread, error_norm, constant=shape.constant)

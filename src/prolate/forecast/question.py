@@ -10,7 +10,7 @@ import numpy as np
 
 from prolate import estimators
 from prolate.arrays import Floats
-from prolate.budget import Budget, Neighbors
+from prolate.budget import MOST_MU, Budget, Neighbors
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators import Estimate
@@ -30,7 +30,7 @@ _STEPS = 10
 _AGAIN = 8  # corrections, at most
 _EXACT = 4e-4  # of a target: what three digits do not show
 _FARTHEST = 64.0  # as far as a single step goes
-_LEAST_MU, _MOST_MU = 1e-4, 1e4
+_LEAST_MU = 1e-4  # that is tried for a wanted error
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,13 +112,13 @@ class Question:
         def error(mu: float) -> float:
             return self.expect(n, Budget(mu=mu), quick=True).noise / target
 
-        found = _solve(error, start, error(start), _LEAST_MU, _MOST_MU)
+        found = _solve(error, start, error(start), _LEAST_MU, MOST_MU)
         if found is None:
             raise InputError(
-                f"No budget up to mu = {_MOST_MU:g} brings the error of {n:,} rows down to "
+                f"No budget up to mu = {MOST_MU:g} brings the error of {n:,} rows down to "
                 f"{target:g}; use a larger target, or more rows."
             )
-        low, high = 0.0, _MOST_MU  # too large an error, and small enough
+        low, high = 0.0, MOST_MU  # too large an error, and small enough
         for _ in range(_AGAIN):  # fewer rehearsals foresaw it: all of them may foresee another
             at = self.expect(n, Budget(mu=found)).noise / target
             low, high = (found, high) if at > 1.0 else (low, found)

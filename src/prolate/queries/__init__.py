@@ -2,7 +2,7 @@
 
 from prolate.queries.base import Query
 from prolate.queries.beyond_cut import BeyondCut
-from prolate.queries.clipped_sum import CAP, RADIUS, ClippedSum
+from prolate.queries.clipped_sum import RADIUS, ClippedSum, radius_over
 from prolate.queries.count import Count, CountBelow
 from prolate.queries.cross import Along, Cross
 from prolate.queries.cut import Cut
@@ -23,7 +23,6 @@ from prolate.queries.turned import Products, Turned
 from prolate.queries.whole import WholeRows
 
 __all__ = [
-    "CAP",
     "GRAM_RADIUS",
     "RADIUS",
     "Along",
@@ -55,5 +54,6 @@ __all__ = [
     "Together",
     "Turned",
     "WholeRows",
+    "radius_over",
     "rotate_back",
 ]

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from prolate.queries._compiled_lanes import LANES
 from prolate.queries._compiled_steps import begin_of
+from prolate.queries.doubles import LARGEST
 
 __all__ = ["edge_histogram_columns", "edge_histogram_rows", "look_up", "reached"]
 
-_LARGEST = float(np.finfo(np.float64).max)
 _AT_ONCE = 1 << 11  # numbers, which stay in the first-level cache while edges take turns
 _RATIO = 32  # of numbers to those between the first edge and the last, where these are few
-_LANES = 64  # numbers that are looked at together, whether any is one of these
 _SHIFT = 49  # bits of a number that are left aside: eight parts are left of every octave
 
 
@@ -51,7 +51,7 @@ def look_up(edges: Any) -> Any:
 def reached(tables: Any, value: float) -> Any:
     """Return how many edges a number that is not negative reaches; if it is none, any."""
     between, table, lowest = tables
-    value = min(value, _LARGEST)
+    value = min(value, LARGEST)
     place = (np.float64(value).view(np.int64) >> _SHIFT) - lowest + 1
     cell = np.uint64(table[np.uint64(min(max(place, 0), table.size - 1))])
     # One step without a branch, which could not be foreseen; hardly ever more.
@@ -101,8 +101,8 @@ def _count(values: Any, edge: Any, table: Any, few: Any) -> None:
 def _put(values: Any, low: float, high: float, few: Any) -> None:
     """Put the values from `low` on and below `high` into `few`, and at most one more."""
     found = 0
-    for start in range(0, values.size, _LANES):
-        some = values[start : start + _LANES]
+    for start in range(0, values.size, LANES):
+        some = values[start : start + LANES]
         here = 0
         for i in range(some.size):
             here += (some[i] >= low) & (some[i] < high)

@@ -19,6 +19,7 @@ from numba import njit
 from prolate.queries._compiled_edges import look_up, reached
 from prolate.queries._compiled_prefetch import AHEAD, soon
 from prolate.queries._compiled_steps import begin_of, inside, plus
+from prolate.queries.doubles import DOUBT, LARGEST
 
 __all__ = [
     "farthest_columns",
@@ -29,8 +30,6 @@ __all__ = [
     "norms_rows",
 ]
 
-_DOUBT = 2.0**-51
-_LARGEST = float(np.finfo(np.float64).max)
 _CELLS = 1 << 16  # of columns at a time, in the second-level cache while they are read again
 _WIDE = 2400  # bytes of a row from which on four are taken at a time
 _NARROW = 32  # columns up to which the farthest is looked for one by one
@@ -81,7 +80,7 @@ def norms_rows(
                 for j in range(d):
                     out[first + k] += squares[k, j]
     for i in range(count):
-        out[i] = min(np.sqrt(out[i]), _LARGEST)
+        out[i] = min(np.sqrt(out[i]), LARGEST)
     return out
 
 
@@ -113,7 +112,7 @@ def norms_columns(
     out = np.zeros(count)
     _square_columns(flat, starts, (center, gain, lower, upper, about), out)
     for i in range(count):
-        out[i] = min(np.sqrt(out[i]), _LARGEST)
+        out[i] = min(np.sqrt(out[i]), LARGEST)
     return out
 
 
@@ -126,7 +125,7 @@ def _sure_cells(squares: Any, edges: Any, columns: int) -> Any:
     and of a root, too.
     """
     between, table, lowest = look_up(edges * np.abs(edges))
-    out, doubts = np.empty(squares.size, np.int64), (columns + 4.0) * _DOUBT
+    out, doubts = np.empty(squares.size, np.int64), (columns + 4.0) * DOUBT
     for i in range(squares.size):
         square = squares[i]
         cell = reached((between, table, lowest), square)

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from prolate.queries._compiled_edges import look_up, reached
+from prolate.queries.doubles import DOUBT, EXACT, LARGEST
 
 __all__ = [
     "add_rows",
@@ -21,14 +22,11 @@ __all__ = [
     "squares",
 ]
 
-_EXACT = 2.0**53
 _PART = 1 << 13  # squares below 2**48 that sum within 2**61
 _BITS = 48
 _MASK = (1 << _BITS) - 1
 _BITS_OF_ROW = 62
-_DOUBT = 2.0**-51
-_LARGEST = float(np.finfo(np.float64).max)
-_ROUND = 1.5 * _EXACT / 2.0  # adding it rounds smaller numbers to the nearest integer
+_ROUND = 1.5 * EXACT / 2.0  # adding it rounds smaller numbers to the nearest integer
 _COLUMNS = 512  # columns at a time, in the first-level cache
 _ROWS = 1 << 28  # rows at a time: their steps, up to 2**24 each, are exact in a float
 
@@ -73,7 +71,7 @@ def squares(starts: Any, pairs: Any, more: Any, high: int, low: int) -> Any:
             below += part
             above += below >> _BITS
             below &= _MASK
-        out[i] = float((above << _BITS) + below) if above < 32 else _EXACT
+        out[i] = float((above << _BITS) + below) if above < 32 else EXACT
     return out
 
 
@@ -137,7 +135,7 @@ def norms(
     out = np.empty(starts.size - 1)
     for i in range(out.size):
         square = _in_order(starts[i], starts[i + 1], columns, pairs, squares, rest, before, most)
-        out[i] = min(np.sqrt(square), _LARGEST)
+        out[i] = min(np.sqrt(square), LARGEST)
     return out
 
 
@@ -172,11 +170,11 @@ def norm_cells(
         for k in range(fours, stop):
             one += more[np.uint64(pairs[np.uint64(k)])]
         square = base + ((one + two) + (three + four))
-        doubt = (rest.size + (stop - first) + 4) * _DOUBT * (3.0 * base + abs(square))
+        doubt = (rest.size + (stop - first) + 4) * DOUBT * (3.0 * base + abs(square))
         cell = reached(tables, square)
         if not (between[cell] < square - doubt and square + doubt < between[cell + 1]):
             square = _in_order(first, stop, columns, pairs, squares, rest, before, most)
-            cell = np.searchsorted(edges, min(np.sqrt(square), _LARGEST), "right")
+            cell = np.searchsorted(edges, min(np.sqrt(square), LARGEST), "right")
         out[i] = cell
     return out
 

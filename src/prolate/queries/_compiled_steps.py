@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from prolate.queries.doubles import EXACT
+
 __all__ = [
-    "EXACT",
     "begin_of",
     "cut_row",
     "cut_step",
@@ -22,8 +23,6 @@ __all__ = [
     "repeated",
     "step_of",
 ]
-
-EXACT = 2.0**53
 
 
 @njit(nogil=True)

@@ -23,7 +23,6 @@ from numba import njit
 
 from prolate.queries._compiled_prefetch import AHEAD, soon
 from prolate.queries._compiled_steps import (
-    EXACT,
     begin_of,
     cut_row,
     cut_step,
@@ -33,6 +32,7 @@ from prolate.queries._compiled_steps import (
     repeated,
     step_of,
 )
+from prolate.queries.doubles import EXACT
 
 __all__ = ["clipped_sum_columns", "clipped_sum_rows"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,13 +15,21 @@ from prolate.queries import kernels, sparse
 from prolate.queries.base import Centered, check_vectors
 from prolate.sources.sparse_rows import SparseRows
 
-__all__ = ["CAP", "RADIUS", "ClippedSum"]
+__all__ = ["CAP", "RADIUS", "ClippedSum", "radius_over"]
 
 RADIUS = 1 << 23
 """The clipping radius in grid steps. 2**39 rows sum up within 2**62."""
 
 CAP = 2 * RADIUS
 """Where a single coordinate is cut, in grid steps, before the norm is taken."""
+
+
+def radius_over(length: float, columns: int) -> float:
+    """Return the radius at which rows of up to a scaled length are not clipped.
+
+    Rounding to the grid moves a row by up to sqrt(columns) / 2 steps.
+    """
+    return length * (1.0 + math.sqrt(columns) * 2.0 / RADIUS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from prolate.arrays import Bools, Floats, Integers
+from prolate.queries.doubles import EXACT
 
 __all__ = [
     "clip_factors",
@@ -28,7 +29,6 @@ __all__ = [
 ]
 
 _ROWS = 1 << 28  # integers up to 2**24 that sum exactly within 2**53
-_EXACT = 2.0**53
 
 
 def clipped_sum(
@@ -59,7 +59,7 @@ def clipped_sum(
     if lower is not None or not np.all(square <= cap * cap):  # some are to be cut, or missing
         np.clip(steps, -cap, cap, out=steps)
         np.copyto(steps, missing, where=~np.isfinite(rows))
-        square = np.minimum(np.einsum("ij,ij->i", steps, steps), _EXACT)
+        square = np.minimum(np.einsum("ij,ij->i", steps, steps), EXACT)
     factor = clip_factors(square, missing.size, radius, middle, half)
     long = np.flatnonzero(factor != 1.0)
     if 2 * long.size > factor.size:
@@ -75,7 +75,7 @@ def clipped_sum(
 def clip_factors(square: Floats, d: int, radius: float, middle: float, half: float) -> Floats:
     """Return what the steps of rows are multiplied by; see `kernels.clipped_sum`."""
     cap, inside = 2.0 * radius, (radius - 0.5 * float(np.sqrt(float(d)))) * (1.0 - 2.0**-40)
-    root = np.sqrt(np.where(square < _EXACT, square, max(d * cap * cap, _EXACT)))
+    root = np.sqrt(np.where(square < EXACT, square, max(d * cap * cap, EXACT)))
     if half > 0.0:
         weight: Floats = np.clip((square - middle) / half, -1.0, 1.0)
         return weight * (inside / np.maximum(root, radius))

@@ -21,7 +21,7 @@ from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators.estimate import Estimate
-from prolate.queries import ClippedSum, CountBelow, Cut, Norms, Query
+from prolate.queries import ClippedSum, CountBelow, Cut, Norms, Query, radius_over
 from prolate.rivals.common import binary_search, need_replace
 from prolate.theory import optimal_scale
 
@@ -65,7 +65,7 @@ def plan_binary(
     elif scaling:
         # The Gaussian mechanism: rows lie within sqrt(d) / 2 of the middle of the cube.
         half = np.full(d, 0.5)
-        ball = 0.5 * math.sqrt(d) * (1.0 + math.sqrt(d) * 2.0**-22)
+        ball = radius_over(0.5 * math.sqrt(d), d)
         cube = ClippedSum(half, ones, ball, lower=zeros, upper=ones, missing=-half)
         share = preprocessing * curator.remaining
         first = curator.measure(cube, share=share, label="first mean")

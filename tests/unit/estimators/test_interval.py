@@ -306,7 +306,7 @@ def test_a_tail_that_noise_may_have_made_is_doubtful() -> None:
 def test_sides_that_may_be_noise_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(5).exponential(1.0, 20_000)
     assert labels(values).count("sides") == 1
-    monkeypatch.setattr(interval, "FAR", 0.5)
+    monkeypatch.setattr(interval, "FAR_SPREADS", 0.5)
     assert labels(values).count("sides") == 2
 
 

@@ -27,7 +27,7 @@ from prolate.estimators.clipping.tilt import (
     counted_tilt,
     if_symmetric,
     measure_tilt,
-    tilt_share,
+    tilt_part,
 )
 from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.clip import clipped_sum, rounding_std
@@ -37,7 +37,7 @@ from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.lengths.one_column import OneColumn, rooms_within
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.shares import radius_share
+from prolate.estimators.shares import radius_part
 from prolate.parallel import computed_once
 from prolate.theory import effective_columns, error_unit
 
@@ -80,14 +80,14 @@ def clipped_mean(
     """
     sample = shape.sample
     effective, others = effective_columns(shape.spread, scale), max(curator.remaining - share, 0.0)
-    for_tilt, for_variation = tilt_share(effective) * share, MOMENTS * share
+    for_tilt, for_variation = tilt_part(effective) * share, MOMENTS * share
 
     # Step 3.
     expected, for_sums = expected_lengths(
         curator,
         shape,
         scale,
-        for_radius=radius_share(sample, shape.searched, effective) * share,
+        for_radius=radius_part(sample, shape.searched, effective) * share,
         share=share - for_tilt - for_variation,
         known=norms,
         unit=np.max(shape.spread) * error_unit(scale, error_norm),

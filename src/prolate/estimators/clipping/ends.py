@@ -18,7 +18,7 @@ from prolate.estimators.estimate import FoundMean
 from prolate.estimators.lengths.clip import rounding_std
 from prolate.estimators.lengths.interval import NO_MEAN
 from prolate.estimators.search.shape import Shape
-from prolate.queries import ClippedSum
+from prolate.queries import ClippedSum, radius_over
 from prolate.theory import RELATIVE, optimal_scale
 
 __all__ = ["UNITS", "Ends", "best_ends", "mean_between_ends", "reach_of"]
@@ -156,8 +156,7 @@ def mean_between_ends(curator: Measurer, shape: Shape, ends: Ends, error_norm: f
     else:
         largest = float(np.max(spread))  # a square of a spread may be no float
         scale = largest * optimal_scale(reach * spread / largest, error_norm)
-    # Rounding to the grid moves a row by up to sqrt(d)/2 steps of 2**-23 of the radius.
-    radius = float(np.linalg.norm(reach * spread / scale)) * (1.0 + np.sqrt(reach.size) * 2.0**-22)
+    radius = radius_over(float(np.linalg.norm(reach * spread / scale)), reach.size)
     query = ClippedSum(
         middle,
         scale,

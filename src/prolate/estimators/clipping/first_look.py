@@ -30,7 +30,7 @@ from prolate.estimators.search.alike import are_alike
 from prolate.estimators.search.floor import with_common_floor
 from prolate.estimators.search.longest import ALONE, longest_columns
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.shares import radius_share
+from prolate.estimators.shares import radius_part
 from prolate.theory import effective_columns
 
 __all__ = ["expected_lengths", "with_first_look"]
@@ -63,7 +63,7 @@ def with_first_look(
         of different units, are not given a floor in common.
     """
     sample, scale = shape.sample, weigh(shape)
-    part = radius_share(sample, shape.searched, effective_columns(shape.spread, scale))
+    part = radius_part(sample, shape.searched, effective_columns(shape.spread, scale))
     norms = measure_norms(
         sample, center=shape.center, scale=scale, spread=shape.spread, share=part * share, more=0
     )

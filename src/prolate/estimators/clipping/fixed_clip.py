@@ -11,7 +11,7 @@ from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.norms import fraction_radius, measure_norms
 from prolate.estimators.moments import MOMENTS, measure_variation
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.shares import radius_share
+from prolate.estimators.shares import radius_part
 from prolate.neighbors import radii_apart
 from prolate.theory import effective_columns
 
@@ -38,7 +38,7 @@ def fixed_clip_mean(
     """
     sample, part = shape.sample, shape.sample.fraction
     effective = effective_columns(shape.spread, scale)
-    for_radius = radius_share(curator, shape.rows, effective) * share
+    for_radius = radius_part(curator, shape.rows, effective) * share
     norms = measure_norms(
         curator, center=shape.center, scale=scale, spread=shape.spread, share=for_radius
     )

@@ -25,7 +25,7 @@ from prolate.curator import Searcher
 from prolate.estimators.clipping.column_sides import measure_column_sides
 from prolate.estimators.clipping.division import Columns, Division
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.shares import one_row_noise, share_for
+from prolate.estimators.shares import one_row_noise, part_for
 from prolate.neighbors import radii_apart
 
 __all__ = ["find_kinds"]
@@ -92,7 +92,7 @@ def _count_of(columns: int, noise: float) -> tuple[float, float]:
     Of one cell of a single column, all that is left would buy so much noise.
     """
     noise *= np.sqrt(columns)
-    share = max(share_for(noise, *_SHARE), _LEAST_SHARE)
+    share = max(part_for(noise, *_SHARE), _LEAST_SHARE)
     return share, noise / np.sqrt(share)
 
 

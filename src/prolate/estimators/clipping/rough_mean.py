@@ -103,7 +103,7 @@ def rough_mean(
 def rough_column_mean(table: Measurer, shape: Shape) -> FoundMean:
     """Return the mean of the only column of a shape, with all that is left."""
     found = rough_mean(
-        table, shape.rows, shape.center, shape.spread, shape.roughness, tail=shape.rough
+        table, shape.rows, shape.center, shape.spread, shape.roughness, tail=shape.unseen_tail
     )
     value, noise, taken = (np.array([each]) for each in (found.value, found.noise_std, found.taken))
     details = {"radius": found.cut * float(shape.spread[0])}

@@ -21,6 +21,7 @@ import numpy as np
 
 from prolate.arrays import Floats, Integers
 from prolate.curator import Measurer
+from prolate.estimators.lengths.curves import integrals
 from prolate.queries import FarthestHistogram
 
 __all__ = ["SquareTails", "measure_square_tails"]
@@ -124,7 +125,7 @@ def measure_square_tails(
     ends = _ends()
     left = np.concatenate([np.zeros((1, ends.size)), _parts(_beyond(ends))])
     left = np.where(left * rows > _FEWEST, left, 0.0)
-    lost = _area(left, ends**2)
+    lost = integrals(left, ends**2)
 
     own = np.argmin(np.hypot(noise * ends**2, lost), axis=1)[1:]
     tails = likely[:, 1:] / np.sum(likely[:, 1:], axis=1, keepdims=True)
@@ -133,7 +134,7 @@ def measure_square_tails(
     sure, (reach, deviation) = likely[:, 0] < 1.0 - _SURE, np.zeros((2, size.size))
     reach[index[sure]] = (unit[:, 0] * ends[best] ** 2)[sure]
 
-    fourth = _NORMAL + _START**4 * (left[:, 0] + _area(left, ends**4)[:, 0])
+    fourth = _NORMAL + _START**4 * (left[:, 0] + integrals(left, ends**4)[:, 0])
     deviation[index[sure]] = (size[index] * (likely @ np.sqrt(fourth - 1.0)))[sure]
     return SquareTails(reach, deviation, index, unit * ends**2, unit * np.sqrt(likely @ lost**2))
 
@@ -187,11 +188,3 @@ def _parts(tails: Floats) -> Floats:
 def _ends() -> Floats:
     """Return ends that are tried, over where tails begin."""
     return np.asarray(np.exp2(np.arange(_FINE * (_OCTAVES + 2) + 1) / _FINE))
-
-
-def _area(left: Floats, places: Floats) -> Floats:
-    """Return the areas under curves from each place on."""
-    between = 0.5 * (left[:, 1:] + left[:, :-1]) * np.diff(places)
-    found: Floats = np.zeros(left.shape)
-    found[:, :-1] = np.cumsum(between[:, ::-1], axis=1)[:, ::-1]
-    return found

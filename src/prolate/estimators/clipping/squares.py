@@ -25,7 +25,7 @@ from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
 from prolate.estimators.lengths.tail import NORMAL_TAIL, find_tail
 from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.search.longest import ALONE, longest_columns
-from prolate.estimators.shares import one_row_noise, radius_share
+from prolate.estimators.shares import one_row_noise, radius_part
 from prolate.neighbors import rows_changed
 from prolate.queries import ClippedSum
 from prolate.theory import effective_columns, optimal_scale
@@ -205,7 +205,7 @@ def _summed(
     few = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share) / rows
     least = tails.reach / _usual_length(size / scale, few)
     scale = np.maximum(scale, least)
-    part = min(_RADIUS * radius_share(curator, rows, effective, share), 0.3)
+    part = min(_RADIUS * radius_part(curator, rows, effective, share), 0.3)
     norms = _lengths(curator, mean, size, scale, share=part * share, more=0)
     longer = _with_longest(curator, mean, size, scale, norms, rows)
     if longer is None:

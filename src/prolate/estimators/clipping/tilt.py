@@ -20,7 +20,7 @@ from prolate.estimators.lengths.expected import Expected, kept_parts
 from prolate.neighbors import radii_apart
 from prolate.theory import effective_columns
 
-__all__ = ["Tilt", "counted_tilt", "if_symmetric", "measure_tilt", "tilt_share"]
+__all__ = ["Tilt", "counted_tilt", "if_symmetric", "measure_tilt", "tilt_part"]
 
 _FARTHEST, _APART = 100.0, 1.02  # of norms that are told apart, over the safe radius
 _BEYOND = 1.25  # clipping of the tilted sum, over the norm where its weight is full
@@ -74,7 +74,7 @@ class Tilt:
         return weight * np.minimum(1.0, self.radius / length)
 
 
-def tilt_share(effective: float) -> float:
+def tilt_part(effective: float) -> float:
     """Return the part of a sum's budget for the tilted one."""
     return float(min(max(_PART * effective**-0.75, _LEAST), _MOST))
 

@@ -32,7 +32,7 @@ import numpy as np
 from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.errors import listed
-from prolate.estimators.covariance.diagonal import squares_share, with_squares
+from prolate.estimators.covariance.diagonal import squares_part, with_squares
 from prolate.estimators.covariance.lengths import Lengths
 from prolate.estimators.covariance.matrix import matrix_of
 from prolate.estimators.covariance.moment import (
@@ -125,7 +125,7 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     if np.any(shape.spread > SQUARABLE[1]):
         warnings = (*warnings, _FAR)
     matrix = matrix_of(table, found)
-    if squares_share(table, lengths) > 0.0:
+    if squares_part(table, lengths) > 0.0:
         matrix = with_squares(matrix, found.mean, lengths)
     correlations = matrix.correlations()
     errors = correlations if correlation else matrix.covariances()
@@ -217,7 +217,7 @@ def _wide(table: Standardized, known: Spectrum, rough: Moment) -> Moment:
 
 def _last(table: Standardized, frame: Frame, lengths: Lengths) -> Moment:
     """Return the last moment, and leave what variances apart need."""
-    share = (1.0 - squares_share(table, lengths)) * table.curator.remaining
+    share = (1.0 - squares_part(table, lengths)) * table.curator.remaining
     return measure_moment(table, frame, share=share, label="covariance", lengths=lengths)
 
 

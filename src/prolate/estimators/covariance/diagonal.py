@@ -22,7 +22,7 @@ from prolate.estimators.covariance.matrix import Matrix
 from prolate.estimators.covariance.moment import Standardized
 from prolate.theory import RELATIVE
 
-__all__ = ["squares_share", "with_squares"]
+__all__ = ["squares_part", "with_squares"]
 
 # Shares of the squares, where rows are far out or else unlike normal ones; of how much they vary.
 _SQUARES, _UNLIKE_SQUARES, _STRETCH = 0.5, 0.2, 0.02
@@ -34,7 +34,7 @@ _SAME = 1.5  # of them, by which columns may differ that do not
 _MOST_STRETCH = 5.0  # of covariances
 
 
-def squares_share(table: Standardized, lengths: Lengths) -> float:
+def squares_part(table: Standardized, lengths: Lengths) -> float:
     """Return the part of what is left that `with_squares` needs."""
     if not table.variances:
         return _STRETCH if lengths.unlike > 0.0 else 0.0

@@ -19,14 +19,14 @@ from prolate.estimators.lengths.beyond import Beyond
 from prolate.estimators.lengths.clip import rounding_std
 from prolate.estimators.lengths.expected import Expected
 from prolate.estimators.lengths.one_column import OneColumn
-from prolate.estimators.lengths.sides import SEEN_WITHIN, Sides, measure_sides, sides_share
+from prolate.estimators.lengths.sides import SEEN_WITHIN, Sides, measure_sides, sides_part
 from prolate.estimators.lengths.unseen import Unseen
 from prolate.estimators.moments import Variation
 from prolate.neighbors import radii_apart
 from prolate.queries import ClippedSum
 
 __all__ = [
-    "FAR",
+    "FAR_SPREADS",
     "MOST_AGAIN",
     "NO_MEAN",
     "Clipped",
@@ -37,7 +37,7 @@ __all__ = [
     "skewed_mean",
 ]
 
-FAR = 14.0
+FAR_SPREADS = 14.0
 """Spreads, or usual distances: noise that makes an interval longer is dear."""
 
 MOST_AGAIN = 0.5
@@ -246,12 +246,12 @@ def skewed_mean(
     """
     curator, center, spread = column.curator, column.center, column.spread
     left, hidden = curator.remaining, Unseen(beyond, unit, others)
-    for_sides = sides_share(curator, column.rows, share) * share
+    for_sides = sides_part(curator, column.rows, share) * share
 
     def far(sides: Sides) -> bool:
         unseen = hidden.feared(*sides)
         planned = IntervalPlan.of(column, sides, share=share - for_sides, unseen=unseen)
-        return clumps or max(planned.left, planned.right) > FAR
+        return clumps or max(planned.left, planned.right) > FAR_SPREADS
 
     most = MOST_AGAIN * (share - for_sides)
     sides = measure_sides(column, share=for_sides, most=most, far=far, known=known)

@@ -11,7 +11,7 @@ from prolate.arrays import Floats
 from prolate.curator import Measurement, Measurer
 from prolate.estimators.lengths.one_column import ANYWHERE, OneColumn, Rooms
 from prolate.estimators.lengths.side_tail import SideTail, fit_tail
-from prolate.estimators.shares import one_row_noise, share_for
+from prolate.estimators.shares import one_row_noise, part_for
 from prolate.queries import EdgesGrid, Histogram
 
 __all__ = [
@@ -20,11 +20,11 @@ __all__ = [
     "Sides",
     "both_sides",
     "counted_again",
-    "few_share",
+    "few_part",
     "is_precise",
     "measure_sides",
     "sides_grid",
-    "sides_share",
+    "sides_part",
 ]
 
 Sides = tuple[SideTail, SideTail]
@@ -130,18 +130,18 @@ def _averaged(counts: Floats, noise: float, more: Floats, std: float) -> tuple[F
     return counts, float(np.hypot(first * noise, (1.0 - first) * std))
 
 
-def sides_share(curator: Measurer, rows: float, share: float) -> float:
+def sides_part(curator: Measurer, rows: float, share: float) -> float:
     """Return the part of a share of mu**2 for a histogram of both sides of one column."""
-    return max(share_for(one_row_noise(curator, rows, share), *_SHARE), _LEAST_SHARE)
+    return max(part_for(one_row_noise(curator, rows, share), *_SHARE), _LEAST_SHARE)
 
 
-def few_share(curator: Measurer, apart: float) -> float:
+def few_part(curator: Measurer, apart: float) -> float:
     """Return the part of what is left for both sides of a column of which few rows are apart."""
     noise = one_row_noise(curator, apart, curator.remaining)
-    return max(share_for(noise, *_SHARE_OF_FEW), _LEAST_SHARE)
+    return max(part_for(noise, *_SHARE_OF_FEW), _LEAST_SHARE)
 
 
 def is_precise(curator: Measurer, rows: float, share: float) -> bool:
-    """Return whether a share can count the sides half as precisely as `sides_share` wants."""
+    """Return whether a share can count the sides half as precisely as `sides_part` wants."""
     wanted, most = _SHARE
     return _ALMOST * one_row_noise(curator, rows, share) <= wanted * math.sqrt(most)

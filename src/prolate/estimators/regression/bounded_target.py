@@ -16,7 +16,7 @@ import numpy as np
 
 from prolate.curator import Searcher
 from prolate.estimators.moments import SQUARABLE
-from prolate.estimators.shares import share_for
+from prolate.estimators.shares import part_for
 from prolate.neighbors import rows_changed
 from prolate.queries import Gram
 
@@ -75,7 +75,7 @@ def target_within_bounds(view: Searcher, rows: float, *, flag: bool) -> BoundedT
     rows = max(rows, 1.0)
     query = Gram(np.array([middle]), np.array([half]), 1.0, constant=1.0)
     one = math.sqrt(rows_changed(view.neighbors)) / (view.mu_of(1.0) * rows)
-    share = view.remaining * max(share_for(one, *wanted) for wanted in _SHARE)
+    share = view.remaining * max(part_for(one, *wanted) for wanted in _SHARE)
     measured = view.measure(query, share=share, label="target within bounds")
     # From here on in halves of the width, around the middle.
     matrix, noise = query.matrix(measured.values) / rows, query.noise(measured.std)

@@ -49,8 +49,8 @@ from prolate.estimators.regression.rows import StandardRows
 from prolate.estimators.regression.search import search
 from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.together import Plan, slopes_together
-from prolate.estimators.regression.weighted import weighted_share
-from prolate.estimators.search.far import FAR
+from prolate.estimators.regression.weighted import weighted_part
+from prolate.estimators.search.far import TOO_FAR
 
 __all__ = ["regression"]
 
@@ -95,7 +95,7 @@ def regression(
         alike = replace(line.clipped, slopes=np.zeros_like(line.coef), value=found.predicted)
         details = {**line.details, "predicts": alike.to_dict()}
         line = replace(line, clipped=alike, details=details)
-    said = line.warnings if FAR not in found.warnings or found.norms is not None else ()
+    said = line.warnings if TOO_FAR not in found.warnings or found.norms is not None else ()
     return replace(line, rows=every, warnings=(*found.warnings, *said))
 
 
@@ -114,7 +114,7 @@ def _fit(
     seen = standard.ends is None and enough > _SIDES
     level = _LEVEL * curator.remaining if seen and standard.fit_intercept else 0.0
     again = alpha is None and sample is curator and enough > _AGAIN
-    part = weighted_share(enough, standard) if alpha is None else 0.0
+    part = weighted_part(enough, standard) if alpha is None else 0.0
     share = part * (curator.remaining - level)
     radii = choose_radii(rows, share=curator.remaining - level - share, again=again)
     plan = Plan(radii, alpha, again=again, share=share, aside=level, seen=seen)

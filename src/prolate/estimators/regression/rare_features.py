@@ -26,7 +26,7 @@ from prolate.estimators.search.farthest import octaves_standing_out
 from prolate.estimators.search.half_octaves import OCTAVE_MIDDLE
 from prolate.estimators.search.locate import WITHIN, Interval
 from prolate.estimators.search.spread import LARGEST
-from prolate.estimators.shares import one_row_noise, pooled_share, share_for
+from prolate.estimators.shares import one_row_noise, part_for, pooled_share
 from prolate.queries import FarthestHistogram
 
 __all__ = ["with_rare_values"]
@@ -65,7 +65,7 @@ def with_rare_values(
     own = np.zeros(spread.size)
     for look in range(_LOOKS):
         wanted = _SHARE_AGAIN if look > 0 else _SHARE
-        share = view.remaining * share_for(one_row_noise(view, rows), *wanted)
+        share = view.remaining * part_for(one_row_noise(view, rows), *wanted)
         found = _farthest_rows(view, rows, interval, own, those, share=share)
         more = np.any(found > _MORE * own)
         own = np.maximum(own, found)

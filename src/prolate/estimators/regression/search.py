@@ -22,10 +22,10 @@ from prolate.estimators.regression.radii import enough_rows
 from prolate.estimators.regression.remarks import ALIKE, hidden_target
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.standardize import standardize
-from prolate.estimators.search.far import FAR, too_far
+from prolate.estimators.search.far import TOO_FAR, too_far
 from prolate.estimators.search.place import place
 from prolate.estimators.search.spread import LARGEST
-from prolate.estimators.shares import one_row_noise, share_for
+from prolate.estimators.shares import one_row_noise, part_for
 from prolate.neighbors import rows_changed
 
 __all__ = ["Found", "search"]
@@ -97,11 +97,11 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
         warnings = (ALIKE,)
     far = target.ends is None and bool(too_far(middle, spread).any())
     if far and _share(sample, rows, 1, _TARGET)[1] <= _COARSE:  # else noise may say anything
-        warnings, hidden = (FAR,), True
+        warnings, hidden = (TOO_FAR,), True
     fine = _share(sample, rows, k, _FEATURES)[1] <= _COARSE_FEATURES
     found = _find_features(sample, rows, k)
     if found is not None and fine and too_far(found[0], np.zeros(k)).any():
-        warnings = tuple(dict.fromkeys((*warnings, FAR)))
+        warnings = tuple(dict.fromkeys((*warnings, TOO_FAR)))
     of_target = warnings, hidden, target.predicted
     if found is None or not np.any(found[1] < LARGEST):
         center, scale = np.append(np.zeros(k), middle), np.append(np.full(k, LARGEST), spread)
@@ -223,7 +223,7 @@ def _share(
 def _coarse(curator: Curator, rows: float, columns: int, wanted: tuple[float, float]) -> float:
     """Return the share of coarse counts: it makes the wanted noise, or is the most of the rest."""
     noise = math.sqrt(columns) * one_row_noise(curator, rows)
-    return curator.remaining * share_for(noise, *wanted)
+    return curator.remaining * part_for(noise, *wanted)
 
 
 def _sample_size(curator: Curator) -> float:

@@ -47,7 +47,7 @@ _CELLS = 160  # half octaves
 _DOWN = 45  # octaves below the largest values seen at which the histogram begins
 _TINY = 1e-250
 _NEXT_TO_NOTHING = 2.0**-30  # of other columns' values
-_NARROWER, _WIDER = -4.0, 3.0  # octaves that a scale may be from what its interval says
+_NARROWER, _WIDER = 4.0, 3.0  # octaves that a scale may be from what its interval says
 _SURE, _SURE_ANYWHERE, _NEVER = 4.5, 6.0, 1e9  # standard deviations that show a moment
 _OCTAVES = 8.0  # from one, that need a standard deviation more where a single value was seen
 _LOWER = 2.5  # of them, by which it is lowered
@@ -165,7 +165,7 @@ def _deviation(
         fit = half_normal_fit(counts[wide], noise, rows, edges, scales)
         guess = np.clip(interval.half[wide] / SCALES / unit[wide], scales[0], scales[-1])
         octaves = np.log2(scales / guess[:, np.newaxis])
-        fit[(octaves < _NARROWER) | (octaves > _WIDER)] = -np.inf
+        fit[(octaves < -_NARROWER) | (octaves > _WIDER)] = -np.inf
         bulk[wide] = pooled_posterior(fit, halves.offset[wide], width=CANDIDATES - 1) @ scales
 
     # The second moment up to each cell. The last holds whatever is beyond, and does not count,

@@ -22,7 +22,7 @@ from prolate.estimators.regression.slopes import Slopes
 from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.tails import Tails, less_sure
 from prolate.estimators.regression.weighted import Weighted
-from prolate.estimators.shares import one_row_noise, share_for
+from prolate.estimators.shares import one_row_noise, part_for
 from prolate.queries import Query
 
 __all__ = ["BeyondTheCut", "Plan", "slopes_together"]
@@ -146,7 +146,7 @@ def _counted(
     """
     skew, tails = None, None
     if rows.standard.ends is None:
-        part = share_for(one_row_noise(rows.curator, rows.count, share), *_SKEW)
+        part = part_for(one_row_noise(rows.curator, rows.count, share), *_SKEW)
         skew = Skew.measure(rows, known, share=part * share)
         share = math.nextafter((1.0 - part) * share, 0.0)  # no more than is left, once rounded
     if seen:

@@ -28,7 +28,7 @@ from prolate.estimators.regression.standard import WEIGHT, Standard, longest_squ
 from prolate.neighbors import rows_changed
 from prolate.queries import ResidualGram
 
-__all__ = ["Weighted", "weighted_share"]
+__all__ = ["Weighted", "weighted_part"]
 
 _PAYS, _SHARE = 300.0, 0.15  # rows times mu that pay for it, and part of what is left; or, ...
 _SHARE_FILLED = 0.2  # ... where features fill their bounds, whose slopes are told by it above all
@@ -45,7 +45,7 @@ _BIAS = 0.02  # part of a radius' attenuation that counts as an error: no target
 _LEAST_OFF = 0.01  # of the target's mean, in its deviations
 
 
-def weighted_share(enough: float, standard: Standard) -> float:
+def weighted_part(enough: float, standard: Standard) -> float:
     """Return the part of what is left that is for these slopes, for so many rows times mu."""
     if enough <= _PAYS:
         return 0.0

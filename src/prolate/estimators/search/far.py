@@ -7,9 +7,9 @@ import numpy as np
 from prolate.arrays import Bools, Floats
 from prolate.estimators.search.spread import LARGEST
 
-__all__ = ["FAR", "too_far"]
+__all__ = ["TOO_FAR", "too_far"]
 
-FAR = (
+TOO_FAR = (
     "Values beyond about 1e140 are too large here, so nothing is known of their columns: rescale "
     "these columns."
 )

@@ -17,7 +17,7 @@ from prolate.estimators.lengths.clip import clipped_sum
 from prolate.estimators.lengths.expected import Expected, expect
 from prolate.estimators.lengths.norms import measure_norms, safe_cell
 from prolate.estimators.search.rare import RareValues
-from prolate.estimators.shares import radius_share
+from prolate.estimators.shares import radius_part
 from prolate.theory import effective_columns
 
 __all__ = ["FirstMean", "are_mostly", "first_mean", "measure_lengths", "view_of"]
@@ -158,7 +158,7 @@ def measure_lengths(
 ) -> tuple[Expected, float]:
     """Return what to expect by how long the scaled rows are, and the share that is left."""
     effective = effective_columns(spread, scale)
-    part = radius_share(curator, rows, effective)
+    part = radius_part(curator, rows, effective)
     for_norms = max(part, min(_PRECISE * part, _MOST)) * share
     norms = measure_norms(curator, center=center, scale=scale, spread=spread, share=for_norms)
     share = min(share - for_norms, curator.remaining)

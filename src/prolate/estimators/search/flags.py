@@ -11,7 +11,7 @@ import numpy as np
 from prolate.arrays import Bools
 from prolate.curator import Curator, Searcher
 from prolate.estimators.columns import SomeColumns
-from prolate.estimators.shares import one_row_noise, share_for
+from prolate.estimators.shares import one_row_noise, part_for
 from prolate.neighbors import radii_apart
 from prolate.queries import Histogram, LinearGrid
 
@@ -52,7 +52,7 @@ def seen_flags(curator: Curator, rows: float, *, beside: bool = False) -> Bools:
     left, root = curator.remaining, float(np.sqrt(index.size))
     if not _few_for_flags(curator, rows, index.size, left, least=0.0 if all_may else _BESIDE):
         return known
-    share = left * share_for(root * one_row_noise(curator, rows, left), *_AT_ENDS)
+    share = left * part_for(root * one_row_noise(curator, rows, left), *_AT_ENDS)
     noise = one_row_noise(curator, rows, share)  # of all columns together
     if noise > _TOO_NOISY:
         return known

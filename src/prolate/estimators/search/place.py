@@ -25,7 +25,7 @@ from prolate.estimators.search.locate import SCALES, Interval
 from prolate.estimators.search.looks import MISFIT, Look, match, narrower, wider
 from prolate.estimators.search.pooling import pooled_posterior
 from prolate.estimators.search.spread import LARGEST, SMALLEST
-from prolate.estimators.shares import FEW_COLUMNS, one_row_noise, share_for
+from prolate.estimators.shares import FEW_ALIKE, one_row_noise, part_for
 from prolate.neighbors import rows_changed
 from prolate.queries import Histogram, MagnitudeGrid
 
@@ -159,7 +159,7 @@ def locate_coarsely(
     least = 1.0 if part is None else float(part.min())
     magnitude_share, share, most = _shares(curator, least * rows, tails=tails)
     noise = math.sqrt(rows_changed(curator.neighbors) * d) / (curator.mu_of(share) * least * rows)
-    hopeless = noise > (_HOPELESS_OF_MANY if d > FEW_COLUMNS else _HOPELESS)
+    hopeless = noise > (_HOPELESS_OF_MANY if d > FEW_ALIKE else _HOPELESS)
     found = place(
         SomeColumns(present_view(curator, rows, part), np.arange(d)),
         rows,
@@ -216,8 +216,8 @@ def _shares(curator: Searcher, rows: float, *, tails: bool) -> tuple[float, floa
     left = curator.remaining
     noise = one_row_noise(curator, rows) * math.sqrt(curator.dimension)
     cheap = _PRECISE if tails and curator.dimension == 1 else _CHEAP
-    each = max(share_for(noise, *_EACH), share_for(noise, *cheap))
-    return left * share_for(noise, *_FIRST), left * each, left * _MOST
+    each = max(part_for(noise, *_EACH), part_for(noise, *cheap))
+    return left * part_for(noise, *_FIRST), left * each, left * _MOST
 
 
 def _window(

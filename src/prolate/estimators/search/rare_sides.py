@@ -14,11 +14,11 @@ import numpy as np
 
 from prolate.arrays import Floats
 from prolate.curator import Measurer, Searcher
-from prolate.estimators.lengths.interval import FAR, MOST_AGAIN, IntervalPlan
+from prolate.estimators.lengths.interval import FAR_SPREADS, MOST_AGAIN, IntervalPlan
 from prolate.estimators.lengths.likely_shapes import STEPS, LikelyShapes, likely_shapes
 from prolate.estimators.lengths.one_column import OneColumn
 from prolate.estimators.lengths.side_tail import fit_tail
-from prolate.estimators.lengths.sides import Sides, counted_again, few_share
+from prolate.estimators.lengths.sides import Sides, counted_again, few_part
 from prolate.estimators.search.deviations import Seen
 from prolate.estimators.search.locate import Interval
 from prolate.queries import EdgesGrid, Histogram
@@ -90,7 +90,7 @@ class _Counted:
         places = np.arange(steps * first, steps * (octaves + _ABOVE) + 1) / steps
         edges = np.asarray(found.low * np.exp2(places))
         grid = EdgesGrid(interval.center[:, np.newaxis] + np.concatenate([-edges[::-1], edges]))
-        share = few_share(curator, apart) * curator.remaining
+        share = few_part(curator, apart) * curator.remaining
         counted = curator.measure(Histogram(grid), share=share, label="sides")
         return cls(edges, grid, counted.values, counted.std, share, apart)
 
@@ -139,7 +139,7 @@ def _by_curves(curator: Measurer, interval: Interval, counted: _Counted, rows: f
     both = np.cumsum(np.sum(counted.sides, axis=0))
     usual = float(counted.edges[int(np.argmax(both >= 0.5 * both[-1]))])
     doubtful = tails[0].doubtful or tails[1].doubtful
-    if max(planned.left, planned.right) <= FAR * usual and not doubtful:
+    if max(planned.left, planned.right) <= FAR_SPREADS * usual and not doubtful:
         return tails
     return counted.again(curator).curved(rows, again=True)
 

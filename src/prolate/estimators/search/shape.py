@@ -44,7 +44,7 @@ class Shape:
         Which columns showed a single value, and no other.
     hidden : float
         Part of the rows in which noise would hide others, if all columns did; else 0.
-    rare : RareColumn, optional
+    rare_column : RareColumn, optional
         What the values of a single column are like that are nearly all the same.
     heavy : bool array of shape (d,), optional
         Which columns are a few that reach much farther than the others (`apart.py`), if they
@@ -55,7 +55,7 @@ class Shape:
         Which columns have as good as no values, if any have.
     lost : bool array of shape (d,), optional
         Of which columns it is not known how large their values are, if of any.
-    rough : float
+    unseen_tail : float
         Part of the values that make the tail of a single column, if it has one: where tails cannot
         be seen; else 0.
     """
@@ -70,12 +70,12 @@ class Shape:
     center_noise: Floats | None = None
     constant: Bools | None = None
     hidden: float = 0.0
-    rare: RareColumn | None = None
+    rare_column: RareColumn | None = None
     heavy: Bools | None = None
     part: Floats | None = None
     absent: Bools | None = None
     lost: Bools | None = None
-    rough: float = 0.0
+    unseen_tail: float = 0.0
 
     @property
     def searched(self) -> float:

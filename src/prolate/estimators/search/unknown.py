@@ -164,13 +164,13 @@ def _search_one(
                 spread, _ = with_farthest(sample, few, center, spread)
             shape = Shape(rows, sample, center, spread, roughness, warnings, center_noise=noise)
             tail = 1.0 if interval.tail is None else float(interval.tail[0])
-            return replace(shape, rough=tail if rough else 0.0)
+            return replace(shape, unseen_tail=tail if rough else 0.0)
         interval = replace(interval, center=center, half=gap * spread, narrow=~interval.narrow)
     found = rare_column(curator, sample, interval, rows=rows)
     spread = interval.half / SCALES
     if isinstance(found, RareColumn):
         spread = np.clip(np.maximum(spread, np.sqrt(found.square)), SMALLEST, LARGEST)
-        return Shape(rows, sample, found.mean, spread, 0.0, warnings, rare=found)
+        return Shape(rows, sample, found.mean, spread, 0.0, warnings, rare_column=found)
     spread = np.clip(spread, SMALLEST, LARGEST)
     hidden = min(found / max(rows, 1.0), 1.0)
     if not warnings or (interval.doubt is not None and np.any(interval.found)):

@@ -10,11 +10,11 @@ import numpy as np
 from prolate.arrays import Floats
 from prolate.curator import Searcher
 from prolate.estimators.search.shape import Shape
-from prolate.estimators.shares import one_row_noise, share_for
+from prolate.estimators.shares import one_row_noise, part_for
 from prolate.queries import Histogram, LinearGrid
 
 __all__ = [
-    "FEW_COLUMNS",
+    "FEW_BOUNDED",
     "are_bounded",
     "fill_bounds",
     "window_within",
@@ -31,7 +31,7 @@ _REACHES = 7.0  # spreads between bounds, of a column that is best summed within
 # ... or of a few, where a search may lose rare values; or noise over the spreads that is little.
 _RARE_REACHES, _LITTLE = 20.0, 0.01
 
-FEW_COLUMNS = 4
+FEW_BOUNDED = 4
 """So many are summed within public bounds where rows are few, or a search says little."""
 
 
@@ -60,7 +60,7 @@ def window_within(curator: Searcher, rows: float) -> Window | None:
     left, root = curator.remaining, float(np.sqrt(curator.dimension))
     if root * one_row_noise(curator, rows, left) > _NOISY:
         return None
-    share = left * share_for(root * one_row_noise(curator, rows), *_SHARE)
+    share = left * part_for(root * one_row_noise(curator, rows), *_SHARE)
     for level, (each, run) in enumerate(zip(_CELLS, _RUNS, strict=True)):
         width = (upper - lower) / each
         if np.any(width <= 1e-12 * np.maximum(np.abs(lower), np.abs(upper))):
@@ -100,8 +100,8 @@ def fill_bounds(curator: Searcher, shape: Shape) -> bool:
         return True
     width = curator.bounds[1] - curator.bounds[0]
     if shape.spread.size == 1:
-        return shape.rare is None and bool(width[0] < _REACHES * shape.spread[0])
-    if shape.spread.size > FEW_COLUMNS or not shape.has_rare:
+        return shape.rare_column is None and bool(width[0] < _REACHES * shape.spread[0])
+    if shape.spread.size > FEW_BOUNDED or not shape.has_rare:
         return False
     noise = 0.5 * width * one_row_noise(curator, shape.rows) * np.sqrt(width.size)
     little = (width < _RARE_REACHES * shape.spread) | (noise < _LITTLE * shape.spread)
