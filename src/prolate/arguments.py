@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from prolate.arrays import Floats, Limits
 from prolate.budget import Budget
 from prolate.errors import BudgetError, InputError, did_you_mean, shown
 from prolate.release.unit import Contribution
@@ -169,7 +170,7 @@ def check_unit(unit: object, contribution: object, max_rows: int | None) -> Cont
 
 def read_vector(
     name: str, values: Vector | None, columns: Sequence[str], *, positive: bool = False
-) -> NDArray[np.float64] | None:
+) -> Floats | None:
     """Return a public number per column, finite (and positive), or None if none is given.
 
     `values` is a number for all columns, one per column, or a mapping of every column's name
@@ -204,7 +205,7 @@ def read_vector(
     return np.broadcast_to(array, (len(columns),)).copy()
 
 
-def read_quantiles(q: object) -> tuple[NDArray[np.float64], bool]:
+def read_quantiles(q: object) -> tuple[Floats, bool]:
     """Return the probabilities as an array, and whether a single one was given."""
     try:
         given = np.asarray(q, dtype=object)  # in which True and "0.5" are not numbers
@@ -226,7 +227,7 @@ def read_bounds(
     *,
     required: bool = False,
     flags: Collection[str] = (),
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+) -> Limits | None:
     """Return lower and upper bounds of every column, or None if none are given.
 
     Parameters
@@ -281,8 +282,8 @@ def read_bounds(
 def _set_some(
     bounds: Mapping[str, tuple[float, float]],
     columns: Sequence[str],
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
+    lower: Floats,
+    upper: Floats,
 ) -> None:
     """Write the bounds of columns that have some."""
     known = {name: place for place, name in enumerate(columns)}
@@ -295,7 +296,7 @@ def _set_some(
         lower[known[name]], upper[known[name]] = _numbers(low, 1)[0], _numbers(high, 1)[0]
 
 
-def _of_all(bounds: Any, columns: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _of_all(bounds: Any, columns: Sequence[str]) -> Limits:
     """Return lower and upper bounds that are not a mapping.
 
     Those of two columns that may as well be a pair for each are refused.
@@ -323,7 +324,7 @@ def _pair(pair: Any, what: str) -> tuple[Any, Any]:
     return low, high
 
 
-def _floats(values: Any, name: str) -> NDArray[np.float64]:
+def _floats(values: Any, name: str) -> Floats:
     """Return public numbers as an array; None is none, but NaN to NumPy, and what is masked 0."""
     try:
         if values is None or np.ma.is_masked(values):
@@ -333,7 +334,7 @@ def _floats(values: Any, name: str) -> NDArray[np.float64]:
         raise InputError(f"{name} must be numbers; got {shown(values)}.") from None
 
 
-def _numbers(values: Any, count: int) -> NDArray[np.float64]:
+def _numbers(values: Any, count: int) -> Floats:
     array = _floats(values, "bounds")
     if array.ndim > 1 or (array.ndim == 1 and array.size != count):
         raise InputError(

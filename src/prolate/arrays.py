@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Floats", "Integers", "fixed"]
+__all__ = ["Bools", "Floats", "Integers", "Limits", "fixed"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Limits = tuple[Floats, Floats]
+"""The least and the largest values of columns, each of shape (d,)."""
 
 
 def fixed(given: Any) -> Any:

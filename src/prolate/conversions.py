@@ -20,13 +20,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
 
+from prolate.arrays import Floats
 from prolate.errors import BudgetError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 __all__ = [
     "SAFE",
@@ -89,7 +85,7 @@ def _mills_difference(x: float, mu: float) -> float:
 
 
 @cache
-def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _nodes() -> tuple[Floats, Floats]:
     """Return twenty nodes between -1 and 1, and their weights."""
     import numpy as np
 

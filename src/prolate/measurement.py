@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prolate.arrays import Floats, Limits
 from prolate.budget import Neighbors
 from prolate.queries import Query
 
@@ -58,7 +56,7 @@ class Searcher(Measurer, Protocol):
         """Number of columns d."""
 
     @property
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def bounds(self) -> Limits | None:
         """Public bounds, float64 arrays of shape (d,)."""
 
 
@@ -93,18 +91,18 @@ class Measurement:
         Which of several separate parts of the rows these are.
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     std: float
     label: str
     query: str
     share: float
     mu: float
     sensitivity: float
-    each: NDArray[np.float64] | None = None
+    each: Floats | None = None
     fraction: float = 1.0
     place: Place | None = None
 
     @property
-    def noise(self) -> NDArray[np.float64] | float:
+    def noise(self) -> Floats | float:
         """Standard deviation of every value's noise."""
         return self.std if self.each is None else self.each

@@ -17,9 +17,8 @@ import pytest
 import prolate
 from prolate import Budget
 from prolate.curator import Curator
-from prolate.estimators.clipping import first_look
+from prolate.estimators.clipping import first_look, square_radius
 from prolate.estimators.covariance import layer, lengths
-from prolate.estimators.lengths import tail
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.search import alike, apart, farthest, learn, locate, rare, unknown, zoom
 from prolate.estimators.shares import Shares
@@ -317,7 +316,7 @@ def test_squares_that_are_mostly_next_to_nothing_are_not_clipped_as_normal_ones(
     monkeypatch,
 ) -> None:
     found = variance_off()
-    monkeypatch.setattr(tail, "_MANY", np.inf)  # a planted fault
+    monkeypatch.setattr(square_radius, "_MANY", np.inf)  # a planted fault
     without = variance_off()
     print("off:", found, "without:", without)
     assert found < 0.3

@@ -322,7 +322,7 @@ def test_the_number_of_rows_is_public_under_replace_only() -> None:
     assert uncounted.public_rows() == 1000
     assert events == ["read"]
     assert uncounted.remaining == 1.0
-    with pytest.raises(InputError, match="private under neighbors='add-remove'"):
+    with pytest.raises(InputError, match="number of these rows is private"):
         curator(neighbors="add-remove").public_rows()
 
 

@@ -12,7 +12,6 @@ import pytest
 from prolate.errors import InputError
 from prolate.noise import FAN, LEVELS
 from prolate.queries import (
-    CAP,
     GRAM_RADIUS,
     RADIUS,
     BeyondCut,
@@ -39,6 +38,7 @@ from prolate.queries import (
     kernels,
     rotate_back,
 )
+from prolate.queries.clipped_sum import CAP
 from prolate.queries.ranks import NodeHistogram, Ranks
 from prolate.queries.room import room
 

@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from prolate.api.group_columns import (
     By,
     Keys,
@@ -30,6 +27,7 @@ from prolate.arguments import (
     check_unit,
     read_bounds,
 )
+from prolate.arrays import Limits
 from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError
@@ -223,7 +221,7 @@ class Job:
 
     def limits(
         self, bounds: Bounds | None, source: Source, columns: Sequence[str]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    ) -> Limits | None:
         """Return the public bounds of columns: those given, and 0 to 1 of booleans.
 
         Published methods do what they do with the bounds that are given. Other arguments about

@@ -10,7 +10,7 @@ import numpy as np
 from prolate.api.remarks import weak_guarantee
 from prolate.api.terms import Terms
 from prolate.api.values import counted_values
-from prolate.arrays import Bools, Floats
+from prolate.arrays import Bools, Floats, Limits
 from prolate.curator import Curator
 from prolate.errors import listed
 from prolate.estimators import Estimate
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["sign"]
 
-Bounds = tuple[Floats, Floats]
 
 _LARGEST = float(np.finfo(np.float64).max)
 _BESIDE = 1.5  # noise and clipping over sampling error, of a mean that could have less
@@ -117,7 +116,7 @@ def sign(
 
 
 def _drowned(
-    statistic: str, names: Sequence[str], found: Estimate, bounds: Bounds | None
+    statistic: str, names: Sequence[str], found: Estimate, bounds: Limits | None
 ) -> tuple[str, ...]:
     """Return what to say of columns that noise hides because others are far more spread.
 

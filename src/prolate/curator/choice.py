@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prolate.arrays import Integers
 from prolate.curator.rows import Rows
 from prolate.errors import InputError
 from prolate.neighbors import rows_changed
@@ -36,13 +34,11 @@ def choose(
 ) -> list[int]:
     """Return a cell of the grid for each of K ranks: K choices, each fall_squared / 2-zCDP."""
 
-    def ask(numbers: Sequence[int], nodes: Sequence[Cell]) -> NDArray[np.int64]:
+    def ask(numbers: Sequence[int], nodes: Sequence[Cell]) -> Integers:
         query = rows.fit(ranks.histogram(numbers, nodes))
         return rows.sum(query, label).reshape(len(nodes), -1)
 
-    def distance(
-        below: NDArray[np.int64], upto: NDArray[np.int64], total: int
-    ) -> NDArray[np.int64]:
+    def distance(below: Integers, upto: Integers, total: int) -> Integers:
         return ranks.distance(below, upto, total, rows.neighbors)
 
     weights = falling_weights(fall_squared)

@@ -26,8 +26,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Integers, Limits
 from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.curator.account import Account, check_share
 from prolate.curator.choice import choose, first_counts
@@ -84,7 +84,7 @@ class Curator:
         budget: Budget,
         *,
         neighbors: Neighbors = "replace",
-        bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+        bounds: Limits | None = None,
         seed: int | None = None,
         charge: Callable[[], object] | None = None,
         progress: Progress | None = None,
@@ -116,12 +116,12 @@ class Curator:
         return self._rows.neighbors
 
     @property
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def bounds(self) -> Limits | None:
         """Public bounds, float64 arrays of shape (d,), if there are any."""
         return self._rows.bounds
 
     @property
-    def which_flags(self) -> NDArray[np.bool_]:
+    def which_flags(self) -> Bools:
         """Which columns are 0, 1 or missing, by their types and bounds: shape (d,)."""
         source, bounds = self._rows.source, self._rows.bounds
         if source.averaged or bounds is None:
@@ -136,7 +136,7 @@ class Curator:
         return bool(np.all(self.which_flags))
 
     @property
-    def are_whole(self) -> NDArray[np.bool_]:
+    def are_whole(self) -> Bools:
         """Which columns hold whole numbers, cut to such as well, by their types: shape (d,)."""
         source, bounds = self._rows.source, self._rows.bounds
         known = frozenset() if source.averaged else source.whole
@@ -165,10 +165,10 @@ class Curator:
         return tuple(self._account.receipt)
 
     def public_rows(self) -> int:
-        """Return the number of rows, which is public under ``"replace"`` only."""
+        """Return the number of rows, if it is public: that of all rows, under ``"replace"``."""
         self._check_whole()
         if self.neighbors != "replace" or self._rows.leading or self._rows.whole is not None:
-            raise InputError("The number of rows is private under neighbors='add-remove'.")
+            raise InputError("The number of these rows is private.")
         return self._rows.count
 
     def book(self) -> None:
@@ -260,7 +260,7 @@ class Curator:
             return None, self._rows
         return self._parts.pay(shares, self._account)
 
-    def _total(self, rows: Rows, query: Query, label: str) -> NDArray[np.int64]:
+    def _total(self, rows: Rows, query: Query, label: str) -> Integers:
         """Return the sum of a query over rows that are paid for."""
         return rows.sum(query, label)
 
@@ -355,7 +355,7 @@ class Curator:
         if self._parts is not None:
             raise InputError("This is not for separate parts of the rows.")
 
-    def whole(self, required: NDArray[np.bool_] | None = None) -> Curator:
+    def whole(self, required: Bools | None = None) -> Curator:
         """Return a curator of the rows of which no value is missing, with the same account.
 
         How many these are is private, as what is missing is; see `WholeRows`.

@@ -28,8 +28,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Integers, Limits
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.measurement import Progress
@@ -40,10 +40,8 @@ from prolate.sources import Dealing, Source, Thinning
 
 __all__ = ["Rows", "cuts_of"]
 
-Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-
-def cuts_of(bounds: Bounds | None, source: Source) -> Bounds | None:
+def cuts_of(bounds: Limits | None, source: Source) -> Limits | None:
     """Return the bounds that values of a source may exceed: booleans do not exceed 0 to 1."""
     if bounds is None or not source.flags:
         return bounds
@@ -79,12 +77,12 @@ class Rows:
 
     source: Source
     neighbors: Neighbors
-    bounds: Bounds | None = None
-    cuts: Bounds | None = None
+    bounds: Limits | None = None
+    cuts: Limits | None = None
     progress: Progress | None = None
     fraction: float = 1.0
     leading: bool = False
-    whole: NDArray[np.bool_] | None = None
+    whole: Bools | None = None
 
     def fit(self, query: Query) -> Query:
         """Return the query on values within the bounds, if it can be asked of these rows."""
@@ -109,7 +107,7 @@ class Rows:
         square = query.sensitivity_squared(self.neighbors)
         return max(square, query.sensitivity_squared("add-remove")) if self.leading else square
 
-    def sum(self, query: Query, label: str) -> NDArray[np.int64]:
+    def sum(self, query: Query, label: str) -> Integers:
         """Return the sum of a query over the rows: exact, so not to be shown."""
         return self.source.collect(query, query.size, self.report(label))
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prolate.arrays import Integers, Limits
 from prolate.budget import Neighbors
 from prolate.curator import Measurement, Searcher
 from prolate.queries import Query, Selected
@@ -50,7 +48,7 @@ class SameColumns(View):
         return self.curator.dimension
 
     @property
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def bounds(self) -> Limits | None:
         """Public bounds."""
         return self.curator.bounds
 
@@ -63,7 +61,7 @@ class SomeColumns(View):
     fewer columns have better counts for the same share.
     """
 
-    index: NDArray[np.int64]
+    index: Integers
 
     @property
     def dimension(self) -> int:
@@ -71,7 +69,7 @@ class SomeColumns(View):
         return self.index.size
 
     @property
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def bounds(self) -> Limits | None:
         """Public bounds of these columns."""
         bounds = self.curator.bounds
         return None if bounds is None else (bounds[0][self.index], bounds[1][self.index])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from prolate.arrays import Floats
 
 __all__ = ["Estimate", "FoundMean"]
 
@@ -35,14 +34,14 @@ class Estimate:
         Of a regression: of the errors, sampling and privacy noise together.
     """
 
-    value: NDArray[np.float64]
-    noise_std: NDArray[np.float64] | None
-    sampling_std: NDArray[np.float64] | None
+    value: Floats
+    noise_std: Floats | None
+    sampling_std: Floats | None
     rows: float
     warnings: tuple[str, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
-    clipping_std: NDArray[np.float64] | None = None
-    error_covariance: NDArray[np.float64] | None = None
+    clipping_std: Floats | None = None
+    error_covariance: Floats | None = None
 
     @property
     def columns_apart(self) -> int:
@@ -72,11 +71,11 @@ class FoundMean:
         How many rows may be anywhere, as far as noise lets see.
     """
 
-    value: NDArray[np.float64]
-    noise_std: NDArray[np.float64]
+    value: Floats
+    noise_std: Floats
     details: dict[str, Any]
-    variation: float | NDArray[np.float64] = 1.0
-    clipping_std: NDArray[np.float64] | None = None
-    guessed: NDArray[np.float64] | None = None
+    variation: float | Floats = 1.0
+    clipping_std: Floats | None = None
+    guessed: Floats | None = None
     hidden: bool = False
     unseen_rows: float = 0.0

@@ -43,8 +43,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools
 from prolate.curator import Curator, Table
 from prolate.estimators.asked import PLAIN, Asked
 from prolate.estimators.clipping.fixed_clip import CLIPPED
@@ -108,7 +108,7 @@ def _searched(table: Table, rows: float, asked: Asked) -> Estimate:
     return _unknown_where(far, found) if far.any() and asked.center is None else found
 
 
-def _unknown_where(far: NDArray[np.bool_], found: Estimate) -> Estimate:
+def _unknown_where(far: Bools, found: Estimate) -> Estimate:
     """Return an estimate that says nothing of columns of too large numbers."""
     noise = found.noise_std
     warnings = (TOO_FAR,) if far.all() else (*found.warnings, TOO_FAR)

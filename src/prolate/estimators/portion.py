@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prolate.arrays import Integers
 from prolate.curator import Measurement, Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.queries import Query
@@ -40,9 +38,7 @@ class Portion(SomeColumns):
     sample: Searcher
 
     @classmethod
-    def of(
-        cls, table: Searcher, index: NDArray[np.int64], part: float, *, sample: Searcher
-    ) -> Portion:
+    def of(cls, table: Searcher, index: Integers, part: float, *, sample: Searcher) -> Portion:
         """Return a table of some columns with a part of mu**2, at most what is left."""
         return cls(table, index, min(part, table.remaining), table.remaining, sample)
 

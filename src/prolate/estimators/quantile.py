@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from prolate.arrays import Bools, Floats
+from prolate.arrays import Bools, Floats, Limits
 from prolate.curator import Curator
 from prolate.estimators.counting import count_rows
 from prolate.estimators.estimate import Estimate
@@ -285,7 +285,7 @@ def _warnings(
     return tuple(said)
 
 
-def _first_edges(bounds: tuple[Floats, Floats] | None, d: int) -> Floats:
+def _first_edges(bounds: Limits | None, d: int) -> Floats:
     """Return the edges of the first step, shape (d, m + 1): no row is beyond them."""
     edge = np.tile(np.concatenate([[-np.inf], -_FIRST[::-1], [0.0], _FIRST, [np.inf]]), (d, 1))
     if bounds is None:

@@ -13,8 +13,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools
 from prolate.curator import Measurer, Searcher
 from prolate.neighbors import rows_changed
 
@@ -167,7 +167,7 @@ class Shares:
             rare_again=part * self.rare_again,
         )
 
-    def warnings(self, *, found: bool | NDArray[np.bool_]) -> tuple[str, ...]:
+    def warnings(self, *, found: bool | Bools) -> tuple[str, ...]:
         """Return what to say of few rows, and where not even magnitudes were `found`."""
         if not np.any(found):
             return (_NONE_FOUND,)

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from prolate.arrays import Floats
+from prolate.arrays import Floats, Limits
 from prolate.curator import Curator, Measurer, Searcher
 from prolate.errors import InputError
 from prolate.estimators.estimate import Estimate
@@ -127,7 +127,7 @@ def rounding_of(step: Floats, noise_std: Floats) -> Floats | None:
     return error if np.any(error > _SEEN * noise_std) else None
 
 
-def bounds_of(curator: Searcher) -> tuple[Floats, Floats]:
+def bounds_of(curator: Searcher) -> Limits:
     """Return the bounds of every column."""
     if curator.bounds is None:
         raise InputError("A bounded sum needs the bounds of every column.")

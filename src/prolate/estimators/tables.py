@@ -18,6 +18,7 @@ from prolate.curator import Curator, Searcher, Table
 from prolate.estimators.asked import Asked
 from prolate.estimators.clipping.ends import mean_between_ends
 from prolate.estimators.clipping.kinds import find_kinds
+from prolate.estimators.clipping.rare_column_mean import rare_column_mean
 from prolate.estimators.clipping.rough_mean import rough_column_mean
 from prolate.estimators.clipping.stated import stated
 from prolate.estimators.clipping.together import clipped_as_asked, mean_together
@@ -28,7 +29,6 @@ from prolate.estimators.rotation import find_rotation, turned_mean
 from prolate.estimators.search.apart import are_heavy, heavy_portion, ruling_portion, with_shape
 from prolate.estimators.search.flags import part_of_flags
 from prolate.estimators.search.learn import learn_shape
-from prolate.estimators.search.rare_column import rare_column_mean
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.within_bounds import mean_within
 

@@ -7,9 +7,9 @@ are by a first sum of all columns' squares (`search/variances.py`).
 
 Variances that are alike are drawn towards each other (`partial_pooling.py`).
 
-Squares are long on one side only, so what clipping takes is lost. The radius is no smaller
-than normal rows, or the tail that is seen, allow (`tail.py`), and single columns with longer tails
-are clipped farther out (`square_tails.py`).
+Squares are long on one side only, so what clipping takes is lost. The radius is no smaller than
+normal rows, or the tail that is seen, allow (`clipping/square_radius.py`), and single columns with
+longer tails are clipped farther out (`clipping/square_tails.py`).
 
 Of flags, which are their own squares, the mean p says all: p (1 - p). Of numbers that counts show
 to be flags, and where rows are too few to be searched, squares within public bounds are summed
@@ -27,6 +27,7 @@ from prolate.curator import Curator, Searcher
 from prolate.estimators.asked import Asked
 from prolate.estimators.clipping.clipped_mean import clipped_mean
 from prolate.estimators.clipping.first_look import with_first_look
+from prolate.estimators.clipping.rare_column_mean import rare_column_variance
 from prolate.estimators.clipping.squares import NORMAL, mean_squares
 from prolate.estimators.clipping.stated import NOTHING, hidden_std
 from prolate.estimators.counting import count_rows
@@ -37,7 +38,7 @@ from prolate.estimators.partial_pooling import with_columns_pooled
 from prolate.estimators.search.alike import likely_scale, raised_spread
 from prolate.estimators.search.flags import seen_flags, too_few_to_search
 from prolate.estimators.search.learn import learn_shape
-from prolate.estimators.search.rare_column import RareColumn, rare_column_variance
+from prolate.estimators.search.rare_column import RareColumn
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.search.variances import with_variances
 from prolate.estimators.search.within import are_bounded
@@ -119,10 +120,10 @@ def variance(curator: Curator, *, error_norm: float = 2.0) -> Estimate:
     error = np.hypot(noise_std, sampling_std)
     unsure = np.any(found.stretch > _HEAVY) or np.any(found.clipping_std > UNSURE * error)
     warnings = (*shape.warnings, *shape.single_valued(curator.columns))
-    if unsure and not shape.hidden > 0.0:  # that a single value was seen says more
+    if unsure and not shape.hidden_part > 0.0:  # that a single value was seen says more
         warnings = (*warnings, _WARNING)
     clipping_std = found.clipping_std
-    if shape.hidden > 0.0:
+    if shape.hidden_part > 0.0:
         value = np.where(value < np.sqrt(NOTHING), 0.0, value)
         clipping_std = np.hypot(clipping_std, hidden_std(shape, squares=True))
     far = shape.spread > SQUARABLE[1]

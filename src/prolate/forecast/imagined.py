@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from prolate.arrays import Floats, Integers
+from prolate.arrays import Floats, Integers, Limits
 from prolate.errors import InputError
 from prolate.forecast.moments import (
     LONG,
@@ -90,7 +90,7 @@ class ImaginedRows(Source):
         spread: Floats,
         fluctuation: Floats,
         seed: int,
-        bounds: tuple[Floats, Floats] | None = None,
+        bounds: Limits | None = None,
     ) -> None:
         super().__init__(position_names(center.size), n, 1 << 20)
         self._n = n

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prolate import estimators
-from prolate.arrays import Floats
+from prolate.arrays import Floats, Limits
 from prolate.budget import MOST_MU, Budget, Neighbors
 from prolate.curator import Curator
 from prolate.errors import InputError
@@ -58,7 +58,7 @@ class Question:
     neighbors: Neighbors
     clip: Clipping
     offset: Floats
-    bounds: tuple[Floats, Floats] | None
+    bounds: Limits | None
     flags: bool = False
 
     def expect(self, n: int, budget: Budget, *, quick: bool = False) -> Expectation:

@@ -14,7 +14,7 @@ from prolate.arguments import (
     read_bounds,
     read_vector,
 )
-from prolate.arrays import Floats
+from prolate.arrays import Floats, Limits
 from prolate.budget import Neighbors, check_neighbors
 from prolate.errors import InputError, shown
 from prolate.estimators.gaussian_ellipse import Clipping
@@ -118,7 +118,7 @@ def _columns(d: int | None, **given: ArrayLike | None) -> int:
     return int(d)
 
 
-def _usual(spread: Floats, limits: tuple[Floats, Floats] | None, *, apart: bool) -> Floats:
+def _usual(spread: Floats, limits: Limits | None, *, apart: bool) -> Floats:
     """Return where the means of columns lie if nobody says so: unlike each other, if `apart`."""
     usual = _USUAL_CENTER * spread
     unlike = (0.5 + _GOLDEN * np.arange(spread.size)) % 1.0 - 0.5 if apart else 0.0

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from prolate.arrays import Floats, Integers
+from prolate.arrays import Floats, Integers, Limits
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Curator, Measurement
 from prolate.curator.rows import Rows
@@ -34,7 +34,6 @@ from prolate.theory import RELATIVE
 __all__ = ["Expectation", "length", "moment", "power", "rehearse"]
 
 Estimator = Callable[[Curator], Estimate]
-Bounds = tuple[Floats, Floats]
 
 _CELLS = 1000  # columns of all rehearsals together
 _FEWEST, _MOST = 4, 12
@@ -122,7 +121,7 @@ def rehearse(
     budget: Budget,
     neighbors: Neighbors,
     error_norm: float,
-    bounds: Bounds | None = None,
+    bounds: Limits | None = None,
     flags: bool = False,
     quick: bool = False,
 ) -> Expectation:

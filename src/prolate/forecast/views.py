@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prolate.arrays import Floats
+from prolate.arrays import Limits
 from prolate.release.views import aligned, middle_out
 from prolate.release.words import UNEVEN, are_uneven, error_in_words
 
@@ -81,7 +81,7 @@ def column_cells(forecast: Forecast) -> tuple[list[str], list[list[str]]]:
     return header, middle_out(rows, _SHOWN_COLUMNS)
 
 
-def _of_columns(forecast: Forecast) -> tuple[Floats, Floats]:
+def _of_columns(forecast: Forecast) -> Limits:
     """Return the noise and the sampling error of each column."""
     return forecast.noise_std, forecast.question.scale / np.sqrt(forecast.n)
 

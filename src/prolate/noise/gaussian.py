@@ -50,6 +50,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Integers
 from prolate.errors import InputError
 from prolate.noise.exact import Uniform, accept_exactly, round_exactly, whole_exactly
 from prolate.noise.kernels import CHOICE, VARIATE, drawn, propose, rounded
@@ -66,13 +67,13 @@ _BATCH = 1 << 14  # samples: their bits fit into the second-level cache
 
 
 def rounded_gaussian(
-    scale: int | NDArray[np.int64],
+    scale: int | Integers,
     size: int,
     bits: RandomBits,
     *,
     guard: float = _GUARD,
     threads: int = 1,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Draw integers round(scale * Z), Z standard normal, independent.
 
     Parameters
@@ -126,9 +127,7 @@ def rounded_gaussian(
     return result
 
 
-def _fill(
-    out: NDArray[np.int64], scale: NDArray[np.uint64], bits: RandomBits, guard: float
-) -> None:
+def _fill(out: Integers, scale: NDArray[np.uint64], bits: RandomBits, guard: float) -> None:
     """Fill `out` with samples, proposing about as many as are needed."""
     done = 0
     while done < out.size:
@@ -143,7 +142,7 @@ def _fill(
 
 
 def _fill_exactly(
-    out: NDArray[np.int64],
+    out: Integers,
     scale: NDArray[np.uint64],
     control: NDArray[np.uint64],
     fraction: NDArray[np.uint64],

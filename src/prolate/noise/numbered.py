@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Integers
 from prolate.noise.randomness import RandomBits
 
 __all__ = ["PARTS", "NumberedBits"]
@@ -54,7 +55,7 @@ class NumberedBits:
         """Return the bits of the numbers from `start`, as words of 16 bits, shape (count,)."""
         return np.frombuffer(self._bytes(start, count, 2, b""), dtype="<u2").astype(np.uint16)
 
-    def chosen(self, start: int, count: int, part: int) -> NDArray[np.int64]:
+    def chosen(self, start: int, count: int, part: int) -> Integers:
         """Choose each number with probability part / `PARTS`, whatever the others.
 
         To within 2**-64; by other bits than those of `of`, which tell the gaps between numbers
@@ -75,7 +76,7 @@ class NumberedBits:
 
     def dealt(
         self, start: int, count: int, part: int, parts: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    ) -> tuple[Integers, NDArray[np.uint8]]:
         """Choose each number with probability part / `PARTS`, and deal it to one of some parts.
 
         By bits of its own for each, those of `of` and others, so that whether a number is in a
@@ -112,7 +113,7 @@ class NumberedBits:
         offset = width * (start - first * _STRETCH)
         return raw[offset : offset + width * count]
 
-    def _stretch(self, stretch: int, gaps: _Gaps) -> NDArray[np.int64]:
+    def _stretch(self, stretch: int, gaps: _Gaps) -> Integers:
         seed = self.key + stretch.to_bytes(8, "little")
         others = hashlib.shake_128(seed + b"ties").digest
         words = _CHOICES / gaps.mean
@@ -151,7 +152,7 @@ class _Gaps:
     width: int
     mean: float
 
-    def places(self, raw: bytes, others: Callable[[int], bytes]) -> NDArray[np.int64] | None:
+    def places(self, raw: bytes, others: Callable[[int], bytes]) -> Integers | None:
         """Return which of the first `_CHOICES` numbers are chosen, or None for want of words.
 
         `others` gives so many more bytes, the same ones first each time.

@@ -25,6 +25,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.neighbors import rows_changed
@@ -35,7 +36,7 @@ from prolate.sources.sparse_rows import SparseRows
 
 __all__ = ["Centered", "CountedOnce", "Query", "Wrapped", "check_shift", "check_vectors", "tiles"]
 
-Ends = tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]
+Ends = tuple[Floats | None, Floats | None]
 """What values are cut to before a query reads them, or twice None."""
 
 _TILE = 1 << 16  # cells of a working copy: half a megabyte, inside the second-level cache
@@ -80,7 +81,7 @@ def tiles(
         yield _floats(block[start : start + step], "F" if by_column else "C")
 
 
-def _floats(rows: NDArray[np.generic], order: Literal["C", "F"]) -> NDArray[np.float64]:
+def _floats(rows: NDArray[np.generic], order: Literal["C", "F"]) -> Floats:
     """Return rows as doubles in an order, in this thread's room where they are none."""
     lies = rows.flags.f_contiguous if order == "F" else rows.flags.c_contiguous
     if rows.dtype == np.float64 and rows.dtype.isnative and lies and rows.flags.aligned:
@@ -149,20 +150,20 @@ class Query(ABC):
         """Return the squared l2 sensitivity, an exact integer."""
 
     @abstractmethod
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Add the vectors of `rows`, (m, d) float64 in C order, to `total`.
 
         If `any_layout`, of whatever `tiles` yields.
         """
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Add the vectors of `rows`, the same integers as from dense rows, to `total`.
 
         False, and nothing is added, if this query reads only dense rows.
         """
         return False
 
-    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Query | None:
+    def within(self, lower: Floats, upper: Floats) -> Query | None:
         """Return what adds this query's vectors of values cut to [lower_j, upper_j] by itself.
 
         None, if it cannot; see `Cut`, which asks it of dense rows only.
@@ -198,14 +199,14 @@ class Query(ABC):
     def describe(self) -> str:
         """Return one line for the receipt: what is asked, with its public parameters."""
 
-    def __call__(self, block: NDArray[np.generic]) -> NDArray[np.int64]:
+    def __call__(self, block: NDArray[np.generic]) -> Integers:
         """Return the vector of a block of shape (m, d), any real dtype, any strides."""
         total = np.zeros(self.size, dtype=np.int64)
         self.add_block(block, total)
         return total
 
     def add_block(
-        self, block: NDArray[np.generic] | ChosenRows | ColumnsInPlace, total: NDArray[np.int64]
+        self, block: NDArray[np.generic] | ChosenRows | ColumnsInPlace, total: Integers
     ) -> None:
         """Add the vector of a block, or of rows chosen from one, to `total`."""
         self._check_shape(block.shape)
@@ -213,7 +214,7 @@ class Query(ABC):
             for rows in tiles(block, any_layout=self.any_layout, in_place=self.in_place):
                 self.add(rows, total)
 
-    def of_sparse(self, rows: SparseRows) -> NDArray[np.int64] | None:
+    def of_sparse(self, rows: SparseRows) -> Integers | None:
         """Return the vector of sparse rows, or None if the query reads only dense ones."""
         self._check_shape(rows.shape)
         total = np.zeros(self.size, dtype=np.int64)
@@ -232,7 +233,7 @@ class Query(ABC):
 class Centered(Query):
     """A query on deviations from a center of shape (d,), of rows in any layout."""
 
-    center: NDArray[np.float64]
+    center: Floats
 
     @property
     def columns(self) -> int:
@@ -264,7 +265,7 @@ class CountedOnce(Centered):
         """2 for replace, 1 for add-remove."""
         return rows_changed(neighbors)
 
-    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Self:
+    def within(self, lower: Floats, upper: Floats) -> Self:
         """Return the histogram of values cut to these bounds."""
         found = copy(self)
         object.__setattr__(found, "_ends", (lower, upper))

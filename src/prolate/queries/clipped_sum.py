@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.neighbors import rows_changed
@@ -74,16 +74,16 @@ class ClippedSum(Centered):
     equal values are all rounded alike, which may show where n mu exceeds some RADIUS.
     """
 
-    scale: NDArray[np.float64]
+    scale: Floats
     radius: float
-    lower: NDArray[np.float64] | None = None
-    upper: NDArray[np.float64] | None = None
-    about: NDArray[np.float64] | None = None
-    missing: NDArray[np.float64] | None = None
+    lower: Floats | None = None
+    upper: Floats | None = None
+    about: Floats | None = None
+    missing: Floats | None = None
     tilt: tuple[float, float] | None = None
     beyond: bool = False
-    _gain: NDArray[np.float64] = field(init=False, repr=False)
-    _missing: NDArray[np.float64] = field(init=False, repr=False)
+    _gain: Floats = field(init=False, repr=False)
+    _missing: Floats = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Work out the grid's gain, which must be a usable positive number."""
@@ -128,7 +128,7 @@ class ClippedSum(Centered):
         return True
 
     @property
-    def unit(self) -> NDArray[np.float64]:
+    def unit(self) -> Floats:
         """What one grid step is worth in each column, in the data's unit."""
         return 1.0 / self._gain
 
@@ -136,7 +136,7 @@ class ClippedSum(Centered):
         """(2 RADIUS)**2 for replace, RADIUS**2 for add-remove."""
         return (rows_changed(neighbors) * RADIUS) ** 2
 
-    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> ClippedSum | None:
+    def within(self, lower: Floats, upper: Floats) -> ClippedSum | None:
         """Return the sum of values cut to these bounds first, and then to its own."""
         if self.beyond:
             return None
@@ -145,7 +145,7 @@ class ClippedSum(Centered):
             lower, upper = (np.minimum(np.maximum(end, low), high) for end in (lower, upper))
         return replace(self, lower=lower, upper=upper)
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Add the clipped rows of a tile."""
         kernels.clipped_sum(
             rows,
@@ -159,12 +159,12 @@ class ClippedSum(Centered):
             total,
         )
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Add the clipped rows."""
         return sparse.clipped_sum(rows, self.steps, float(RADIUS), *self._tilted, total)
 
     @property
-    def _ends(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    def _ends(self) -> tuple[Floats | None, Floats | None]:
         """Both of `lower` and `upper`, or neither."""
         if self.lower is None and self.upper is None:
             return None, None
@@ -182,7 +182,7 @@ class ClippedSum(Centered):
         half = 0.5 * (high**2 - low**2) * RADIUS**2
         return middle, half
 
-    def steps(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+    def steps(self, values: Floats, columns: Integers) -> Floats:
         """Return r of each value, given its column."""
         moved = values
         if self.lower is not None:

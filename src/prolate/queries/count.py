@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.queries import sparse
 from prolate.queries.base import Query
@@ -44,11 +44,11 @@ class Count(Query):
         """0 for replace, 1 for add-remove."""
         return 0 if neighbors == "replace" else 1
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Add the number of rows."""
         total[0] += rows.shape[0]
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Add the number of rows."""
         total[0] += rows.shape[0]
         return True
@@ -66,7 +66,7 @@ class CountBelow(Query):
     at most 1: d. Adding or removing one: d.
     """
 
-    points: NDArray[np.float64]
+    points: Floats
 
     @property
     def columns(self) -> int:
@@ -82,17 +82,17 @@ class CountBelow(Query):
         """d, for both neighbor relations."""
         return self.points.size
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Add the counts."""
         if np.all(self.points == np.inf) and _are_finite(rows):
             total += rows.shape[0]
         else:
             total += np.count_nonzero((rows <= self.points) & np.isfinite(rows), axis=0)
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Add the counts."""
 
-        def below(values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        def below(values: Floats, columns: Integers) -> Integers:
             return np.where(values <= self.points[columns], 0, 1)
 
         counts = np.zeros((self.size, 2), dtype=np.int64)
@@ -105,7 +105,7 @@ class CountBelow(Query):
         return "rows at or below a point, per column"
 
 
-def _are_finite(rows: NDArray[np.float64]) -> bool:
+def _are_finite(rows: Floats) -> bool:
     """Return whether all values surely are finite: their sum tells it in a tenth of the time."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(rows.sum()))

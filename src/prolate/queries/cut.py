@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
+from prolate.arrays import Floats, Integers
 from prolate.queries import kernels, twins
 from prolate.queries.base import Query
 from prolate.queries.mapped import Mapped
@@ -22,8 +20,8 @@ class Cut(Mapped):
     Sensitivity. That of `query`: cutting maps each row to a row.
     """
 
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    lower: Floats
+    upper: Floats
     _within: Query | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -40,21 +38,21 @@ class Cut(Mapped):
         """As the query that cuts by itself."""
         return self._within is not None and self._within.in_place
 
-    def map(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def map(self, rows: Floats) -> Floats:
         """Return the cut rows."""
         return kernels.cut(rows, self.lower, self.upper)
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Ask `query` of the cut rows."""
         if self._within is not None:
             self._within.add(rows, total)
         else:
             super().add(rows, total)
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Ask `query` of the cut rows."""
 
-        def cut(values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        def cut(values: Floats, columns: Integers) -> Floats:
             return twins.cut(values, self.lower[columns], self.upper[columns])
 
         return self.query.add_sparse(rows.replaced(cut), total)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.queries import kernels, sparse
 from prolate.queries.base import CountedOnce, check_vectors
 from prolate.sources.sparse_rows import SparseRows
@@ -26,7 +26,7 @@ class FarthestHistogram(CountedOnce):
     Sensitivity. That of `CountedOnce`: each row adds 1 to one cell at most.
     """
 
-    gain: NDArray[np.float64]
+    gain: Floats
     octaves: int
 
     def __post_init__(self) -> None:
@@ -38,11 +38,11 @@ class FarthestHistogram(CountedOnce):
         """Number of cells."""
         return self.columns * self.octaves
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Count the rows of a tile."""
         self._count(*kernels.farthest(rows, self.center, self.gain, *self._ends), total)
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Count the rows."""
         found = sparse.farthest(rows, self.center, self.gain)
         if found is not None:
@@ -51,9 +51,9 @@ class FarthestHistogram(CountedOnce):
 
     def _count(
         self,
-        farthest: NDArray[np.float64],
-        column: NDArray[np.int64],
-        total: NDArray[np.int64],
+        farthest: Floats,
+        column: Integers,
+        total: Integers,
     ) -> None:
         octave = (farthest.view(np.int64) >> 52) - 1023  # the exponent, by its bits
         cell = column * self.octaves + np.minimum(octave, self.octaves - 1)

@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.errors import InputError
 from prolate.parallel import computed_once
 from prolate.queries import kernels
@@ -29,8 +29,8 @@ class LinearGrid:
     rounding: the cell is the whole part of (x - low_j) (1 / width_j) + 1, as doubles have it.
     """
 
-    low: NDArray[np.float64]
-    width: NDArray[np.float64]
+    low: Floats
+    width: Floats
     cells: int
 
     def __post_init__(self) -> None:
@@ -47,11 +47,11 @@ class LinearGrid:
         """Cells per column, the two outer ones included."""
         return self.cells + 2
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Count the rows of a tile into `total`, shape (d, size)."""
         kernels.linear_histogram(rows, self.low, self._per_unit, total)
 
-    def cell(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    def cell(self, values: Floats, columns: Integers) -> Integers:
         """Return the cell of each finite value, given its column."""
         with np.errstate(all="ignore"):
             place = (values - self.low[columns]) * self._per_unit[columns] + 1.0
@@ -59,7 +59,7 @@ class LinearGrid:
         return np.asarray(place.astype(np.int64))
 
     @computed_once
-    def _per_unit(self) -> NDArray[np.float64]:
+    def _per_unit(self) -> Floats:
         with np.errstate(all="ignore"):
             return np.asarray(1.0 / self.width)
 
@@ -79,8 +79,8 @@ class MagnitudeGrid:
     everything larger in the last.
     """
 
-    center: NDArray[np.float64]
-    first: NDArray[np.int64]
+    center: Floats
+    first: Integers
     cells: int
     shift: int
 
@@ -99,23 +99,23 @@ class MagnitudeGrid:
         """Cells per column."""
         return self.cells
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Count the rows of a tile into `total`, shape (d, size)."""
         kernels.magnitude_histogram(rows, self.center, self.first, self.shift, total)
 
-    def cell(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    def cell(self, values: Floats, columns: Integers) -> Integers:
         """Return the cell of each finite value, given its column."""
         with np.errstate(all="ignore"):
             magnitude = np.abs(values - self.center[columns])
         cell = (magnitude.view(np.int64) >> self.shift) - self.first[columns]
         return np.asarray(np.clip(cell, 0, self.cells - 1))
 
-    def edges(self, column: int) -> NDArray[np.float64]:
+    def edges(self, column: int) -> Floats:
         """Return the cells + 1 edges of a column; the first is 0, the last may be inf."""
         # Python's integers: the pattern past the last cell may be 2**63.
         patterns = (self.first[column] + np.arange(self.cells + 1)).astype(object) << self.shift
         inside = [min(max(pattern, 0), _INFINITY_BITS) for pattern in patterns]
-        edges: NDArray[np.float64] = np.array(inside, dtype=np.int64).view(np.float64)
+        edges: Floats = np.array(inside, dtype=np.int64).view(np.float64)
         edges[0] = 0.0
         return edges
 
@@ -132,7 +132,7 @@ class EdgesGrid:
     Cell 0 is everything below edge_j0, cell k is [edge_j(k-1), edge_jk), cell m the rest.
     """
 
-    edge: NDArray[np.float64]
+    edge: Floats
 
     def __post_init__(self) -> None:
         """Check that the edges rise."""
@@ -151,15 +151,15 @@ class EdgesGrid:
 
     def add(
         self,
-        rows: NDArray[np.float64],
-        total: NDArray[np.int64],
-        index: NDArray[np.int64] | None = None,
+        rows: Floats,
+        total: Integers,
+        index: Integers | None = None,
     ) -> None:
         """Count the rows of a tile, or their columns `index`, into `total`, shape (d, size)."""
         every = np.arange(self.columns) if index is None else index
         kernels.edge_histogram(rows, self.edge, every, total)
 
-    def cell(self, values: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    def cell(self, values: Floats, columns: Integers) -> Integers:
         """Return the cell of each finite value, given its column."""
         found = np.zeros(values.size, dtype=np.int64)
         most = self.size - 1

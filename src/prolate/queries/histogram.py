@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.neighbors import rows_changed
 from prolate.queries import sparse
@@ -63,15 +63,13 @@ class Histogram(Query):
         """2 d for replace, d for add-remove."""
         return rows_changed(neighbors) * self.columns
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Count the rows of a tile."""
         found = self._cells(total)
         self.grid.add(rows, found)
         self._finish(found, len(rows), total)
 
-    def add_columns(
-        self, rows: NDArray[np.float64], index: NDArray[np.int64], total: NDArray[np.int64]
-    ) -> bool:
+    def add_columns(self, rows: Floats, index: Integers, total: Integers) -> bool:
         """Count the columns `index` of a tile, if that is quicker than to copy them."""
         if not isinstance(self.grid, EdgesGrid):
             return False
@@ -80,16 +78,14 @@ class Histogram(Query):
         self._finish(found, len(rows), total)
         return True
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Count the rows."""
         found = self._cells(total)
         sparse.tally(rows, self.grid.cell, found)
         self._finish(found, rows.shape[0], total)
         return True
 
-    def add_chosen(
-        self, rows: SparseRows, index: NDArray[np.int64], total: NDArray[np.int64]
-    ) -> bool:
+    def add_chosen(self, rows: SparseRows, index: Integers, total: Integers) -> bool:
         """Count the columns `index`, some of which may come several times."""
         found = self._cells(total)
         left = np.arange(index.size)
@@ -102,13 +98,13 @@ class Histogram(Query):
         self._finish(found, rows.shape[0], total)
         return True
 
-    def _cells(self, total: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _cells(self, total: Integers) -> Integers:
         """Return where values that are there are counted."""
         if self.missing:
             return np.zeros((self.grid.columns, self.grid.size), dtype=np.int64)
         return total.reshape(self.shape)
 
-    def _finish(self, found: NDArray[np.int64], rows: int, total: NDArray[np.int64]) -> None:
+    def _finish(self, found: Integers, rows: int, total: Integers) -> None:
         """Add what was counted: of so many rows, those that are in no cell are missing."""
         if self.missing:
             table = total.reshape(self.shape)
@@ -121,7 +117,5 @@ class Histogram(Query):
         return f"histogram: {self.grid.describe()}{missing}"
 
 
-def _cell_of(
-    grid: Grid, which: NDArray[np.int64], values: NDArray[np.float64], columns: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _cell_of(grid: Grid, which: Integers, values: Floats, columns: Integers) -> Integers:
     return grid.cell(values, which[columns])

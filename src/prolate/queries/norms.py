@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.queries import kernels, sparse
 from prolate.queries.base import CountedOnce, check_vectors
 from prolate.sources.sparse_rows import SparseRows
@@ -26,9 +26,9 @@ class NormHistogram(CountedOnce):
     Sensitivity. That of `CountedOnce`: each row adds 1 to exactly one cell.
     """
 
-    gain: NDArray[np.float64]
-    edges: NDArray[np.float64]
-    about: NDArray[np.float64] | None = None
+    gain: Floats
+    edges: Floats
+    about: Floats | None = None
     farthest: bool = False
 
     def __post_init__(self) -> None:
@@ -40,7 +40,7 @@ class NormHistogram(CountedOnce):
         """Number of cells."""
         return self.edges.size + 1
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Count the rows of a tile."""
         if self.farthest:
             distances, _ = kernels.farthest(rows, self.center, self.gain, *self._ends)
@@ -50,7 +50,7 @@ class NormHistogram(CountedOnce):
             cells = kernels.norm_cells(rows, *vectors)
         total += np.bincount(cells, minlength=self.size)
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Count the rows."""
         if self.farthest:
             cells = sparse.farthest_cells(rows, self.center, self.gain, self.edges)

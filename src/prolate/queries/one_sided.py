@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.neighbors import rows_changed
@@ -34,9 +34,9 @@ class OneSidedSum(Centered):
     removing a row changes the sum by q: RADIUS**2.
     """
 
-    scale: NDArray[np.float64]
+    scale: Floats
     radius: float
-    side: NDArray[np.float64]
+    side: Floats
     _cut: ClippedSum = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -59,7 +59,7 @@ class OneSidedSum(Centered):
         return self.center.size
 
     @property
-    def unit(self) -> NDArray[np.float64]:
+    def unit(self) -> Floats:
         """What one grid step is worth in each column, in the data's unit."""
         return self._cut.unit
 
@@ -67,15 +67,15 @@ class OneSidedSum(Centered):
         """2 RADIUS**2 for replace, RADIUS**2 for add-remove."""
         return rows_changed(neighbors) * RADIUS**2
 
-    def within(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> ClippedSum | None:
+    def within(self, lower: Floats, upper: Floats) -> ClippedSum | None:
         """Return the sum of values cut to these bounds first, and then to one side."""
         return self._cut.within(lower, upper)
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Add the clipped rows of a tile."""
         self._cut.add(rows, total)
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Add the clipped rows."""
         return self._cut.add_sparse(rows, total)
 

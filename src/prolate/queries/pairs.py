@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.queries.base import Wrapped
@@ -41,7 +41,7 @@ class Pairs(Wrapped):
             )
         return self.query.sensitivity_squared(neighbors)
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Ask `query` of the pairs of a tile."""
         even = rows.shape[0] // 2 * 2
         differences = (rows[0:even:2] - rows[1:even:2]) * math.sqrt(0.5)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.neighbors import rows_changed
 from prolate.queries import kernels, sparse
@@ -58,11 +58,11 @@ class PooledHistogram(Query):
         """2 d**2 for replace, d**2 for add-remove."""
         return rows_changed(neighbors) * self.columns**2
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Count the values of a tile."""
         kernels.pooled_histogram(rows, self.grid.center, self.grid.first, self.grid.shift, total)
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Count the values."""
         together = np.zeros(self.columns, dtype=np.int64)
         sparse.tally(rows, self.grid.cell, total[np.newaxis], together)

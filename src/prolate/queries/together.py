@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.queries.base import Query
@@ -65,12 +65,12 @@ class Together(Query):
         """Return the sum of all."""
         return sum(query.sensitivity_squared(neighbors) for query in self.queries)
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Add the vectors of a tile."""
         for query, part in zip(self.queries, self.parts(total), strict=True):
             query.add(rows, part)
 
-    def add_sparse(self, rows: SparseRows, total: NDArray[np.int64]) -> bool:
+    def add_sparse(self, rows: SparseRows, total: Integers) -> bool:
         """Add the vectors of `rows`, if every query reads sparse ones."""
         found = np.zeros_like(total)
         asked = zip(self.queries, self.parts(found), strict=True)
@@ -79,7 +79,7 @@ class Together(Query):
         total += found
         return True
 
-    def parts(self, total: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    def parts(self, total: Integers) -> Iterator[Integers]:
         """Yield every query's part of a vector, as views."""
         start = 0
         for query in self.queries:

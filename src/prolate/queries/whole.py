@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Bools, Floats, Integers
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.queries.base import Wrapped, check_vectors
@@ -25,7 +25,7 @@ class WholeRows(Wrapped):
     Adding or removing a row does as much as for `query`, or nothing.
     """
 
-    required: NDArray[np.bool_] | None = None
+    required: Bools | None = None
 
     def __post_init__(self) -> None:
         """Check that rows count by themselves."""
@@ -42,7 +42,7 @@ class WholeRows(Wrapped):
             else max(one, self.query.sensitivity_squared(neighbors))
         )
 
-    def add(self, rows: NDArray[np.float64], total: NDArray[np.int64]) -> None:
+    def add(self, rows: Floats, total: Integers) -> None:
         """Ask `query` of the whole rows of a tile."""
         there = np.isfinite(rows)
         if self.required is not None:

@@ -18,6 +18,7 @@ import math
 
 import numpy as np
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.queries import GRAM_RADIUS, Along
@@ -25,7 +26,6 @@ from prolate.rivals.regression_common import (
     VARRHO,
     Accounting,
     BoundedRows,
-    Floats,
     bounded_rows,
     check_accounting,
     epsilon_and_delta,

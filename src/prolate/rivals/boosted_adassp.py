@@ -13,10 +13,11 @@ import math
 
 import numpy as np
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators.regression.linear_fit import LinearFit
-from prolate.rivals.regression_common import Floats, bounded_rows, solved
+from prolate.rivals.regression_common import bounded_rows, solved
 
 __all__ = ["boosted_adassp"]
 

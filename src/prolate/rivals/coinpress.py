@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from prolate.arrays import Floats
+from prolate.arrays import Limits
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators.estimate import Estimate
@@ -92,7 +92,7 @@ def coinpress(
     )
 
 
-def _bounds(curator: Curator) -> tuple[Floats, Floats]:
+def _bounds(curator: Curator) -> Limits:
     if curator.bounds is None or not all(np.all(np.isfinite(side)) for side in curator.bounds):
         raise InputError(
             "CoinPress needs an upper bound of the standard deviations and a ball that holds "

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.errors import InputError
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.queries import ClippedSum
 from prolate.queries.mapped import Mapped
 from prolate.rivals.common import need_replace
-from prolate.rivals.regression_common import Floats, bounded_rows
+from prolate.rivals.regression_common import bounded_rows
 
 __all__ = ["gradient_descent"]
 
@@ -40,7 +40,7 @@ class Gradients(Mapped):
         """Number of columns, target included."""
         return self.center.size
 
-    def map(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def map(self, rows: Floats) -> Floats:
         """Return the negative gradients."""
         with np.errstate(over="ignore", invalid="ignore"):
             z = np.where(np.isfinite(rows), (rows - self.center) / self.scale, 0.0)

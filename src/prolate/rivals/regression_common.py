@@ -30,7 +30,6 @@ __all__ = [
     "VARRHO",
     "Accounting",
     "BoundedRows",
-    "Floats",
     "bounded_rows",
     "check_accounting",
     "epsilon_and_delta",

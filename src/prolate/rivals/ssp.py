@@ -13,12 +13,12 @@ import math
 
 import numpy as np
 
+from prolate.arrays import Floats
 from prolate.curator import Curator
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.queries import GRAM_RADIUS
 from prolate.rivals.regression_common import (
     Accounting,
-    Floats,
     bounded_rows,
     check_accounting,
     epsilon_and_delta,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.arrays import Integers
+from prolate.arrays import Floats, Integers
 from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.sources.choosing import Schema, Wanted, choose
@@ -239,7 +239,7 @@ def no_numbers(entries: Iterable[object]) -> type | None:
     return None
 
 
-def to_floats(objects: NDArray[Any]) -> NDArray[np.float64]:
+def to_floats(objects: NDArray[Any]) -> Floats:
     """Return Python's numbers as doubles: NaN, if missing or none, which no error may tell."""
     found = np.fromiter(map(_to_float, objects.flat), np.float64, objects.size)
     return found.reshape(objects.shape)

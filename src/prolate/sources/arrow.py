@@ -14,8 +14,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.sources.choosing import Schema, Wanted, choose, index_beside
@@ -279,7 +279,7 @@ def dense_blocks(
     columns: tuple[str, ...],
     rows_per_block: int,
     labels: Sequence[Labels] = (),
-) -> Iterator[NDArray[np.float64]]:
+) -> Iterator[Floats]:
     """Cut and join batches into blocks of exactly `rows_per_block` rows, save the last.
 
     The last columns are read by `labels`, if there are any.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.arrays import Integers
+from prolate.arrays import Floats, Integers
 from prolate.sources.columns_in_place import ColumnsInPlace, columns_in_place, lies_well
 from prolate.sources.dictionaries import decoded
 
@@ -70,13 +70,13 @@ def filled_blocks(
     rows_per_block: int,
     labels: Sequence[Labels] = (),
     places: Integers | None = None,
-) -> Iterator[NDArray[np.float64]]:
+) -> Iterator[Floats]:
     """Cut and join stretches into column-major blocks of `rows_per_block` rows, save the last.
 
     The last columns are read by `labels`, if there are any. With `places`, ascending, only the rows
     there are read.
     """
-    block: NDArray[np.float64] | None = None
+    block: Floats | None = None
     filled = done = 0
     for stretch in stretches:
         chosen = None if places is None else _within(places, done, done + stretch.count)
@@ -149,7 +149,7 @@ def whole(values: Any) -> Any:
     return values.combine_chunks() if hasattr(values, "combine_chunks") else values
 
 
-def fill(target: NDArray[np.float64], values: NDArray[np.generic] | pa.Array) -> None:
+def fill(target: Floats, values: NDArray[np.generic] | pa.Array) -> None:
     """Write numbers, or numeric Arrow values, into a column, NaN for null."""
     if isinstance(values, np.ndarray):
         target[:] = values

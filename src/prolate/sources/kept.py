@@ -51,7 +51,7 @@ class Thinning:
         """With which a row is kept, to within 2**-64."""
         return self.part / PARTS
 
-    def __call__(self, start: int, count: int) -> NDArray[np.int64]:
+    def __call__(self, start: int, count: int) -> Integers:
         """Return the numbers of those kept among `count` rows from number `start`."""
         return self.bits.chosen(start, count, self.part)
 
@@ -78,11 +78,11 @@ class Dealing:
         """The probability that a row goes to a given part."""
         return self.part / PARTS / self.parts
 
-    def __call__(self, start: int, count: int) -> NDArray[np.int64]:
+    def __call__(self, start: int, count: int) -> Integers:
         """Return the numbers of those dealt among `count` rows from number `start`."""
         return self.both(start, count)[0]
 
-    def both(self, start: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    def both(self, start: int, count: int) -> tuple[Integers, NDArray[np.uint8]]:
         """Return these numbers, and to which parts they go."""
         return self.bits.dealt(start, count, self.part, self.parts)
 
@@ -93,7 +93,7 @@ class Leading:
 
     count: int
 
-    def __call__(self, start: int, count: int) -> NDArray[np.int64]:
+    def __call__(self, start: int, count: int) -> Integers:
         """Return the numbers of those kept among `count` rows from number `start`."""
         return np.arange(start, min(start + count, self.count))
 
@@ -114,7 +114,7 @@ class Choices:
         self._known = start  # rows before this one are chosen or not
         self._chosen = np.empty(0, np.int64)
 
-    def next(self, count: int) -> NDArray[np.int64]:
+    def next(self, count: int) -> Integers:
         """Return the places of rows to keep in the next block, of `count` rows."""
         start, self.done = self.done, self.done + count
         if self.done > self._known:

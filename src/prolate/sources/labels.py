@@ -24,6 +24,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats, Integers
 from prolate.errors import InputError, shown
 from prolate.sources.dictionaries import decoded
 from prolate.sources.label_types import LabelType
@@ -87,7 +88,7 @@ class Labels:
     def __len__(self) -> int:
         return len(self._known)
 
-    def numbers(self, values: Any) -> NDArray[np.int64]:
+    def numbers(self, values: Any) -> Integers:
         """Return the numbers of an Arrow array of labels; new ones for new labels."""
         texts, places = spelled(values)
         known = self._known
@@ -151,7 +152,7 @@ class Labels:
         return found
 
 
-def spelled(values: Any) -> tuple[list[bytes | None], NDArray[np.int64]]:
+def spelled(values: Any) -> tuple[list[bytes | None], Integers]:
     """Return the shortest texts of the labels of an Arrow array, and which of them each is.
 
     Two labels may have the same text; None is one that is missing.
@@ -208,7 +209,7 @@ def encoded(
     labels: Sequence[Labels],
     marks: NDArray[Any] | None = None,
     masked: Any = False,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return a block as float64, the labels in its last columns as their numbers.
 
     Parameters

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Floats
 from prolate.errors import InputError
 from prolate.sources.arrays import (
     WHOLE,
@@ -270,7 +271,7 @@ def _column_of_table(y: object) -> Source | None:
     return source
 
 
-def _values(source: Source) -> NDArray[np.float64]:
+def _values(source: Source) -> Floats:
     with np.errstate(all="ignore"):  # of a NaN that signals, in single precision
         return np.concatenate([np.zeros((0, 1)), *source.blocks()])
 

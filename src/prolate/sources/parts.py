@@ -50,10 +50,10 @@ class PartOfRows(Source):
 
     def collect(
         self,
-        query: Callable[[Block], NDArray[np.int64]],
+        query: Callable[[Block], Integers],
         size: int,
         progress: Callable[[int], None] | None = None,
-    ) -> NDArray[np.int64]:
+    ) -> Integers:
         """Add ``query(block)`` up; one that has an `add_block` reads the rows where they lie."""
         if not hasattr(query, "add_block"):
             return super().collect(query, size, progress)

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Integers
 from prolate.errors import InputError
 from prolate.sources.threads import Block, Total, add_up
 
@@ -113,10 +113,10 @@ class Source(ABC):
 
     def collect(
         self,
-        query: Callable[[Block], NDArray[np.int64]],
+        query: Callable[[Block], Integers],
         size: int,
         progress: Callable[[int], None] | None = None,
-    ) -> NDArray[np.int64]:
+    ) -> Integers:
         """Add ``query(block)`` up over all blocks, with all threads that there are.
 
         Parameters

@@ -21,7 +21,6 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prolate.arrays import Integers
 from prolate.errors import InputError
@@ -123,10 +122,10 @@ class SparkSource(Source):
 
     def collect(
         self,
-        query: Callable[[Block], NDArray[np.int64]],
+        query: Callable[[Block], Integers],
         size: int,
         progress: Callable[[int], None] | None = None,
-    ) -> NDArray[np.int64]:
+    ) -> Integers:
         """Add ``query(block)`` up over all partitions, in one job of Spark's.
 
         Raises
@@ -162,7 +161,7 @@ class SparkSource(Source):
             progress(sum(rows.values()))
         return total
 
-    def _check_seal(self, found: NDArray[np.int64]) -> None:
+    def _check_seal(self, found: Integers) -> None:
         """Raise `InputError` if these are not the very rows that were stored at first.
 
         Of the same rows in another order, each number, and so each part, has another row.
@@ -303,7 +302,7 @@ def _some_parts(
     return found
 
 
-def _nothing(_: Block) -> NDArray[np.int64]:
+def _nothing(_: Block) -> Integers:
     return np.zeros(0, dtype=np.int64)
 
 

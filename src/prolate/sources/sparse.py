@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prolate.arrays import Integers
 from prolate.errors import InputError
@@ -92,10 +91,10 @@ class SparseSource(Source):
 
     def collect(
         self,
-        query: Callable[[Block], NDArray[np.int64]],
+        query: Callable[[Block], Integers],
         size: int,
         progress: Callable[[int], None] | None = None,
-    ) -> NDArray[np.int64]:
+    ) -> Integers:
         """Add ``query(block)`` up over all blocks, from the stored entries if it can do that."""
         answer = query.of_sparse(self._sparse_rows) if isinstance(query, SparseReader) else None
         if answer is None:

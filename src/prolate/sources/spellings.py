@@ -28,8 +28,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from prolate.arrays import Integers
 from prolate.errors import InputError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Persons:
         self._count = 0
         self._elsewhere: dict[bytes | None, int] = {}  # persons whose first label is no such text
 
-    def numbers(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    def numbers(self, numbers: Integers) -> Integers:
         """Return whose labels are, given the numbers of these."""
         if len(self._labels) > self._whose.size:
             self._learn(self._labels.since(self._whose.size))
@@ -114,7 +114,7 @@ class Persons:
             new = self._found(texts, same)
         self._whose = np.concatenate([self._whose, new])
 
-    def _found(self, texts: list[bytes | None], same: list[bytes | None]) -> NDArray[np.int64]:
+    def _found(self, texts: list[bytes | None], same: list[bytes | None]) -> Integers:
         start, place = self._whose.size, self._labels.place
         found: list[int] = []
         for text, one in zip(texts, same, strict=True):

@@ -30,13 +30,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from prolate.arrays import Integers
 from prolate.errors import InputError
 from prolate.parallel import Aside, asides
 
 __all__ = ["add_up", "ignoring", "one_blas_thread", "thread_count", "threads_for"]
 
 Block = NDArray[np.number | np.bool_]
-Total = NDArray[np.int64]
+Total = Integers
 Task = list[Block]
 
 # Cells that a thread takes at a time, half a millisecond's work: of fewer than a few million an

@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+
+from prolate.arrays import Floats
 
 __all__ = ["RELATIVE", "effective_columns", "error_unit", "noise_moment", "optimal_scale"]
 
@@ -21,7 +22,7 @@ RELATIVE = 0.0
 """Stands for "relative" instead of a p >= 1: errors count relative to the column's spread."""
 
 
-def optimal_scale(spread: NDArray[np.float64], error_norm: float) -> NDArray[np.float64]:
+def optimal_scale(spread: Floats, error_norm: float) -> Floats:
     """Return the scales of the best noise, s_j = spread_j**(2 / (p + 2)) (PLAN, Lemma C.2).
 
     Divide coordinate j by s_j, add equal noise to every coordinate, and multiply by s_j.
@@ -47,7 +48,7 @@ def optimal_scale(spread: NDArray[np.float64], error_norm: float) -> NDArray[np.
     return np.asarray(spread ** (2.0 / (error_norm + 2.0)))
 
 
-def error_unit(scale: NDArray[np.float64], error_norm: float) -> NDArray[np.float64]:
+def error_unit(scale: Floats, error_norm: float) -> Floats:
     """Return units of the columns in which an l_2 error is small when the l_p error is.
 
     With errors e_j in proportion to the scales s_j, as those of noise are, a small part of e_j**2
@@ -78,7 +79,7 @@ def error_unit(scale: NDArray[np.float64], error_norm: float) -> NDArray[np.floa
     return np.asarray((scale / np.max(scale)) ** (1.0 - error_norm / 2.0))
 
 
-def noise_moment(noise_std: NDArray[np.float64], error_norm: float) -> float:
+def noise_moment(noise_std: Floats, error_norm: float) -> float:
     """Return E |N|_p**p for independent normal N_j with mean 0 (PLAN, Lemma C.1).
 
     Parameters
@@ -98,7 +99,7 @@ def noise_moment(noise_std: NDArray[np.float64], error_norm: float) -> float:
     return float(round(constant, 15) * np.sum(noise_std**p))
 
 
-def effective_columns(spread: NDArray[np.float64], scale: NDArray[np.float64]) -> float:
+def effective_columns(spread: Floats, scale: Floats) -> float:
     """Return the effective number of columns, between 1 and d.
 
     Noise of C in every coordinate of the scaled rows has norm C |scale|_2 once scaled back. A

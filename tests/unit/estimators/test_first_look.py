@@ -13,9 +13,9 @@ from prolate import Budget
 from prolate.curator import Curator
 from prolate.estimators.clipping import first_look
 from prolate.estimators.clipping.first_look import with_first_look
+from prolate.estimators.clipping.square_radius import square_radius
 from prolate.estimators.counting import count_rows
 from prolate.estimators.lengths.norms import MeasuredNorms, finer_edges, measure_norms, safe_cell
-from prolate.estimators.lengths.tail import find_tail
 from prolate.estimators.search import longest as longest_module
 from prolate.estimators.search.floor import with_common_floor
 from prolate.estimators.search.learn import learn_shape
@@ -99,10 +99,10 @@ def test_squares_of_a_tail_that_begins_far_out_are_not_clipped_as_normal_ones() 
     """A twentieth of the rows is thirty times as long, and no edge between counts so few."""
     edges = 4.5 * np.array([0.25, 0.5, 1.0, 1.5, 2.5, 4.5, 12.0, 40.0])
     counts = np.array([12_000.0, 5_000, 2_000, 0, 0, 0, 0, 1_000, 0])
-    tail = find_tail(MeasuredNorms(edges, counts, 10.0, 4.5), np.ones(20), 40.0, 20_000.0)
+    tail = square_radius(MeasuredNorms(edges, counts, 10.0, 4.5), np.ones(20), 40.0, 20_000.0)
     assert tail.radius == edges[-1]
     few = np.array([12_000.0, 6_000, 1_950, 40, 10, 0, 0, 0, 0])
-    normal = find_tail(MeasuredNorms(edges, few, 10.0, 4.5), np.ones(20), 40.0, 20_000.0)
+    normal = square_radius(MeasuredNorms(edges, few, 10.0, 4.5), np.ones(20), 40.0, 20_000.0)
     assert normal.radius < 20.0
 
 

@@ -462,9 +462,9 @@ def test_the_average_weighs_by_precision() -> None:
     alike = average([one, replace(other, value=one.value + 0.1)])
     assert alike.noise == pytest.approx(np.diag([2.0 / 3.0, 0.8]))
     assert np.array_equal(both.sampling, other.sampling)
-    hidden = replace(one, hidden=np.diag([0.5, 7.0]))  # is not less for being averaged
+    hidden = replace(one, hidden_covariance=np.diag([0.5, 7.0]))  # is not less for being averaged
     assert average([hidden]).noise == pytest.approx(np.diag([1.5, 11.0]))
-    more = replace(hidden, hidden=2.0 * hidden.hidden)
+    more = replace(hidden, hidden_covariance=2.0 * hidden.hidden_covariance)
     assert average([hidden, more]).noise == pytest.approx(np.diag([1.0, 9.0]))
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(2, 2)))[0]
     turned = [

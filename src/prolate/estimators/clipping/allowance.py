@@ -4,7 +4,7 @@ Skewed rows lose more or less than is foreseen, by how long the rows are that no
 how far they point aside (`loss.py`), and so do single columns (`column_tails.py`). Of rows that are
 symmetric, the clipped ones are longer to one side by chance. And rows that are surely far out may
 be odd ones, by a single column, all on one side: as far as the tilt could be all theirs, and as
-power tails (`beyond.py`).
+power tails (`lengths/beyond.py`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """How long the rows are: a first look, which may show that scales are too small, and others.
 
-Where some rows are far longer than the others, and hardly any are between them, columns hide
-values to speak of that none of the searches saw. In a table of few rows, noise hides these in each
-column, in the votes (`farthest.py`), and in a cheap count of long rows (`floor.py`); the histogram
-of lengths is several times as precise. So it is where a column shows a single value, as a flag of
-one row in a hundred may.
+Where some rows are far longer than the others, and hardly any are between them, columns hide values
+to speak of that none of the searches saw. In a table of few rows, noise hides these in each column,
+in the votes (`search/farthest.py`), and in a cheap count of long rows (`search/floor.py`); the
+histogram of lengths is several times as precise. So it is where a column shows a single value, as a
+flag of one row in a hundred may.
 """
 
 from __future__ import annotations

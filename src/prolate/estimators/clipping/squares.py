@@ -3,8 +3,8 @@
 The squares (x - m)**2 are summed around a private size of them, scaled, and clipped. Where rows are
 far longer than sizes say, those of the columns that make them so are larger. Squares are long on
 one side only, so what clipping takes is lost. The radius is no smaller than normal rows, or the
-tail that is seen, allow (`tail.py`). A column with a longer tail than others counts for less in a
-row's length, so that it is clipped where that is best for it (`square_tails.py`).
+tail that is seen, allow (`square_radius.py`). A column with a longer tail than others counts for
+less in a row's length, so that it is clipped where that is best for it (`square_tails.py`).
 
 Spreads tell of a column's bulk, and squares are decided by its tail: so they are summed twice, and
 the first sum, for a tenth of the budget, says how large they are.
@@ -19,10 +19,10 @@ import numpy as np
 
 from prolate.arrays import Bools, Floats
 from prolate.curator import Measurer
+from prolate.estimators.clipping.square_radius import NORMAL_TAIL, square_radius
 from prolate.estimators.clipping.square_tails import SquareTails, measure_square_tails
 from prolate.estimators.lengths.beyond import Beyond, lost_part, stretch_beyond
 from prolate.estimators.lengths.norms import MeasuredNorms, measure_norms
-from prolate.estimators.lengths.tail import NORMAL_TAIL, find_tail
 from prolate.estimators.moments import SQUARABLE
 from prolate.estimators.search.longest import ALONE, longest_columns
 from prolate.estimators.shares import one_row_noise, radius_part
@@ -219,7 +219,7 @@ def _summed(
         norms = _lengths(curator, mean, size, scale, share=min(part * share, left / _LOOKS))
     share = min(max(share - (before - curator.remaining), 0.5 * share), curator.remaining)
     clipped = rows_changed(curator.neighbors) * np.sqrt(effective) / curator.mu_of(share)
-    tail = find_tail(norms, size / scale, clipped, rows)
+    tail = square_radius(norms, size / scale, clipped, rows)
     counted = one_row_noise(curator, rows, before)
     if size.size == 1:
         farther = float(np.interp(math.log(counted), np.log(_NOISE), _FARTHER))

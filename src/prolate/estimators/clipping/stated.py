@@ -46,7 +46,7 @@ def stated(shape: Shape, found: FoundMean) -> Estimate:
         elif np.any(guessed > _TWICE * np.hypot(noise_std, sampling_std)):
             unseen = (SKEWED,)
     value, clipping_std = found.value, found.clipping_std
-    if shape.hidden > 0.0:
+    if shape.hidden_part > 0.0:
         value = np.where(np.abs(value) < NOTHING, 0.0, value)
         may = hidden_std(shape)
         clipping_std = may if clipping_std is None else np.hypot(clipping_std, may)
@@ -70,4 +70,4 @@ def hidden_std(shape: Shape, *, squares: bool = False) -> Floats:
     nearest = np.rint(shape.center)
     whole = np.abs(shape.center - nearest) <= SCALES * shape.spread
     away = np.where(whole, 1.0, np.abs(shape.center))
-    return np.asarray(_MAY * shape.hidden * (away**2 if squares else away))
+    return np.asarray(_MAY * shape.hidden_part * (away**2 if squares else away))

@@ -1,11 +1,11 @@
 """What single columns' squares tell of rows whose lengths are not those of normal rows.
 
 Clipped rows lose products as their lengths say only if they are elliptical, and rows far out are
-too few to say how long they are. Squares of single columns can be clipped much later for the
-same noise (`squares.py`). A fifth of the last budget goes there, half where rows are far out, and
-every row and column of the covariance matrix is scaled: it stays semidefinite, and its correlations
-remain. A tenth goes there in any case: one skewed column of many is not seen in the lengths of
-rows. If correlations alone are asked for, the squares say only how much they vary.
+too few to say how long they are. Squares of single columns can be clipped much later for the same
+noise (`clipping/squares.py`). A fifth of the last budget goes there, half where rows are far out,
+and every row and column of the covariance matrix is scaled: it stays semidefinite, and its
+correlations remain. A tenth goes there in any case: one skewed column of many is not seen in the
+lengths of rows. If correlations alone are asked for, the squares say only how much they vary.
 """
 
 from __future__ import annotations

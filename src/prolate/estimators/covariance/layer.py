@@ -1,10 +1,10 @@
 """What a clip takes of rows that are not elliptical, and most of it given back.
 
 Long rows of skewed columns point where these columns do: there a clip takes far more than from
-other axes. How much it takes in all, the lengths of rows tell (`side_tail.py`); where, they do not.
-Products of the rows beyond the radius would tell, but noise goes with the longest of them. So they
-are summed in a layer next to the radius, which is cheap (as `regression/cut_off.py` does): as much
-more is beyond it as lengths tell, in the same directions, about.
+other axes. How much it takes in all, the lengths of rows tell (`lengths/side_tail.py`); where, they
+do not. Products of the rows beyond the radius would tell, but noise goes with the longest of them.
+So they are summed in a layer next to the radius, which is cheap (as `regression/cut_off.py` does):
+as much more is beyond it as lengths tell, in the same directions, about.
 """
 
 from __future__ import annotations

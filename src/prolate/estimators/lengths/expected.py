@@ -1,10 +1,10 @@
 """What error to expect of a clipped mean, by its radius: the best radius, privately.
 
-If the rows are symmetric around their center, clipping only shortens them, and dividing by
-the mean factor E min(1, C / |y|) undoes that. What it costs is the noise, divided by the
-factor; the fluctuation of the factors over the rows; and a bias where direction goes with
-length (`loss.py`). The first two follow from the histogram of norms, and, for rows that its
-noise hides, from the curves that its counts make likely (`curves.py`).
+If the rows are symmetric around their center, clipping only shortens them, and dividing by the mean
+factor E min(1, C / |y|) undoes that. What it costs is the noise, divided by the factor; the
+fluctuation of the factors over the rows; and a bias where direction goes with length
+(`clipping/loss.py`). The first two follow from the histogram of norms, and, for rows that its noise
+hides, from the curves that its counts make likely (`curves.py`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from prolate.arrays import Floats
+from prolate.arrays import Floats, Limits
 from prolate.curator import Measurer
 
 __all__ = ["ANYWHERE", "OneColumn", "Rooms", "rooms_within"]
@@ -39,9 +39,7 @@ class OneColumn:
     rooms: Rooms = ANYWHERE
 
 
-def rooms_within(
-    bounds: tuple[Floats, Floats] | None, center: Floats, spread: Floats, column: int = 0
-) -> Rooms:
+def rooms_within(bounds: Limits | None, center: Floats, spread: Floats, column: int = 0) -> Rooms:
     """Return how far a column's public bounds are below and above its center, in spreads."""
     if bounds is None:
         return ANYWHERE

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from prolate.arrays import Floats
+from prolate.arrays import Floats, Limits
 from prolate.estimators.ranks.cells import Cells
 from prolate.estimators.search.locate import SCALES, Interval, lost_columns
 
@@ -26,7 +26,7 @@ _SEVERAL = 0.1  # of the columns
 _TINY = 1e-300
 
 
-def cells_around(interval: Interval, bounds: tuple[Floats, Floats] | None, total: float) -> Cells:
+def cells_around(interval: Interval, bounds: Limits | None, total: float) -> Cells:
     """Return cells around each column's center, and what is expected of `total` rows in them."""
     center, spread = interval.center[:, np.newaxis], interval.half[:, np.newaxis] / SCALES
     edge = center + spread * np.concatenate([[-np.inf], -_AWAY[::-1], _AWAY, [np.inf]])

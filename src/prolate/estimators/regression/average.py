@@ -44,7 +44,7 @@ def average(found: Sequence[Slopes], *, off: float = 0.0, lost: Lost | None = No
     noise of both goes together, so that slopes would follow: `off` is by how much levels may differ
     for that, over the deviation of the errors.
     """
-    hidden = min((one.hidden for one in found), key=np.trace)
+    hidden = min((one.hidden_covariance for one in found), key=np.trace)
     if len(found) == 1:
         return replace(found[0], noise=found[0].noise + hidden)
     level = np.zeros_like(hidden)

@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from prolate.arrays import Floats
+from prolate.arrays import Floats, Limits
 from prolate.estimators.lengths.norms import MeasuredNorms
 from prolate.estimators.regression.correction import factors
 from prolate.estimators.regression.standard import Middles, Standard
@@ -35,9 +35,7 @@ _FEWEST = 4.0  # rows times mu that the rarer value is taken to have, at least
 _NEARER = 0.25  # of a deviation, which its mean may say is too large, at least
 
 
-def around_middles(
-    standard: Standard, bounds: tuple[Floats, Floats] | None, enough: float
-) -> Standard:
+def around_middles(standard: Standard, bounds: Limits | None, enough: float) -> Standard:
     """Return units in which features that fill their bounds are around the middles of these.
 
     Parameters

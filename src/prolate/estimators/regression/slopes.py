@@ -54,7 +54,7 @@ class Slopes:
         Of the features.
     rest : float
         Variance of what the slopes leave of the target.
-    hidden : float64 array of shape (k + 1, k + 1)
+    hidden_covariance : float64 array of shape (k + 1, k + 1)
         Covariance of what axes may hold that noise hides, beyond `noise`: the same of all that are
         averaged.
     """
@@ -65,7 +65,7 @@ class Slopes:
     features: Floats
     mean: Floats
     rest: float
-    hidden: Floats
+    hidden_covariance: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +243,7 @@ def _corrected(
         features=(axes * (raised * factor**2)) @ axes.T,
         mean=place,
         rest=left,
-        hidden=level @ ((turn * hidden) @ turn.T) @ level.T,
+        hidden_covariance=level @ ((turn * hidden) @ turn.T) @ level.T,
     )
 
 
@@ -256,7 +256,7 @@ def _at_zero(found: Slopes, constant: float) -> Slopes:
         value=turn @ found.value,
         noise=turn @ found.noise @ turn.T,
         sampling=turn @ found.sampling @ turn.T,
-        hidden=turn @ found.hidden @ turn.T,
+        hidden_covariance=turn @ found.hidden_covariance @ turn.T,
     )
 
 

@@ -9,7 +9,7 @@ which only a single value is seen have what the rows tell that are farthest out 
 1. Find each column's bulk (`locate`).
 2. A histogram of |x - center| in half octaves: its bulk is matched against the half-normal
    shape, and its second moment is a lower bound of the noisy one (`_deviation`). Features whose
-   rows are far longer than that says have a floor (`floor.py`).
+   rows are far longer than that says have a floor (`search/floor.py`).
 3. A mean of values cut to `_REACH` deviations, then the mean square around it.
 """
 

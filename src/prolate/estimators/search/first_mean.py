@@ -1,7 +1,7 @@
 """A first mean of rows in which some columns are nearly constant, and what it needs.
 
-It has the same noise in all such columns, so those of the popular values stand far out of
-it. `unknown.py` learns their spreads from it, and `rare_mean.py` makes it part of the answer.
+It has the same noise in all such columns, so those of the popular values stand far out of it.
+`unknown.py` learns their spreads from it, and `clipping/rare_mean.py` makes it part of the answer.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from prolate.arrays import Floats
+from prolate.arrays import Floats, Limits
 from prolate.curator import Searcher, Table
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.present import MISSING, find_present, most_present, present_rows
@@ -39,7 +39,7 @@ def learn_shape(
     scale: Floats | None = None,
     relative: bool = False,
     coarsely: bool = False,
-    window: tuple[Floats, Floats] | None = None,
+    window: Limits | None = None,
     own_rows: bool = False,
 ) -> tuple[Searcher, Shape]:
     """Return what is to be summed, as if no values were missing, and what it is like.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.arrays import Bools, Floats
+from prolate.arrays import Bools, Floats, Limits
 from prolate.curator import Searcher
 from prolate.estimators.columns import SomeColumns
 from prolate.estimators.present import find_present, present_view
@@ -84,7 +84,7 @@ def place(
     magnitude_share: float,
     share: float,
     most: float,
-    window: tuple[Floats, Floats] | None = None,
+    window: Limits | None = None,
 ) -> Place:
     """Find places and widths.
 
@@ -138,7 +138,7 @@ def place(
 def locate_coarsely(
     curator: Searcher,
     rows: float,
-    window: tuple[Floats, Floats] | None = None,
+    window: Limits | None = None,
     *,
     tails: bool = False,
 ) -> Interval:
@@ -186,7 +186,7 @@ def locate_coarsely(
     return _within_bounds(interval, curator.bounds) if not hopeless else interval
 
 
-def _within_bounds(interval: Interval, bounds: tuple[Floats, Floats] | None) -> Interval:
+def _within_bounds(interval: Interval, bounds: Limits | None) -> Interval:
     """Return the intervals, those of columns that were not found as wide as public bounds allow.
 
     Noise hides where such a column is (most values may be 0, or 1), but not how large its values
@@ -221,7 +221,7 @@ def _shares(curator: Searcher, rows: float, *, tails: bool) -> tuple[float, floa
 
 
 def _window(
-    view: Searcher, rows: float, share: float, window: tuple[Floats, Floats] | None
+    view: Searcher, rows: float, share: float, window: Limits | None
 ) -> tuple[Floats, Floats]:
     """Return the middle and half the width of where values may be."""
     d = view.dimension

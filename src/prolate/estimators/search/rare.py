@@ -72,7 +72,7 @@ class RareValues:
         Whether they are of several sizes.
     common : float
         The step of all of them together, where they are of several sizes.
-    hidden : float
+    hidden_rows : float
         How many rows may have some that noise hides, where none are seen.
     """
 
@@ -82,7 +82,7 @@ class RareValues:
     spread: float = 0.0
     mixed: bool = False
     common: float = 0.0
-    hidden: float = 0.0
+    hidden_rows: float = 0.0
 
 
 def rare_values(
@@ -109,7 +109,7 @@ def rare_values(
         farthest = every = coarse_deviations(curator, interval, share=2.0 * share)
     if not farthest.rows > 0.0:
         nothing = np.zeros(narrow.size)
-        return RareValues(nothing, nothing > 0.0, nothing, hidden=farthest.least)
+        return RareValues(nothing, nothing > 0.0, nothing, hidden_rows=farthest.least)
     spread = float(np.sqrt(every.square / (max(rows, 1.0) * np.count_nonzero(narrow))))
     common = float(np.sqrt(farthest.square / farthest.rows))
     step = np.where(narrow, common, 0.0)

@@ -42,7 +42,7 @@ class Shape:
         Of the centers, where they are private means of the searched rows.
     constant : bool array of shape (d,), optional
         Which columns showed a single value, and no other.
-    hidden : float
+    hidden_part : float
         Part of the rows in which noise would hide others, if all columns did; else 0.
     rare_column : RareColumn, optional
         What the values of a single column are like that are nearly all the same.
@@ -69,7 +69,7 @@ class Shape:
     first: FirstMean | None = None
     center_noise: Floats | None = None
     constant: Bools | None = None
-    hidden: float = 0.0
+    hidden_part: float = 0.0
     rare_column: RareColumn | None = None
     heavy: Bools | None = None
     part: Floats | None = None

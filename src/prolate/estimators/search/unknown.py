@@ -122,7 +122,7 @@ def search_columns(
         )
     warnings = shares.warnings(found=interval.found)
     constant = narrow & (step == 0.0)
-    hidden = min(rare.hidden / max(rows, 1.0), 1.0) if constant.all() else 0.0
+    hidden = min(rare.hidden_rows / max(rows, 1.0), 1.0) if constant.all() else 0.0
     if constant.all() and not warnings:
         warnings = (_ALONE.format(100.0 * hidden),)
     shape = Shape(
@@ -133,7 +133,7 @@ def search_columns(
         roughness,
         warnings,
         constant=constant,
-        hidden=hidden,
+        hidden_part=hidden,
         heavy=heavy,
     )
     if not step.any():
@@ -176,7 +176,7 @@ def _search_one(
     if not warnings or (interval.doubt is not None and np.any(interval.found)):
         warnings = (*warnings, _ALONE.format(100.0 * hidden))
     shape = Shape(rows, sample, interval.center, spread, 0.0, warnings)
-    return replace(shape, constant=interval.narrow, hidden=hidden)
+    return replace(shape, constant=interval.narrow, hidden_part=hidden)
 
 
 def _search_wide(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from prolate.arrays import Bools, Floats, Integers
+from prolate.arrays import Bools, Floats, Integers, Limits
 from prolate.estimators.search.magnitudes import TINY
 from prolate.queries import LinearGrid
 
@@ -35,8 +35,8 @@ class Start:
 
     lower: Floats
     upper: Floats
-    bounds: tuple[Floats, Floats]
-    widest: tuple[Floats, Floats] | None = None
+    bounds: Limits
+    widest: Limits | None = None
 
     @property
     def bounded(self) -> Bools:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from prolate.arrays import Floats
+from prolate.arrays import Floats, Limits
 from prolate.curator import Searcher
 from prolate.estimators.search.shape import Shape
 from prolate.estimators.shares import one_row_noise, part_for
@@ -20,7 +20,6 @@ __all__ = [
     "window_within",
 ]
 
-Window = tuple[Floats, Floats]
 
 _SHARE = 0.09, 0.1  # wanted noise of each look, and its largest share
 _CELLS, _RUNS = (24, 64, 64), (3, 4, 4)  # of each look; and how many may hold most rows
@@ -40,7 +39,7 @@ def are_bounded(curator: Searcher) -> bool:
     return curator.bounds is not None and bool(np.all(np.isfinite(curator.bounds)))
 
 
-def window_within(curator: Searcher, rows: float) -> Window | None:
+def window_within(curator: Searcher, rows: float) -> Limits | None:
     """Return the lower and upper ends of where most values of each column are, or None.
 
     None where a sum within the bounds tells more, or may: where values of a column spread over more

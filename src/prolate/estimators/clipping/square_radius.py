@@ -17,7 +17,7 @@ import numpy as np
 from prolate.arrays import Floats
 from prolate.estimators.lengths.norms import MeasuredNorms, fraction_radius, safe_cell
 
-__all__ = ["NORMAL_TAIL", "Tail", "find_tail"]
+__all__ = ["NORMAL_TAIL", "SquareRadius", "square_radius"]
 
 NORMAL_TAIL = 2.0
 """A squared normal number is beyond x about as often as e**(-x / this)."""
@@ -33,7 +33,7 @@ _DOUBT = 0.5  # of the noise of what the counts say is lost: it may be so much
 
 
 @dataclass(frozen=True, eq=False)
-class Tail:
+class SquareRadius:
     """Where to clip, and what it does.
 
     Attributes
@@ -51,7 +51,7 @@ class Tail:
     stretch: float
 
 
-def find_tail(norms: MeasuredNorms, size: Floats, clipped: float, rows: float) -> Tail:
+def square_radius(norms: MeasuredNorms, size: Floats, clipped: float, rows: float) -> SquareRadius:
     """Return where to clip squares so that about `clipped` of `rows` rows are.
 
     Parameters
@@ -93,7 +93,7 @@ def find_tail(norms: MeasuredNorms, size: Floats, clipped: float, rows: float) -
     radius, lost = _nearer(norms, radius, part * excess, clipped, rows)
     far = unsorted >= np.quantile(length, 0.99)
     direction = np.abs(normal[far]).mean(axis=0) / unsorted[far].mean()
-    return Tail(radius, lost * direction, stretch)
+    return SquareRadius(radius, lost * direction, stretch)
 
 
 def _nearer(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from prolate.estimators.clipping.square_radius import square_radius
 from prolate.estimators.lengths.norms import MeasuredNorms
-from prolate.estimators.lengths.tail import find_tail
 
 ROWS = 20_000.0
 
@@ -26,7 +26,7 @@ def squares(rng: np.random.Generator, kind: str) -> np.ndarray:
 def test_bounded_values_are_clipped_where_they_end() -> None:
     rng = np.random.default_rng(1)
     bounded, normal = (
-        find_tail(norms_of(squares(rng, kind), 2.0), np.ones(2), 10.0, ROWS)
+        square_radius(norms_of(squares(rng, kind), 2.0), np.ones(2), 10.0, ROWS)
         for kind in ("uniform", "normal")
     )
     assert squares(rng, "uniform").max() < 3.0
@@ -37,7 +37,7 @@ def test_bounded_values_are_clipped_where_they_end() -> None:
 @pytest.mark.parametrize("kind", ["uniform", "normal"])
 def test_what_clipping_takes_is_stated(kind: str) -> None:
     length = squares(np.random.default_rng(2), kind)
-    tail = find_tail(norms_of(length, 2.0), np.ones(2), 10.0, ROWS)
+    tail = square_radius(norms_of(length, 2.0), np.ones(2), 10.0, ROWS)
     taken = float(np.mean(np.maximum(length - tail.radius, 0.0)))
     assert taken < 1.5 * float(np.linalg.norm(tail.lost))
 
@@ -48,7 +48,7 @@ def test_counts_that_noise_drowns_bring_no_radius_nearer_than_most_rows() -> Non
         norms = norms_of(length, 400.0)
         noise = np.random.default_rng(seed).normal(0.0, 400.0, norms.counts.size)
         noisy = MeasuredNorms(norms.edges, norms.counts + noise, 400.0, 2.0)
-        tail = find_tail(noisy, np.ones(2), 800.0, ROWS)
+        tail = square_radius(noisy, np.ones(2), 800.0, ROWS)
         assert np.mean(length > tail.radius) < 0.5
 
 
@@ -59,4 +59,4 @@ def test_rows_beyond_the_usual_radius_move_it_before_they_are_sure() -> None:
     length[:90] = 12.0
     counts = np.bincount(np.searchsorted(edges, length), minlength=edges.size + 1)
     norms = MeasuredNorms(edges, counts.astype(float), 4.0, 2.0)
-    assert 12.0 < find_tail(norms, np.ones(2), 20.0, 1000.0).radius < 20.0
+    assert 12.0 < square_radius(norms, np.ones(2), 20.0, 1000.0).radius < 20.0
