@@ -46,6 +46,7 @@ __all__ = [
     "MISSING",
     "PresentRows",
     "PresentView",
+    "Whole",
     "find_present",
     "most_present",
     "present_portion",
@@ -267,14 +268,33 @@ def _of_missing(query: Query) -> Floats | float:
     return 0.0
 
 
-def whole_rows(curator: Curator) -> tuple[Curator, float, float, float]:
-    """Return a curator of the rows of which no value is missing, how many they are, and all are.
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """Rows of which no value is missing, for what is asked of several columns together.
 
-    And the noise of how many they are, 0 where that is public. For what is asked of several columns
-    together. Where rows are not clearly missing, it is the curator itself. Columns of which nearly
-    all values are missing do not count, where they leave few rows.
+    Attributes
+    ----------
+    curator : Curator
+        Of these rows; of all, where none are clearly missing.
+    rows, every : float
+        How many they are, and all are.
+    noise : float
+        Of how many they are, 0 where that is public.
+    absent : bool array of shape (d,)
+        Columns of which so few values are there that they do not count.
     """
+
+    curator: Curator
+    rows: float
+    every: float
+    noise: float
+    absent: Bools
+
+
+def whole_rows(curator: Curator) -> Whole:
+    """Return the rows of which no value is missing, and count them."""
     whole, (every, unsure) = curator.whole(), counted_rows(curator)
+    absent = np.zeros(curator.dimension, dtype=np.bool_)
 
     def counted(*, roughly: bool = False) -> tuple[float, float]:
         share = whole_share(curator, every, roughly=roughly)
@@ -283,12 +303,14 @@ def whole_rows(curator: Curator) -> tuple[Curator, float, float, float]:
 
     first, noise = counted(roughly=True)
     if every - first < max(_SURELY * math.hypot(noise, unsure), 1.0):
-        return curator, every, every, unsure
+        return Whole(curator, every, every, unsure, absent)
     if first < _MOSTLY * every and curator.dimension > 1:
-        _, absent = find_present(curator, every, least=ABSENT)
-        if absent.any() and not absent.all():
+        _, absent = find_present(curator, every)
+        if absent.all():
+            return Whole(curator, every, every, unsure, absent)
+        if absent.any():
             whole, noise = curator.whole(~absent), math.inf
     again, fine = counted()
     weight = 1.0 if math.isinf(noise) else noise**2 / (noise**2 + fine**2)
     number = min(max(1.0, first + weight * (again - first)), every)
-    return whole, number, every, math.sqrt(weight) * fine
+    return Whole(whole, number, every, math.sqrt(weight) * fine, absent)

@@ -21,6 +21,7 @@ from prolate.estimators.covariance.matrix import Matrix
 from prolate.estimators.covariance.moment import Moment, combine
 from prolate.estimators.covariance.spectrum import Spectrum, shrunk_spectrum
 from prolate.estimators.lengths.norms import MeasuredNorms
+from prolate.estimators.present import Whole
 from prolate.release.views import cells
 from prolate.sources import open_source
 
@@ -115,9 +116,9 @@ def test_rows_with_missing_values_are_left_out(neighbors, monkeypatch) -> None:
     holes = np.where(lost, rng.choice([np.nan, np.inf, -np.inf], rows.shape), rows)
     true = np.cov(rows[~lost.any(axis=1)].T, bias=True)
 
-    def _every(curator: Curator) -> tuple[Curator, float, float, float]:
+    def _every(curator: Curator) -> Whole:
         rows = count_rows(curator)
-        return curator, rows, rows, 0.0
+        return Whole(curator, rows, rows, 0.0, np.zeros(curator.dimension, np.bool_))
 
     def off() -> float:
         r = prolate.covariance(holes, budget=LARGE, neighbors=neighbors, seed=1)

@@ -13,6 +13,7 @@ from prolate.estimators.columns import SomeColumns
 from prolate.estimators.present import (
     PresentRows,
     PresentView,
+    Whole,
     find_present,
     present_view,
     whole_rows,
@@ -317,27 +318,63 @@ def test_rows_with_missing_values_are_left_out_of_slopes() -> None:
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_whole_rows_are_counted(neighbors) -> None:
-    def found(rows: np.ndarray) -> tuple[Curator, Curator, float, float, float]:
+    def found(rows: np.ndarray) -> tuple[Curator, Whole]:
         curator = Curator(open_source(rows), PLENTY, neighbors=neighbors, seed=1)
-        return curator, *whole_rows(curator)
+        return curator, whole_rows(curator)
 
-    curator, same, rows, every, noise = found(table([0.0, 0.0]))
-    assert same is curator
-    assert rows == every == pytest.approx(N, abs=1)
-    assert noise == (0.0 if neighbors == "replace" else curator.receipt[0].std)
+    curator, same = found(table([0.0, 0.0]))
+    assert same.curator is curator
+    assert same.rows == same.every == pytest.approx(N, abs=1)
+    assert same.noise == (0.0 if neighbors == "replace" else curator.receipt[0].std)
     holes = table([0.5, 0.2])
-    curator, whole, rows, every, noise = found(holes)
-    assert whole is not curator
-    assert 0.5 * curator.receipt[-1].std < noise < curator.receipt[-1].std
-    assert rows == pytest.approx(np.isfinite(holes).all(axis=1).sum(), abs=3)
-    assert every == pytest.approx(N, abs=1)
+    curator, whole = found(holes)
+    assert whole.curator is not curator
+    assert 0.5 * curator.receipt[-1].std < whole.noise < curator.receipt[-1].std
+    assert whole.rows == pytest.approx(np.isfinite(holes).all(axis=1).sum(), abs=3)
+    assert whole.every == pytest.approx(N, abs=1)
+    assert not whole.absent.any()
     with pytest.raises(InputError, match="private"):
-        whole.public_rows()
+        whole.curator.public_rows()
     # A column without values leaves the others' rows.
-    curator, whole, rows, every, _ = found(table([0.5, 1.0]))
-    assert rows == pytest.approx(N / 2, rel=0.02)
-    _, _, rows, _, _ = found(np.full((50, 2), np.nan))
-    assert rows == 1.0
+    _, whole = found(table([0.5, 1.0]))
+    assert whole.rows == pytest.approx(N / 2, rel=0.02)
+    assert whole.absent.tolist() == [False, True]
+    _, whole = found(np.full((50, 2), np.nan))
+    assert whole.absent.all()
+
+
+@pytest.mark.parametrize("bounds", [None, (-100.0, 300.0)])
+@pytest.mark.parametrize("part", [0.2, 0.08, 0.02, 0.002, 0.0])
+def test_columns_with_few_values_are_told_by_their_rows_or_unknown(part: float, bounds) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(50.0, 10.0, N)
+    y = np.where(rng.random(N) < part, 2.0 * x + rng.normal(0.0, 5.0, N), np.nan)
+    rows = np.column_stack([x, y])
+    line = prolate.regress(rows, "x1", budget=Budget(mu=2), bounds=bounds, seed=1)
+    found = prolate.covariance(rows, budget=Budget(mu=2), bounds=bounds, seed=1)
+    # Not from rows of which most have no target: their line is flat.
+    if part > 0.01:
+        assert line.interval(0.9999)[0, 0] < 2.0 < line.interval(0.9999)[0, 1]
+        assert found.interval(0.9999)[0, 1, 0] < 200.0 < found.interval(0.9999)[0, 1, 1]
+        assert max(line.noise_std[0], found.noise_std[0, 1] / 100.0) < 0.3
+    else:
+        assert np.isinf(line.interval()).all()
+        assert np.isinf(found.interval()[1, :, 1]).all()
+        assert any("Nearly all values of the target are missing" in said for said in line.warnings)
+        assert present.MISSING in found.warnings
+    # What does not need the column is known.
+    assert found.interval(0.9999)[0, 0, 0] < 100.0 < found.interval(0.9999)[0, 0, 1]
+
+
+@pytest.mark.parametrize("bounds", [None, (0.0, 10.0)])
+def test_nothing_is_known_of_columns_without_values(bounds) -> None:
+    empty = np.full((20_000, 3), np.nan)
+    for found in (
+        prolate.covariance(empty, budget=Budget(mu=1), bounds=bounds, seed=0),
+        prolate.regress(empty, "x2", budget=Budget(mu=1), bounds=bounds, seed=0),
+    ):
+        assert np.isinf(found.interval()[..., 1]).all()
+        assert all("Nearly all values" in said for said in found.warnings)
 
 
 def test_few_rows_of_many_columns_are_not_taken_for_missing() -> None:

@@ -29,7 +29,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from prolate.arrays import Floats
+from prolate.arrays import Bools, Floats
 from prolate.curator import Curator
 from prolate.errors import listed
 from prolate.estimators.covariance.diagonal import squares_part, with_squares
@@ -49,7 +49,7 @@ from prolate.estimators.covariance.spectrum import Spectrum
 from prolate.estimators.covariance.within import Within
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.moments import SQUARABLE
-from prolate.estimators.present import whole_rows
+from prolate.estimators.present import MISSING, Whole, whole_rows
 from prolate.estimators.search.learn import learn_shape
 from prolate.estimators.variance import UNSURE, variance
 from prolate.queries import ClippedSum
@@ -94,8 +94,32 @@ def covariance(curator: Curator, *, correlation: bool = False) -> Estimate:
     """
     if curator.dimension == 1 and not correlation:
         return _as_matrix(variance(curator))
-    curator, rows, every, unsure = whole_rows(curator)
-    within = Within.of(curator, rows, unsure)
+    whole = whole_rows(curator)
+    found = _nothing(whole) if whole.absent.all() else _of_whole(whole, correlation=correlation)
+    return _without(whole.absent, found) if whole.absent.any() else found
+
+
+def _nothing(whole: Whole) -> Estimate:
+    """Return what is known of columns without values."""
+    zeros = np.zeros((whole.absent.size, whole.absent.size))
+    return Estimate(value=zeros, noise_std=zeros + np.inf, sampling_std=zeros, rows=whole.every)
+
+
+def _without(absent: Bools, found: Estimate) -> Estimate:
+    """Return what is known where some columns have hardly any values."""
+    unknown, alone = absent | absent[:, np.newaxis], np.eye(absent.size, dtype=np.bool_)
+    return replace(
+        found,
+        value=np.where(unknown & ~alone, 0.0, found.value),
+        noise_std=None if found.noise_std is None else np.where(unknown, np.inf, found.noise_std),
+        warnings=tuple(dict.fromkeys((MISSING, *found.warnings))),
+    )
+
+
+def _of_whole(whole: Whole, *, correlation: bool) -> Estimate:
+    """Return the covariance of rows of which no value is missing."""
+    curator, rows, every = whole.curator, whole.rows, whole.every
+    within = Within.of(curator, rows, whole.noise)
     if within is not None and within.pays():
         return _of_bounded(within, every, correlation=correlation)
     _, shape = learn_shape(curator, rows, relative=True)

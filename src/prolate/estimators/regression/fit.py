@@ -36,7 +36,7 @@ import numpy as np
 
 from prolate.arrays import Floats
 from prolate.curator import Curator
-from prolate.estimators.present import whole_rows
+from prolate.estimators.present import Whole, whole_rows
 from prolate.estimators.regression.answers import best_answer
 from prolate.estimators.regression.level import SKEWED, with_level
 from prolate.estimators.regression.line import Moments
@@ -44,7 +44,7 @@ from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
 from prolate.estimators.regression.mean_only import mean_only
 from prolate.estimators.regression.origin import line_from_origin, through_origin
 from prolate.estimators.regression.radii import choose_radii, enough_rows
-from prolate.estimators.regression.remarks import BEYOND_CUT, remarks
+from prolate.estimators.regression.remarks import BEYOND_CUT, MISSING_TARGET, remarks
 from prolate.estimators.regression.rows import StandardRows
 from prolate.estimators.regression.search import search
 from prolate.estimators.regression.slopes import Slopes
@@ -78,7 +78,10 @@ def regression(
         Ridge penalty, per row and on standardized features; chosen from the noise if not
         given.
     """
-    curator, rows, every, noise = whole_rows(curator)
+    whole = whole_rows(curator)
+    if whole.absent[-1]:
+        return _unknown_target(whole)
+    curator, rows, noise = whole.curator, whole.rows, whole.noise
     # A private number of rows may be none, and a line through nothing looks like any.
     few = noise > 0.0 and rows <= curator.dimension + _COUNTED * noise
     found = search(curator, rows, fit_intercept=fit_intercept)
@@ -86,7 +89,7 @@ def regression(
         line = mean_only(curator, rows, found.standard, fit_intercept=fit_intercept)
     else:
         there = StandardRows(curator, rows, found.standard, found.norms)
-        line = _fit(there, found.sample, alpha, fit_intercept, counted=rows != every)
+        line = _fit(there, found.sample, alpha, fit_intercept, whole)
     if found.hidden and line.covariance is not None:
         nothing = np.full(curator.dimension, np.inf)
         unknown = np.zeros_like(line.coef)
@@ -96,7 +99,20 @@ def regression(
         details = {**line.details, "predicts": alike.to_dict()}
         line = replace(line, clipped=alike, details=details)
     said = line.warnings if TOO_FAR not in found.warnings or found.norms is not None else ()
-    return replace(line, rows=every, warnings=(*found.warnings, *said))
+    return replace(line, rows=whole.every, warnings=(*found.warnings, *said))
+
+
+def _unknown_target(whole: Whole) -> LinearFit:
+    """Return what is known of a target without values."""
+    nothing = np.full(whole.absent.size, np.inf)
+    return LinearFit(
+        coef=np.zeros(nothing.size - 1),
+        intercept=0.0,
+        rows=whole.every,
+        covariance=np.diag(nothing),
+        noise_std=nothing,
+        warnings=(MISSING_TARGET,),
+    )
 
 
 def _fit(
@@ -104,8 +120,7 @@ def _fit(
     sample: Curator,
     alpha: float | None,
     fit_intercept: bool,
-    *,
-    counted: bool,
+    whole: Whole,
 ) -> LinearFit:
     """Return the line from one radius or more, with all that is left."""
     curator, standard = rows.curator, rows.standard
@@ -122,7 +137,9 @@ def _fit(
     answer = best_answer(answers)
     best, skewed = answer.clipped, False
     if level > 0.0:
-        found, skewed = with_level(rows, sample, found, cut=cut, counted=counted, told=beyond.told)
+        found, skewed = with_level(
+            rows, sample, found, cut=cut, counted=whole.rows != whole.every, told=beyond.told
+        )
         unit = float(standard.scale[-1])
         best = _through_mean(best, answer.moments, found, unit, standard.mean)
     if standard.fit_intercept and not fit_intercept:
@@ -134,7 +151,8 @@ def _fit(
     with np.errstate(all="ignore"):  # where units of target and features are too far apart
         noise = _finite(units @ found.noise @ units.T)
         sampling = _finite(units @ found.sampling @ units.T)
-    unseen = np.flatnonzero(standard.unknown(answers[0].moments))
+    absent = whole.absent[:-1]
+    unseen = np.flatnonzero(standard.unknown(answers[0].moments) | absent)
     value[unseen], noise[unseen, unseen] = 0.0, np.inf
     if unseen.size and fit_intercept:
         noise[k, k] += (_UNSEEN * float(standard.scale[-1])) ** 2
@@ -146,7 +164,7 @@ def _fit(
         noise_std=np.sqrt(np.maximum(np.diag(noise), 0.0)),
         clipped=best,
         warnings=(
-            *remarks(rows, answers[0].moments),
+            *remarks(rows, answers[0].moments, absent),
             *((SKEWED,) if skewed and not beyond.told else ()),
             *((BEYOND_CUT,) if beyond.hidden else ()),
         ),

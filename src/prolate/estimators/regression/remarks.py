@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
+from prolate.arrays import Bools
 from prolate.curator import Curator
 from prolate.errors import listed
-from prolate.estimators.present import ABSENT
 from prolate.estimators.regression.line import Moments
 from prolate.estimators.regression.rows import StandardRows
 
-__all__ = ["ALIKE", "BEYOND_CUT", "HIDDEN", "hidden_target", "remarks"]
+__all__ = ["ALIKE", "BEYOND_CUT", "HIDDEN", "MISSING_TARGET", "hidden_target", "remarks"]
 
 BEYOND_CUT = (
     "The target of rows with a rare value may be far beyond where targets were cut, so that a "
@@ -44,34 +44,25 @@ _ZERO = (
 _RARE, _SURELY_RARE = 0.45, 3.0
 
 
-def hidden_target(curator: Curator, rows: float) -> str:
+def hidden_target(curator: Curator) -> str:
     """Return the warning of a target of which only a single value was seen.
 
     Of flags that few rows have, this is what happens, unless something says that they are flags:
     files of text do not.
     """
-    if _missing(curator, rows)[-1]:
-        return MISSING_TARGET
     name, bounds = curator.columns[-1], curator.bounds
     bounded = bounds is not None and bool(np.isfinite(bounds[1][-1]))
     flag = f" If the target is a flag, give the bounds 0 and 1: bounds={{{name!r}: (0, 1)}}."
     return HIDDEN if bounded else HIDDEN + flag
 
 
-def _missing(curator: Curator, rows: float) -> np.ndarray:
-    """Return which columns have hardly any values, where these were counted."""
-    d = curator.dimension
-    counted = [o for o in curator.receipt if o.label == "present" and o.values.size == d]
-    if not counted:
-        return np.zeros(d, dtype=np.bool_)
-    last = counted[-1]
-    return np.asarray(last.values < ABSENT * last.fraction * rows)
+def remarks(rows: StandardRows, moments: Moments, absent: Bools) -> tuple[str, ...]:
+    """Return warnings, by the moments of features clipped to the usual radius.
 
-
-def remarks(rows: StandardRows, moments: Moments) -> tuple[str, ...]:
-    """Return warnings, by the moments of features clipped to the usual radius."""
+    Of features that are `absent` hardly any value is there.
+    """
     curator, standard = rows.curator, rows.standard
-    unseen = standard.unknown(moments)
+    unseen = standard.unknown(moments) | absent
     doubt = _SURELY_RARE * math.sqrt(2.0) * moments.noise
     rare = (np.diag(moments.features) + doubt < _RARE * standard.variance) & ~unseen
 
@@ -79,11 +70,10 @@ def remarks(rows: StandardRows, moments: Moments) -> tuple[str, ...]:
         return listed([curator.columns[j] for j in np.flatnonzero(which).tolist()])
 
     found = []
-    missing = unseen & _missing(curator, rows.count)[:-1]
-    single = unseen & ~missing
-    if missing.any():
+    single = unseen & ~absent
+    if absent.any():
         found.append(
-            f"Nearly all values of {names(missing)} are missing: {_ZERO[int(missing.sum() > 1)]}. "
+            f"Nearly all values of {names(absent)} are missing: {_ZERO[int(absent.sum() > 1)]}. "
             "Leave out such features."
         )
     if single.any():

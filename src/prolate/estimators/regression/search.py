@@ -92,7 +92,7 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
     target = _find_target(sample, rows, k, flag=_is_flag(curator))
     middle, spread = target.center, target.spread
     hidden = not target.seen and target.predicted is None
-    warnings = (hidden_target(curator, all_rows),) if hidden else ()
+    warnings = (hidden_target(curator),) if hidden else ()
     if target.predicted is not None:
         warnings = (ALIKE,)
     far = target.ends is None and bool(too_far(middle, spread).any())
