@@ -15,7 +15,7 @@ import prolate
 from prolate import Budget
 from prolate.errors import InputError
 from prolate.sources import Source, delimited, open_source
-from prolate.sources.cells import numbers
+from prolate.sources.cells import Marks, numbers
 from prolate.sources.utf8 import Utf8
 
 NAN = np.nan
@@ -64,15 +64,19 @@ def test_whole_numbers_first_and_anything_later(tmp_path: Path) -> None:
     np.testing.assert_array_equal(rows[-3:], [[1.5, NAN], [NAN, NAN], [7, 1]])
 
 
-def test_most_cells_of_the_first_stretch_decide_whether_a_column_is_numeric(tmp_path: Path) -> None:
+def test_most_cells_of_the_first_rows_decide_whether_a_column_is_numeric(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read(tmp_path, "a\n1\nsecret\nNA\n").ravel(), [1, NAN, NAN])
     assert np.isnan(read(tmp_path, "a,b\n,1\nNA,2\n")[:, 0]).all()
+    text = "a,b\n1,2\n" + "secret,3\n" * 3
     with pytest.raises(InputError) as caught:
-        read(tmp_path, "a,b\n1,2\nsecret,3\nsecret,4\n")
+        read(tmp_path, text)
     said = str(caught.value)
     assert "rows.csv is text, not numbers. Choose from the numeric columns: columns=['b']." in said
     assert "To use 'a', make numbers of it: of yes and no" in said
-    assert read(tmp_path, "a,b\n1,2\nsecret,3\nsecret,4\n", ["b"]).ravel().tolist() == [2, 3, 4]
+    assert read(tmp_path, text, ["b"]).ravel().tolist() == [2, 3, 3, 3]
+    # No cell alone decides where there are no others, or as many of both kinds.
+    assert np.isnan(read(tmp_path, "a,b\n,1\nsecret,2\n,3\n")[:, 0]).all()
+    assert len(read(tmp_path, "a,b\n1,2\nsecret,3\nsecret,4\n")) == 3
 
 
 def test_malformed_lines_are_missing_rows_in_their_place(tmp_path: Path) -> None:
@@ -99,22 +103,22 @@ def test_malformed_lines_far_into_a_file(tmp_path: Path) -> None:
 
 
 def test_most_lines_malformed_is_another_kind_of_file(tmp_path: Path) -> None:
-    for text in ("a,b\n1,2,3\n1,2,3\n4,5\n", "a,b\n" + "1;2\n" * 9):
+    for text in ("a,b\n4,5\n" + "1,2,3\n" * 3, "a,b\n" + "1;2\n" * 9):
         with pytest.raises(
             InputError, match=r"Most lines of .*rows.csv do not have as many fields"
         ):
             read(tmp_path, text)
 
 
-def test_half_of_the_lines_of_the_first_stretch_decide_that_and_no_other(
+def test_half_of_the_first_lines_decide_that_and_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """docs/privacy.md says that this vote is public."""
     half = "a,b\n" + "1,2\n" * 100 + "3\n" * 100
-    assert np.isnan(read(tmp_path, half)[:, 0]).sum() == 100
+    assert np.isnan(read(tmp_path, half + "3\n")[:, 0]).sum() == 101
     with pytest.raises(InputError, match="Most lines"):
-        read(tmp_path, half + "3\n")
-    monkeypatch.setattr(delimited, "_STRETCH", len(half))
+        read(tmp_path, half + "3\n3\n")
+    monkeypatch.setattr(delimited, "_TOP_ROWS", (200, 200))
     assert np.isnan(read(tmp_path, half + "3\n" * 900)[:, 0]).sum() == 1000
 
 
@@ -229,8 +233,8 @@ def test_a_header_longer_than_the_first_stretch(tmp_path: Path) -> None:
 
 def test_the_lenient_reading_agrees_with_the_quick_one() -> None:
     cells = ["1", "-2.5e-3", "+.5", "5.", "1e999", "1e-999", "-inf", "nan", "0" * 400 + "1", "-0"]
-    quick = numbers(pa.array(cells))
-    slow = numbers(pa.array([*cells, "junk"])).slice(0, len(cells))
+    quick = numbers(pa.array(cells), Marks())
+    slow = numbers(pa.array([*cells, "junk"]), Marks()).slice(0, len(cells))
     np.testing.assert_array_equal(quick.to_numpy(), slow.to_numpy())
 
 
@@ -312,10 +316,10 @@ def test_only_the_thread_that_asks_reads(tmp_path, monkeypatch) -> None:
 
 
 def test_decimal_commas_are_read_where_semicolons_delimit(tmp_path: Path) -> None:
-    """Whether a column has them is decided in the first stretch; after that, by no row."""
+    """And decimal points: each cell says which it has."""
     text = "a;b;c;d\n1,5;1.5;7;x\n2;2;8;1,5\n-3,25e1;3;9;y\n4.5;4,5;1.23,4;z\n5;1;2;z\n"
     rows = read(tmp_path, text, ["a", "b", "c"])
-    expected = [[1.5, 1.5, 7], [2, 2, 8], [-32.5, 3, 9], [NAN, NAN, NAN], [5, 1, 2]]
+    expected = [[1.5, 1.5, 7], [2, 2, 8], [-32.5, 3, 9], [4.5, 4.5, NAN], [5, 1, 2]]
     np.testing.assert_array_equal(rows, expected)
     with pytest.raises(InputError, match=r"'d' of .* is text"):
         read(tmp_path, text, ["d"])
@@ -328,46 +332,96 @@ def test_decimal_commas_are_read_where_semicolons_delimit(tmp_path: Path) -> Non
 def test_points_part_thousands_where_commas_are_decimal(tmp_path: Path) -> None:
     text = (
         "id;price;pay;people;share;level\n1;2,5;1.234;1.234.567;0.123;1.5\n"
-        "2;1.234,50;950;950;0.456;1.234\n3;-12.345.678,;-1.234,5;2.000;1.234;2\n"
+        "2;1.234,50;950;950;0.456;1.234\n3;-12.345.678,;-1.234,5;2.000;1.234;2.5\n"
     )
     expected = [
         [1, 2.5, 1234, 1_234_567, 0.123, 1.5],
         [2, 1234.5, 950, 950, 0.456, 1.234],
-        [3, -12_345_678, -1234.5, 2000, 1.234, 2],
+        [3, -12_345_678, -1234.5, 2000, 1.234, 2.5],
     ]
     np.testing.assert_array_equal(read(tmp_path, text), expected)
-    pay = read(tmp_path, "a;b\n1,5;1.234\nx;y\n", ["b"])
-    np.testing.assert_array_equal(pay, [[1234], [NAN]])
+    pay = read(tmp_path, "a;b\n1,5;1.234\nx;y\n2,5;1", ["b"])
+    np.testing.assert_array_equal(pay, [[1234], [NAN], [1]])
     np.testing.assert_array_equal(read(tmp_path, "sep=;\na\n1.234,5\n"), [[1234.5]])
 
 
-def test_one_row_does_not_decide_what_points_are(tmp_path: Path) -> None:
-    """It made all other values of its column a thousand times smaller."""
-    text = "a;b\n" + "1,5;1.234\n" * 101
-    rows = read(tmp_path, text + "2,5;1.5\n")
-    np.testing.assert_array_equal(rows[:101], [[1.5, 1234]] * 101)
-    np.testing.assert_array_equal(rows[101:], [[2.5, NAN]])
-    rows = read(tmp_path, text + "2,5;1.5\n" * 2)  # one in a hundred does
-    np.testing.assert_array_equal(rows[:101], [[1.5, 1.234]] * 101)
+NUMBERS = np.random.default_rng(0).integers(1000, 9999, 300).tolist()
+FILES = {
+    "no decimals": [f"{v % 100};{v // 1000}.{v % 1000:03}" for v in NUMBERS],
+    "decimal commas": [f"{v % 100},5;{v // 1000}.{v % 1000:03}" for v in NUMBERS],
+    "decimal points": [f"{v % 100}.5;{v // 1000}.{v % 1000:03}" for v in NUMBERS],
+    "commas, three decimals": [f"{v % 100};{v // 1000},{v % 1000:03}" for v in NUMBERS],
+    "both": [f"{v % 100},5;{v / 10}" for v in NUMBERS],
+    "amounts": [f"{v % 100}\t{v // 1000},{v % 1000:03}" for v in NUMBERS],
+    "amounts, some below a thousand": [
+        f"{v % 100}\t{v // 1000},{v % 1000:03}" if v % 3 else f"{v % 100}\t{v % 1000}"
+        for v in NUMBERS
+    ],
+    "decimals of tabs": [f"{v % 100}\t{v // 1000},{v % 100:02}" for v in NUMBERS],
+    "text": [f"{v % 100};x{v}" for v in NUMBERS],
+    "hardly any cells": [f"{v % 100};" for v in NUMBERS],
+}
+HOSTILE = ("1,5", "1.5", "0,001", "1.234,5", "1,234.5", "1.234.567", "1,234", "1.234", "secret", "")
+
+
+@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("size", [12, 300])
+def test_no_row_decides_how_others_are_read(
+    kind: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One made all other values a thousand times as large, or an error (`docs/privacy.md`)."""
+    monkeypatch.setattr(delimited, "_STRETCH", 1 << 12)
+    lines = FILES[kind][:size]
+    between = ";" if ";" in lines[0] else "\t"
+
+    def found(rows: list[str]) -> tuple[dict[str, str], list[list[float]]]:
+        path = tmp_path / "rows.csv"
+        path.write_text("\n".join([f"a{between}b", *rows, ""]))
+        file = open_source(path, ["a"])._files[0]
+        columns = tuple(name for name in ("a", "b") if name not in file.unusable)
+        unsettled = dict.fromkeys(filter(file.is_unsettled, columns), "unsettled")
+        return file.unusable | unsettled, rows_of(open_source(path, columns)).tolist()
+
+    about, values = found(lines)
+    rows = [f"{a}{between}{b}" for a in HOSTILE for b in HOSTILE]
+    rows += ["1", between.join("123"), f"1,5{between}1.5" + " " * (1 << 13)]
+    for i, row in enumerate(rows):
+        place = (7 * i) % size if i % 3 else 0
+        told, others = found([*lines[:place], row, *lines[place + 1 :]])
+        assert told == about, row
+        np.testing.assert_array_equal(np.delete(others, place, 0), np.delete(values, place, 0))
+
+
+def test_one_row_in_a_hundred_and_more_decide_what_points_are(tmp_path: Path) -> None:
+    text = "a;b\n" + "7;1.234\n" * 297
+    for commas, value in ((0, 1.234), (3, 1.234), (4, 1234)):
+        rows = read(tmp_path, text + "2,5;1\n" * commas)
+        np.testing.assert_array_equal(rows[:297], [[7, value]] * 297)
+    text = "a;b\n" + "7;1.234\n2,5;1.234\n" * 150  # 1234, unless the column has decimals itself
+    for points, value in ((3, 1234), (4, 1.234)):
+        rows = read(tmp_path, text + "7;1.5\n" * points)
+        np.testing.assert_array_equal(rows[:300:2], [[7, value]] * 150)
 
 
 def test_points_are_decimal_where_no_column_of_numbers_has_commas(tmp_path: Path) -> None:
     for other in ("1", "2.5", "1,5", "x"):  # one comma makes no column of numbers of text
-        rows = read(tmp_path, f"b;a\nx;1.234\ny;950\n{other};2.345\n", ["a"])
-        assert rows.ravel().tolist() == [1.234, 950, 2.345]
+        rows = read(tmp_path, f"b;a\nx;1.234\ny;950\nz;7\n{other};2.345\n", ["a"])
+        assert rows.ravel().tolist() == [1.234, 950, 7, 2.345]
     with pytest.raises(InputError, match=r"'a' of .* is text"):
-        read(tmp_path, "a,b\n1.234.567,1\n", ["a"])
+        read(tmp_path, "a,b\n1.234.567,1\n1.234.568,2\n", ["a"])
 
 
 def test_points_that_may_part_thousands_are_said_to_be_decimal(tmp_path: Path) -> None:
     """Amounts of 1.234 were a thousand times too small, and nothing said so."""
-    lines = "".join(f"{v // 1000}.{v % 1000:03};{v / 100:.2f};{v}\n" for v in range(1000, 3000))
-    for other, said in (("", ["points", "text", "text"]), ("1,5", ["text"])):
+    values = range(1000, 3000)
+    for others, said in (((9, ""), ("points", "text")), (("2.5", ""), ("text", "text")),
+                         (("2.5", "1,5"), ("text", "text"))):  # fmt: skip
+        lines = [f"{v // 1000}.{v % 1000:03};{v};{others[0]};{others[1]}" for v in values]
         path = tmp_path / "t.csv"
-        path.write_text(f"a;b;c;d\n{lines.replace(chr(10), f';{other}{chr(10)}')}")
-        for column, cells in zip("abc", said, strict=False):
+        path.write_text("\n".join(["a;b;c;d", *lines, ""]))
+        for column, cells in zip("ab", said, strict=True):
             made = prolate.mean(path, columns=[column], budget=Budget(rho=1), seed=1)
-            assert made.details["cells"] == cells
+            assert made.details["cells"] == cells, (column, others)
             said_so = "read as decimal points" in " ".join(str(made).split())
             assert said_so == (cells == "points")
 
@@ -396,15 +450,17 @@ def test_spaces_and_apostrophes_part_thousands(tmp_path: Path, between: str) -> 
 def test_commas_part_thousands_where_all_of_them_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = 'a,b,c\n1,"1,234.50","1,5"\n2,950,2\n3,"-12,345,678","1,234"\n"4",7.5,3\n'
+    decimals = '5,"0,25","1,5"\n' * 3
+    text = 'a,b,c\n1,"1,234.50","1,5"\n2,950,2\n3,"-12,345,678","1,234"\n"4",7.5,3\n' + decimals
     expected = [[1, 1234.5, NAN], [2, 950, 2], [3, -12_345_678, NAN], [4, 7.5, 3]]
-    np.testing.assert_array_equal(read(tmp_path, text), expected)
+    rows = read(tmp_path, text.replace(decimals, '5,7,"1,5"\n5,7,4\n5,7,4'))
+    np.testing.assert_array_equal(rows[:4], expected)
     np.testing.assert_array_equal(read(tmp_path, "a\tb\n1,234\t2\n7\t3\n"), [[1234, 2], [7, 3]])
-    with pytest.raises(InputError, match="is text"):
-        read(tmp_path, "a\tb\n1,234\t2\n3,500\t3\n", ["a"])  # these may be decimals
-    monkeypatch.setattr(delimited, "_STRETCH", 64)  # after that, no row decides
-    text = "a,b\n" + '"1,234.",7\n' * 20 + '"1,5","1,234"\n'
-    np.testing.assert_array_equal(read(tmp_path, text)[-2:], [[1234, 7], [NAN, NAN]])
+    with pytest.raises(InputError, match="is text"):  # these are decimals
+        read(tmp_path, "a\tb\n1,234\t2\n3,50\t3\n0,125\t3\n", ["a"])
+    monkeypatch.setattr(delimited, "_TOP_ROWS", (20, 20))  # after these, no row decides
+    text = "a,b\n" + '"1,234.",7\n' * 20 + '"1,5","1,234"\n' * 30
+    np.testing.assert_array_equal(read(tmp_path, text)[-2:], [[NAN, 1234]] * 2)
 
 
 def test_points_of_one_file_are_what_those_of_the_others_are(tmp_path: Path) -> None:
@@ -414,21 +470,25 @@ def test_points_of_one_file_are_what_those_of_the_others_are(tmp_path: Path) -> 
         ("april", "1,5;2.000"),
         ("june", "2.5;1.234"),  # points are decimal, as this file says itself
     ):
-        (tmp_path / f"{name}.csv").write_text(f"price;pay\n{rows}\n")
+        (tmp_path / f"{name}.csv").write_text(f"price;pay\n{rows}\n{rows}\n")
     expected = {"may": [950, 1234], "april": [1.5, 2000], "june": [2.5, 1.234]}
-    for names in (["may", "april", "june"], ["june", "april", "may"]):
-        source = open_source([tmp_path / f"{name}.csv" for name in names])
-        assert rows_of(source).tolist() == [expected[name] for name in names]
-    assert rows_of(open_source(tmp_path / "may.csv")).tolist() == [[950, 1.234]]
+    for names in (["may", "april"], ["june", "may"], ["april", "may", "april", "june"]):
+        source = open_source([tmp_path / f"{name}.csv" for name in dict.fromkeys(names)])
+        april = "april" in names and "june" not in names
+        for i, name in enumerate(dict.fromkeys(names)):
+            told = expected[name] if name != "may" or april else [950, 1.234]
+            assert rows_of(source)[2 * i].tolist() == told
+    assert rows_of(open_source(tmp_path / "may.csv"))[0].tolist() == [950, 1.234]
 
 
-def test_cells_below_the_first_stretch_do_not_decide_what_points_are(
+def test_rows_below_the_first_ones_do_not_decide_what_points_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delimited, "_STRETCH", 64)
+    monkeypatch.setattr(delimited, "_TOP_ROWS", (20, 20))
     top = "a;b;c\n" + "1,5;1.234;7\n" * 20
-    rows = read(tmp_path, top + "2.345;1.5;1.234\n9;2.345,5;2,5\n")
-    np.testing.assert_array_equal(rows[-2:], [[2345, NAN, 1.234], [9, 2345.5, NAN]])
+    rows = read(tmp_path, top + "2.345;1.5;1.234\n9;2.345,5;2,5\n" * 30)
+    np.testing.assert_array_equal(rows[-2:], [[2345, 1.5, 1234], [9, 2345.5, 2.5]])
     np.testing.assert_array_equal(rows[:20], [[1.5, 1234, 7]] * 20)
 
 

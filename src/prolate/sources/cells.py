@@ -1,4 +1,8 @@
-"""Cells of CSV files read as numbers, each whatever other cells are."""
+"""Cells of CSV files read as numbers, each whatever other cells are.
+
+Only two spellings can be two numbers: ``1.234`` and ``1,234``, of one mark with three digits behind
+it. Which of them are thousands is said by `Marks` (`decimals.py` finds these).
+"""
 
 from __future__ import annotations
 
@@ -7,76 +11,111 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prolate.arrays import Bools
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Commas", "find_commas", "mostly_numbers", "numbers", "numbers_with_commas", "words"]
+__all__ = ["TIED", "Marks", "are_text", "decimal_marks", "numbers", "words"]
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _NOT_FINITE = r"^[+-]?(?i:inf|infinity|nan)$"
-_GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*$"  # 0.123 has no thousands
+_DECIMAL_COMMA = r"^[^.,]*,[^.,]*$"  # if it is a number with a point in the comma's place
+# Thousands: 0.123 has none. Surely so between several, or beside the other mark.
+_POINTS_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*$"
+_POINTS_SURELY = r"^\s*[+-]?[1-9]\d{0,2}\.\d{3}(,\d*|(\.\d{3})+(,\d*)?)\s*$"
 _COMMAS_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*$"
-_SURELY_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2},\d{3}(\.\d*|(,\d{3})+(\.\d*)?)\s*$"
-_COMMAS = r"^\s*[+-]?\d*,[\d,]*(\.\d*)?\s*$"
+_COMMAS_SURELY = r"^\s*[+-]?[1-9]\d{0,2},\d{3}(\.\d*|(,\d{3})+(\.\d*)?)\s*$"
+_EITHER = r"^\s*[+-]?[1-9]\d{0,2}[.,]\d{3}\s*$"
+TIED = 1
+"""By how many a majority must be larger than the others: one row may be all that is known."""
+
 # Negative amounts as accounts and SAP write them, and signs apart from their number.
 _MINUS = "[\u2212-]"
 _ODD_SIGN = r"^\s*[(" + "\u2212" + r"]|-\s*$|^\s*[+-]\s"
 _NEGATIVE = rf"^\s*(?:\(\s*([\d.,][^()]*?)\s*\)|([\d.,][^()]*?)\s*-|{_MINUS}\s*([\d.,].*?))\s*$"
 _POSITIVE = r"^\s*\+\s+"
-_TELL = 100  # cells that tell of thousands, over those that tell of decimals
 # Spaces, of which some do not break lines, and apostrophes: they can mean nothing else.
 _BETWEEN = "[ \u00a0\u2009\u202f'\u2019]"
 _SPACED = rf"^[+-]?[1-9]\d{{0,2}}({_BETWEEN}\d{{3}})+(\.\d*)?$"
 
 
 @dataclass(frozen=True)
-class Commas:
-    """What the top of a file says of decimal commas.
+class Marks:
+    """What a point, and a comma, is in cells that say neither.
 
     Attributes
     ----------
-    sure : frozenset of str
-        Columns of which `numbers_with_commas` reads more cells than `numbers`.
-    like_others : frozenset of str
-        Columns that both read alike but for points, which can be between thousands in all cells but
-        one in a hundred: these mean what they mean in the others.
-    some : bool
-        Whether a column of numbers is among the `sure` ones.
-    none : bool
-        Whether none is, and a column of numbers has decimal points.
+    points_between, commas_between : bool
+        Whether they stand between thousands; else they are decimal.
+    decimal_commas : bool
+        Whether there are any, and points between thousands; else a cell with one is no number.
     """
 
-    sure: frozenset[str] = frozenset()
-    like_others: frozenset[str] = frozenset()
-    some: bool = False
-    none: bool = False
+    points_between: bool = False
+    commas_between: bool = False
+    decimal_commas: bool = False
 
 
-def numbers(cells: pa.Array) -> pa.Array:
+def numbers(cells: pa.Array, marks: Marks) -> pa.Array:
     """Return text as float64, null where it is not a number.
 
-    Whether a cell is a number depends on that cell alone.
+    Whether a cell is a number, and which, depends on that cell alone, and on the marks.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> numbers(pa.array([" 1.5", "2e3", "true", "12 km", "1 234.5", None])).to_pylist()
-    [1.5, 2000.0, 1.0, None, 1234.5, None]
-    >>> numbers(pa.array(["(1.5)", "1.5-", "\u22121.5", "- 1.5"])).to_pylist()
-    [-1.5, -1.5, -1.5, -1.5]
+    >>> cells = pa.array([" 1.5", "2e3", "true", "2 km", "1 234.5", "(1.5)", "1.5-", "- 1.5", None])
+    >>> numbers(cells, Marks()).to_pylist()
+    [1.5, 2000.0, 1.0, None, 1234.5, -1.5, -1.5, -1.5, None]
+    >>> cells = pa.array(["1,5", "1.234,5", "1,234.5", "1.234.567", "0.123", "1.234", "1,234"])
+    >>> numbers(cells, Marks(commas_between=True)).to_pylist()
+    [None, None, 1234.5, None, 0.123, 1.234, 1234.0]
+    >>> numbers(cells, Marks(points_between=True, decimal_commas=True)).to_pylist()
+    [1.5, 1234.5, 1234.5, 1234567.0, 0.123, 1234.0, 1.234]
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
+
+    found = None if marks.points_between else _quickly(cells)
+    if found is not None:
+        return found
+    cells = _signed(cells)
+    points, commas = (pc.any(pc.match_substring(cells, mark)).as_py() for mark in ".,")
+    if commas and marks.decimal_commas and not (points or marks.commas_between):
+        found = _quickly(pc.replace_substring(cells, ",", "."))
+        if found is not None:
+            return found
+    if points and marks.decimal_commas:
+        between = _POINTS_BETWEEN if marks.points_between else _POINTS_SURELY
+        cells = _replaced(cells, between, ".", "")
+    if commas:
+        between = _COMMAS_BETWEEN if marks.commas_between else _COMMAS_SURELY
+        cells = _replaced(cells, between, ",", "")
+    if commas and marks.decimal_commas:
+        cells = _replaced(cells, _DECIMAL_COMMA, ",", ".")
+    found = _quickly(cells)
+    return _one_by_one(cells) if found is None else found
+
+
+def _quickly(cells: pa.Array) -> pa.Array | None:
+    """Return numbers in the notation of programming languages, if all cells are."""
+    import pyarrow as pa
 
     for kind in (pa.float64(), pa.bool_()):
         try:
-            return cells.cast(kind).cast(pa.float64())  # quick, and all or nothing
+            return cells.cast(kind).cast(pa.float64())
         except pa.ArrowInvalid:
             continue
-    cells = pc.ascii_trim_whitespace(_signed(cells))
-    spaced = pc.match_substring_regex(cells, _SPACED)
-    if pc.any(spaced).as_py():
-        cells = pc.if_else(spaced, pc.replace_substring_regex(cells, _BETWEEN, ""), cells)
+    return None
+
+
+def _one_by_one(cells: pa.Array) -> pa.Array:
+    """Return cells that are numbers in that notation, or have thousands apart, as such."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = pc.ascii_trim_whitespace(cells)
+    cells = _replaced(cells, _SPACED, _BETWEEN, "", regex=True)
     lower = pc.ascii_lower(cells)
     known = pc.or_(
         pc.match_substring_regex(cells, _NUMBER), pc.match_substring_regex(cells, _NOT_FINITE)
@@ -86,6 +125,17 @@ def numbers(cells: pa.Array) -> pa.Array:
     text = pc.if_else(pc.equal(lower, true), one, text)
     text = pc.if_else(pc.equal(lower, false), zero, text)
     return text.cast(pa.float64())
+
+
+def _replaced(cells: pa.Array, where: str, what: str, by: str, *, regex: bool = False) -> pa.Array:
+    """Return cells with `what` replaced in those that a pattern matches."""
+    import pyarrow.compute as pc
+
+    matched = pc.match_substring_regex(cells, where)
+    if not pc.any(matched).as_py():
+        return cells
+    replace = pc.replace_substring_regex if regex else pc.replace_substring
+    return pc.if_else(matched, replace(cells, what, by), cells)
 
 
 def _signed(cells: pa.Array) -> pa.Array:
@@ -99,116 +149,51 @@ def _signed(cells: pa.Array) -> pa.Array:
     return pc.if_else(odd, pc.replace_substring_regex(usual, _POSITIVE, "+"), cells)
 
 
-def numbers_with_commas(cells: pa.Array) -> pa.Array:
-    """Return text as float64 whose decimals stand behind a comma, and thousands behind points.
+def are_text(cells: pa.Array, found: pa.Array) -> bool:
+    """Return whether most cells that are not missing are no numbers, given those that are."""
+    there, numeric = (len(each) - each.null_count for each in (cells, found))
+    return bool(2 * numeric + TIED < there)
+
+
+def decimal_marks(cells: pa.ChunkedArray) -> tuple[Bools, Bools, Bools]:
+    """Return which cells say that decimals stand behind points, and which behind commas.
+
+    And which, such as ``1.234``, have a point and say neither.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> numbers_with_commas(pa.array(["1,5", "1.234,5", "-1.234.567", "1.5", "0.123"])).to_pylist()
-    [1.5, 1234.5, -1234567.0, None, None]
+    >>> cells = pa.chunked_array([["1.5", "1,234.5", "1,5", "1.234", "1,234", "7"]])
+    >>> for found in decimal_marks(cells):
+    ...     print(found.astype(int))
+    [1 1 0 0 0 0]
+    [0 0 1 0 0 0]
+    [0 0 0 1 0 0]
     """
     import pyarrow.compute as pc
 
+    points, commas = (_bools(pc.match_substring(cells, mark)) for mark in ".,")
+    if not (points.any() or commas.any()):
+        return points, commas, points
+    if not (points.any() and commas.any()):  # mostly, all are decimal
+        dotted = pc.replace_substring(cells, ",", ".")
+        if _quickly(dotted) is not None:
+            either = _bools(pc.match_substring_regex(cells, _EITHER))
+            return points & ~either, commas & ~either, either & points
     cells = _signed(cells)
-    if pc.any(pc.match_substring(cells, ".")).as_py():
-        cells = pc.if_else(
-            pc.match_substring_regex(cells, _GROUPED),
-            pc.replace_substring(cells, ".", ""),
-            pc.replace_substring(cells, ".", "_"),  # no number
-        )
-    return numbers(pc.replace_substring(cells, ",", "."))
+    plain = _bools(numbers(cells, Marks(decimal_commas=True)).is_valid()) & ~(points & commas)
+    either, between, beside = (
+        _bools(pc.match_substring_regex(cells, pattern))
+        for pattern in (_EITHER, _COMMAS_SURELY, _POINTS_SURELY)
+    )
+    plain &= ~(either | between | beside)
+    return between | (plain & points), beside | (plain & commas), either & points
 
 
-def numbers_with_thousands(cells: pa.Array) -> pa.Array:
-    """Return text as float64 whose thousands stand behind commas.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> numbers_with_thousands(pa.array(["1,234.5", "-1,234,567", "1.5", "1,5"])).to_pylist()
-    [1234.5, -1234567.0, 1.5, None]
-    """
+def _bools(found: pa.ChunkedArray) -> Bools:
     import pyarrow.compute as pc
 
-    cells = _signed(cells)
-    between = pc.match_substring_regex(cells, _COMMAS_BETWEEN)
-    return numbers(pc.if_else(between, pc.replace_substring(cells, ",", ""), cells))
-
-
-def with_thousands(top: pa.Table) -> frozenset[str]:
-    """Return the columns of the top of a file that `numbers_with_thousands` reads.
-
-    Those in which commas stand between digits, and by most cells that tell between thousands: these
-    have two commas, a decimal point as well, or none, where at most one in a hundred as many have
-    commas elsewhere. A column of nothing but ``1,234`` may have decimals.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> top = {"a": ["1,234", "7"], "b": ["1,234", "1,5"], "c": ["1,234", "2,345"], "d": ["7", "8"]}
-    >>> sorted(with_thousands(pa.table(top)))
-    ['a']
-    """
-    import pyarrow.compute as pc
-
-    found = set()
-    for name in top.column_names:
-        cells = _signed(top.column(name))
-        commas = pc.match_substring_regex(cells, _COMMAS)
-        between = pc.match_substring_regex(cells, _COMMAS_BETWEEN)
-        if not pc.any(between).as_py():
-            continue
-        surely = pc.or_(pc.match_substring_regex(cells, _SURELY_BETWEEN), numbers(cells).is_valid())
-        if _count(surely) > _TELL * _count(pc.and_not(commas, between)):
-            found.add(name)
-    return frozenset(found)
-
-
-def _count(found: pa.Array) -> int:
-    """Return how many are true."""
-    import pyarrow.compute as pc
-
-    return int(pc.sum(found).as_py() or 0)
-
-
-def find_commas(top: pa.Table) -> Commas:
-    """Return which columns of the top of a file have decimal commas, or may have.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> top = pa.table({"a": ["1,5"], "b": ["1.234"], "c": ["1.23"], "d": ["1234"]})
-    >>> found = find_commas(top)
-    >>> sorted(found.sure), sorted(found.like_others), found.some, found.none
-    (['a'], ['b'], True, False)
-    """
-    import pyarrow.compute as pc
-
-    sure, like_others, some, pointed = set(), set(), False, False
-    for name in top.column_names:
-        cells = _signed(top.column(name))
-        points, commas = numbers(cells), numbers_with_commas(cells)
-        either = pc.and_(
-            pc.and_(points.is_valid(), commas.is_valid()), pc.match_substring(cells, ".")
-        )
-        decimal = pc.and_(points.is_valid(), commas.is_null())
-        between, others = _count(either), _count(decimal)
-        if commas.null_count < points.null_count:
-            sure.add(name)
-            some = some or mostly_numbers(cells, commas)
-        elif between > _TELL * others:
-            like_others.add(name)
-        elif others:
-            pointed = pointed or mostly_numbers(cells, points)
-    return Commas(frozenset(sure), frozenset(like_others), some, pointed and not some)
-
-
-def mostly_numbers(cells: pa.Array, found: pa.Array) -> bool:
-    """Return whether numbers were found in at least half of the cells that are not missing."""
-    present = len(cells) - cells.null_count
-    valid = len(cells) - found.null_count
-    return bool(2 * valid >= present)
+    return np.asarray(pc.fill_null(found, fill_value=False).to_numpy(), dtype=np.bool_)
 
 
 def words(*texts: str) -> pa.Array:

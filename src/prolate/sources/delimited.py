@@ -1,18 +1,21 @@
 r"""Rows of CSV and TSV files, in bounded memory, without errors about values.
 
-CSV files have no schema, so it is taken from the top of the file, and **the top counts
-as public**:
+CSV files have no schema, so it is taken from the top of the file, and **that much counts as
+public**:
 
 - the first line holds the names of the columns; the most frequent of comma, semicolon,
   tab and bar in it is the delimiter, or what a line ``sep=;`` above it says. A line of
   nothing but numbers is taken for a row of a file without names, and refused;
-- a column is numeric if at least half of the cells that are not missing, in the first
-  stretch of the file (a million bytes), are numbers;
-- in that stretch at least half of the lines must have as many fields as the header. Else the
-  file is refused: most likely it has another delimiter, or lines above the names, and a
-  release of nothing but missing values would be paid for.
+- a column is numeric unless most of the cells that are not missing, in the first rows, are no
+  numbers;
+- of these rows at most half may have another number of fields than the header. Else the file is
+  refused: most likely it has another delimiter, or lines above the names, and a release of nothing
+  but missing values would be paid for;
+- some cells can be two numbers, such as ``1.234``: which one, the first rows say (`decimals.py`).
 
-The last two are votes, which one row can tip where the others are tied (`docs/privacy.md`).
+These are votes of the first hundred to sixteen thousand rows, the fewer the more columns there are.
+Majorities must be larger by two rows or cells, so that none decides where no others do, and none
+where the others agree (`docs/privacy.md`).
 
 The first line must be UTF-8. Beyond that and the votes no row causes an error, and no row changes
 what is read of another one:
@@ -21,17 +24,11 @@ what is read of another one:
   around it, spaces and apostrophes between thousands, ``inf`` and ``nan`` are allowed; negative
   also ``(1.5)``, ``1.5-``, ``- 1.5`` and one with a minus sign of its own, U+2212), or ``true`` or
   ``false``, read as 1 and 0; any other cell is missing;
-- where the delimiter is no semicolon, commas part thousands (``1,234.5``) in columns of which
-  the first stretch has such cells, and of which at most one cell has commas elsewhere (``1,5``)
-  for a hundred that have two commas, a point as well, or no comma: if all are like ``1,234``,
-  these may be decimals;
-- where the delimiter is a semicolon, a column of which the first stretch has more numbers
-  with decimal commas (``-1,5e3``), or with points between thousands (``1.234,5`` and
-  ``1.234.567``), than with decimal points (``1.5``) is read so, and a decimal point makes a
-  cell of it missing. ``1.234`` can be either. If there is such a column, it is 1234 also in
-  columns where all points of the first stretch can be between thousands, but for one cell in a
-  hundred. So it is if another file of the data set has such a column, and this one has no numbers
-  with decimal points;
+- commas part thousands in ``1,234.5`` and ``1,234,567``; in ``1,234``, too, where the delimiter is
+  no semicolon, unless the first rows have cells such as ``1,5``, which are missing there;
+- where the delimiter is a semicolon, numbers may also have decimal commas (``-1,5e3``), with points
+  between thousands (``1.234,5`` and ``1.234.567``). There, ``1.234`` and ``1,234`` may have either;
+  where the first rows do not say which, both are decimal, and releases say so of points;
 - a line with too few or too many fields is a row of which every cell is missing, *in
   its place*, so that the rows after it stay where they are;
 - bytes that are no UTF-8 stand for characters that mean nothing;
@@ -60,15 +57,8 @@ import numpy as np
 from prolate.compiled import WORK
 from prolate.errors import InputError
 from prolate.parallel import in_threads
-from prolate.sources.cells import (
-    find_commas,
-    mostly_numbers,
-    numbers,
-    numbers_with_commas,
-    numbers_with_thousands,
-    with_thousands,
-    words,
-)
+from prolate.sources.cells import TIED, Marks, are_text, numbers, words
+from prolate.sources.decimals import read_decimals
 from prolate.sources.files import DataFile
 from prolate.sources.header import read_header
 from prolate.sources.paths import COMPRESSIONS, name_for_arrow, readable
@@ -88,6 +78,8 @@ _MISSING = [
 ]  # fmt: skip
 _AT_ONCE, _MOST = 2, 32  # stretches that are parsed together, for each thread and in all
 _STRETCH, _LONGEST = 1 << 20, 1 << 26  # bytes read at a time, and of a line at most
+# Of the first part, which votes: cells, and rows at least and at most.
+_TOP_CELLS, _TOP_ROWS = 1 << 17, (100, 1 << 14)
 
 
 class DelimitedFile(DataFile):
@@ -102,47 +94,65 @@ class DelimitedFile(DataFile):
             with self._bytes() as stream:
                 self._header = read_header(path, stream.read(_STRETCH))
             self._delimiter = self._header.delimiter
-            first = next(self._stretches())
-            top, malformed = self._parsed(first, None)
-        names = top.column_names
+            names = self._parsed(next(self._stretches()), None)[0].column_names
         self.decimal_commas = self._delimiter == ";"
-        if self._are_numbers(names):
+        if numbers(words(*names), Marks(decimal_commas=self.decimal_commas)).null_count == 0:
             raise InputError(
                 f"The first line of {path} must hold the names of the columns; it holds only "
                 "numbers. Add a line of names, or pass the rows as a table."
             )
-        if len(malformed) > top.num_rows:
+        super().__init__(path, names, None)
+        top, malformed, rows = self._top()
+        if 2 * malformed > rows + TIED:
             raise InputError(
                 f"Most lines of {path} do not have as many fields as its first line, "
                 "which must hold the names of the columns. Take away lines above the names."
             )
-        super().__init__(path, names, None)
-        self._thousands: frozenset[str] = frozenset()
-        if len(set(names)) == len(names):
-            cells, _ = self._parsed(first, names)
-            if self.decimal_commas:
-                self.commas = find_commas(cells)
-            elif b'"' in first or (b"," in first and self._delimiter != ","):
-                self._thousands = with_thousands(cells)  # else no cell has commas
-            self.unusable = {
-                name: "text"
-                for name in names
-                if not mostly_numbers(cells.column(name), self._read(name)(cells.column(name)))
-            }
+        self.decimals = read_decimals(top)
+        self.unusable = {
+            name: "text"
+            for name in top.column_names
+            if are_text(top.column(name), self._numbers(name, top.column(name)))
+        }
 
-    def _are_numbers(self, names: Sequence[str]) -> bool:
-        readers = (numbers, numbers_with_commas) if self.decimal_commas else (numbers,)
-        found = [read(words(*names)) for read in readers]
-        return all(any(number.is_valid for number in each) for each in zip(*found, strict=True))
+    def _top(self) -> tuple[pa.Table, int, int]:
+        """Return the first rows as text, how many of them are malformed, and how many there are.
 
-    def _read(self, name: str) -> Callable[[pa.Array], pa.Array]:
-        """Return what makes numbers of the cells of a column."""
-        if name in self._thousands:
-            return numbers_with_thousands
-        columns = self.commas.sure
-        if self._grouped:
-            columns |= self.commas.like_others
-        return numbers_with_commas if name in columns else numbers
+        So many rows as the names say, so that none of them leaves less room for the others.
+        Of names that are there twice there are no columns.
+        """
+        import pyarrow as pa
+
+        columns = self.names if len(set(self.names)) == len(self.names) else ()
+        rows = min(max(_TOP_CELLS // len(self.names), _TOP_ROWS[0]), _TOP_ROWS[1])
+        found, lost, count = [], 0, 0
+
+        def read(text: bytes) -> tuple[pa.Table, list[int]]:
+            return self._parsed(text, columns or None)
+
+        for table, malformed in self._each(read, at_once=1):
+            here = _with_missing(table, malformed).slice(0, rows - count)
+            lost += sum(place < here.num_rows for place in malformed)
+            count += here.num_rows
+            found.append(here.select(columns))
+            if count == rows:
+                break
+        return pa.concat_tables(found).combine_chunks(), lost, count
+
+    def _mark(self, name: str) -> str:
+        """Behind which mark decimals stand in a column, or nothing."""
+        found = self.decimals.own.get(name, "") or self.decimals.rows.mark
+        return found or (self.of_all.mark if self.decimal_commas else "")
+
+    def is_unsettled(self, name: str) -> bool:
+        """Return whether nothing said what ``1.234`` is in a column that has such cells."""
+        return self.decimal_commas and name in self.decimals.doubtful and not self._mark(name)
+
+    def _numbers(self, name: str, cells: pa.Array) -> pa.Array:
+        mark = self._mark(name)
+        if self.decimal_commas:
+            return numbers(cells, Marks(mark == ",", mark == ".", decimal_commas=True))
+        return numbers(cells, Marks(commas_between=mark != ","))
 
     def _bytes(self) -> pa.NativeFile:
         import pyarrow as pa
@@ -220,7 +230,7 @@ class DelimitedFile(DataFile):
             found = []
             for batch in _with_missing(table, malformed).combine_chunks().to_batches():
                 parts = [
-                    batch.column(name) if is_text else self._read(name)(batch.column(name))
+                    batch.column(name) if is_text else self._numbers(name, batch.column(name))
                     for name, is_text in fields
                 ]
                 found.append(pa.record_batch(parts, [name for name, _ in fields]))
@@ -239,13 +249,13 @@ class DelimitedFile(DataFile):
 
         return self._each(rows)
 
-    def _each(self, ask: Callable[[bytes], Answer]) -> Iterator[Answer]:
+    def _each(self, ask: Callable[[bytes], Answer], at_once: int = _MOST) -> Iterator[Answer]:
         """Yield what `ask` says of each stretch, which begins with names; threads ask at once."""
         separator = self._delimiter or ","
         quoted = ('"' + name.replace('"', '""') + '"' for name in self.names)
         names = (separator.join(quoted) + "\n").encode()
         threads = thread_count()
-        at_once = min(_AT_ONCE * threads, _MOST)
+        at_once = min(_AT_ONCE * threads, at_once)
         with readable(self.path, self.kind):
             stretches = self._stretches()
             some = list(islice(stretches, 1))  # which has the names

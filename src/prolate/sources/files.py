@@ -25,8 +25,8 @@ from prolate.sources.arrow import (
     unusable_columns,
     whole_columns,
 )
-from prolate.sources.cells import Commas
 from prolate.sources.choosing import Schema, Wanted, choose, index_beside, without_index
+from prolate.sources.decimals import Decimals, Votes
 from prolate.sources.label_types import LabelType, common_type
 from prolate.sources.labels import Labels
 from prolate.sources.partitions import keys_of, with_keys
@@ -79,11 +79,11 @@ class DataFile(ABC):
     missing : collection of str
         What stands for a missing value.
     decimal_commas : bool
-        Whether numbers may have decimal commas.
-    commas : Commas
-        Where they are.
-    beside_commas : bool
-        Whether a file of the data set has some.
+        Whether numbers most likely have decimal commas, by what delimits them.
+    decimals : Decimals
+        What its first part says of that.
+    of_all : Votes
+        What rows of all files of the data set say.
     flags, whole : frozenset of str
         The columns that are booleans, and those of whole numbers, by their types.
     keys : dict
@@ -97,8 +97,8 @@ class DataFile(ABC):
     twice: frozenset[str] = frozenset()
     missing: Collection[str] = ()
     decimal_commas: bool = False
-    commas: Commas = Commas()
-    beside_commas: bool = False
+    decimals: Decimals = Decimals()
+    of_all: Votes = Votes()
     flags: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
 
@@ -119,15 +119,9 @@ class DataFile(ABC):
         self.keys: dict[str, pa.Scalar] = {}
         self.spare = next((name for name in names if name not in self.unusable), *names[:1])
 
-    @property
-    def pointed(self) -> frozenset[str]:
-        """Columns whose points, all of which may stand between thousands, are decimal ones."""
-        return frozenset() if self._grouped else self.commas.like_others
-
-    @property
-    def _grouped(self) -> bool:
-        """Whether points stand between thousands where they may."""
-        return self.commas.some or (self.beside_commas and not self.commas.none)
+    def is_unsettled(self, name: str) -> bool:
+        """Return whether nothing said what ``1.234`` is in a column that has such cells."""
+        return False
 
     def add_keys(self, keys: Mapping[str, pa.Scalar]) -> None:
         """Add the columns that folders hold, but for those that the file has itself."""
@@ -278,15 +272,15 @@ class FileSource(BatchSource):
             values, marks = choose(wanted, Schema(file.names, path, file.unusable, file.nested))
             file.labels, file.twice = marks, frozenset(values).intersection(marks)
             self._files.append(file)
-        commas = any(file.commas.some for file in self._files)
+        votes = sum((file.decimals.rows for file in self._files), Votes())
         for file in self._files:
-            file.beside_commas = commas
+            file.of_all = votes
         self.labels = tuple(map(self._labels_of, marks))
         self.flags = frozenset(values).intersection(*(file.flags for file in self._files))
         self.whole = frozenset(values).intersection(*(file.whole for file in self._files))
         if any(format_of(file.path) not in ("Parquet", "Arrow") for file in self._files):
-            pointed = any(not file.pointed.isdisjoint(values) for file in self._files)
-            self.cells = "points" if pointed else "text"
+            unsettled = any(file.is_unsettled(name) for file in self._files for name in values)
+            self.cells = "points" if unsettled else "text"
         counts = [file.n_rows for file in self._files]
         known = [count for count in counts if count is not None]
         n_rows = sum(known) if len(known) == len(counts) else None
