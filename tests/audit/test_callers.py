@@ -11,11 +11,14 @@ import copy
 import gc
 import itertools
 import multiprocessing
+import os
 import pickle
 import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -80,6 +83,57 @@ def test_a_fork_does_not_spend_the_budget_once_more() -> None:
     child.join()
     assert "forked process" in found
     curator.measure(COUNT, share=0.6, label="a")
+
+
+def _released(fork_at: str, release: Callable[..., object]) -> list[str]:
+    """Return what a release says in the process that asked, and in one forked by its progress."""
+    receive, send = os.pipe()
+    own, forked = os.getpid(), False
+
+    def progress(label: str, done: int, _total: object) -> None:
+        nonlocal forked
+        if not forked and label.startswith(fork_at) and done > 0:
+            forked = True
+            os.fork()
+
+    try:
+        release(progress=progress)
+        said = "released"
+    except BudgetError as error:
+        said = str(error)
+    except BaseException as error:  # noqa: BLE001 - nobody may go on in the other process
+        said = repr(error)
+    if os.getpid() != own:
+        os.write(send, said.encode())
+        os._exit(0)
+    os.close(send)
+    os.wait()
+    with os.fdopen(receive) as other:
+        return [said, other.read()]
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("fork_at", "release"),
+    [
+        ("sum", partial(prolate.sum, bounds=(-5, 5))),
+        ("mean", partial(prolate.mean, neighbors="add-remove")),
+        ("", partial(prolate.mean, columns=["x0"], by="x1", keys=[0, 1])),
+        ("groups", partial(prolate.count, columns=["x0"], by="x1", keys=[0, 1])),
+        ("", partial(prolate.mean, method="plan-exponential")),
+    ],
+)
+def test_a_fork_by_progress_does_not_release_once_more(
+    fork_at: str, release: Callable[..., object], tmp_path: Path
+) -> None:
+    """Both copies had paid; each drew its own noise."""
+    rows = np.random.default_rng(0).normal(size=(3000, 2)).round()
+    book = prolate.Ledger.create(tmp_path / "l.ledger", limit=Budget(rho=2))
+    released = partial(release, rows, budget=Budget(rho=1), ledger=book)
+    found = _released(fork_at, released)
+    assert found[0] == "released"
+    assert "forked process" in found[1]
+    assert len(book.entries()) == 1
 
 
 def test_threads_that_share_a_curator_never_overspend() -> None:

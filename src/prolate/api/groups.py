@@ -18,7 +18,7 @@ from prolate.api.splitting import Held, quiet, split_rows
 from prolate.api.terms import FOR_COUNT, FOR_THE_REST, Terms, for_keys, keys_price, passes
 from prolate.arguments import Bounds
 from prolate.budget import Budget
-from prolate.curator import Curator, Progress
+from prolate.curator import Curator, OneProcess, Progress
 from prolate.errors import InputError
 from prolate.ledger import Ledger
 from prolate.measurement import Measurement
@@ -122,6 +122,7 @@ def release_groups(
     of_count = of_group if delta is None else terms.budget(FOR_COUNT)
     label = job.entry(names, seed, by=in_words(by))
     terms.charging(ledger, terms.price, label, aside)()
+    process = OneProcess()
 
     report = progress or quiet
     rows = split_rows(source, names, keys, report)
@@ -134,12 +135,14 @@ def release_groups(
     counts: dict[int, Measurement] = {}
     if delta is not None:
         sizes = [rows.size(number) for number in numbers.values()]
+        process.check()
         counts = _large_enough(sizes, of_count, terms, delta, _seed(seed, 0, 1))
     for place, key in enumerate(numbers):
         if delta is None:
             report(GROUPS, place, len(numbers))
         elif place not in counts:
             continue
+        process.check()
         group = rows.group(numbers[key])
         curator = Curator(
             group,

@@ -4,7 +4,17 @@
 `choice` looks for what `Curator.select` chooses.
 """
 
+from prolate.curator.account import OneProcess
 from prolate.curator.curator import Curator
 from prolate.measurement import Measurement, Measurer, Place, Progress, Searcher, Table
 
-__all__ = ["Curator", "Measurement", "Measurer", "Place", "Progress", "Searcher", "Table"]
+__all__ = [
+    "Curator",
+    "Measurement",
+    "Measurer",
+    "OneProcess",
+    "Place",
+    "Progress",
+    "Searcher",
+    "Table",
+]

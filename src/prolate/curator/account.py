@@ -21,7 +21,32 @@ from typing import NoReturn
 from prolate.errors import BudgetError
 from prolate.measurement import Measurement
 
-__all__ = ["Account", "check_share"]
+__all__ = ["Account", "OneProcess", "check_share"]
+
+_here = object()  # another one in each forked process; numbers of processes come again
+
+
+def _forked() -> None:
+    global _here  # noqa: PLW0603 - that is what it is
+    _here = object()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+class OneProcess:
+    """The process in which a budget was charged: a forked one has a copy of what it paid for."""
+
+    def __init__(self) -> None:
+        self._where = _here
+
+    def check(self) -> None:
+        """Raise `BudgetError` in a process that was forked since."""
+        if self._where is not _here:
+            raise BudgetError(
+                "A curator cannot be used in a forked process: both copies would spend the budget."
+            )
 
 
 @dataclass(eq=False)
@@ -68,6 +93,7 @@ class Account:
         For each time that rows were dealt to separate parts, what was spent on these.
     receipt : list of Measurement
         What was measured, in order.
+    process : OneProcess
     """
 
     charge: Callable[[], object] | None
@@ -75,7 +101,7 @@ class Account:
     apart: list[Apart] = field(default_factory=list)
     receipt: list[Measurement] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _process: int = field(default_factory=os.getpid)
+    process: OneProcess = field(default_factory=OneProcess)
 
     def __deepcopy__(self, _memo: object) -> Account:
         """Return itself: two accounts would spend one budget twice."""
@@ -143,10 +169,7 @@ class Account:
         return tuple(sorted(parts))
 
     def _priced(self, shares: Sequence[float]) -> Fraction:
-        if os.getpid() != self._process:
-            raise BudgetError(
-                "A curator cannot be used in a forked process: both copies would spend the budget."
-            )
+        self.process.check()
         return sum(map(Fraction, shares), Fraction(0))
 
     def _check(self, price: Fraction, more: Fraction) -> None:

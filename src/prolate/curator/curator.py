@@ -262,7 +262,9 @@ class Curator:
 
     def _total(self, rows: Rows, query: Query, label: str) -> Integers:
         """Return the sum of a query over rows that are paid for."""
-        return rows.sum(query, label)
+        total = rows.sum(query, label)
+        self._account.process.check()  # whoever was told of progress may have forked it
+        return total
 
     def sampled(self, wanted: float, rows: float) -> Curator:
         """Return a curator of a random sample of the rows, with the same account.
@@ -413,6 +415,7 @@ class Curator:
         place, rows = self._pay([share])
         fall_squared = Fraction(share) * self._mu_squared / ranks.count
         cells = choose(rows, ranks, fall_squared, self._bits, label)
+        self._account.process.check()
         sensitivity = ranks.sensitivity(self.neighbors) * math.sqrt(ranks.count)
         mu = self.mu_of(share)
         measurement = Measurement(
