@@ -38,6 +38,8 @@ __all__ = [
 SAFE = 1e-12
 """Relative safety of every conversion, far above its rounding error."""
 
+_OFF = 4e-15  # of log(delta), by rounding: where a curve is flat, epsilons are off by far more
+
 _LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 
@@ -159,6 +161,7 @@ def epsilon_from(curve: Callable[[float], float], log_delta: float, rho: float) 
     """
     if curve(0.0) <= log_delta:
         return 0.0
+    log_delta -= _OFF * (1.0 - log_delta)
     high = rho + 2.0 * math.sqrt(rho * -log_delta) + 1e-12  # Lemma 2.3 of PLAN
     low = high * 1e-18
     if curve(low) <= log_delta:

@@ -337,3 +337,15 @@ def test_a_stored_delta_of_keys_is_read_and_checked() -> None:
                     {"keys_delta": 1.0}, {"mu": Budget(epsilon=1, delta=1e-6).mu}):  # fmt: skip
         with pytest.raises(BudgetError):
             Budget.from_dict(fields | changed)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [(1.3379665e-7, 0.9999999998859595), (1e-6, 0.9964311131233353), (1.0, 1e-6), (0.1, 0.5)],
+)
+def test_epsilons_are_rounded_up_where_the_curve_is_flat(epsilon: float, delta: float) -> None:
+    budget = Budget(epsilon=epsilon, delta=delta)
+    mu, found = (mpmath.mpf(x) for x in (budget.mu, budget.epsilon_at(delta)))
+    with mpmath.workdps(60):
+        below = mpmath.ncdf(mu / 2 - found / mu)
+        assert below - mpmath.exp(found) * mpmath.ncdf(-mu / 2 - found / mu) <= mpmath.mpf(delta)

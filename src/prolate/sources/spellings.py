@@ -170,10 +170,14 @@ def person_text(text: bytes, *, rounded: bool = False, commas: bool = False) -> 
     return _number(number, found, rounded) if found else text
 
 
+# An apostrophe, a minus, and what has no width.
+_WRITTEN = str.maketrans("\u2019\u2212", "'-", "\u200b\u2060\ufeff")
+
+
 def _composed(text: bytes) -> bytes:
     """Return text whose letters are the same if they look so, and without any spaces around it."""
     letters = text.decode("utf-8", "surrogateescape")
-    letters = unicodedata.normalize("NFKC", letters.replace("\u2019", "'")).strip()
+    letters = unicodedata.normalize("NFKC", letters.translate(_WRITTEN)).strip()
     return letters.encode("utf-8", "surrogateescape")
 
 
