@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 from prolate.errors import BudgetError, shown
 
-__all__ = ["all_digits", "number", "root_below", "rounded_up"]
+__all__ = ["all_digits", "number", "percent", "root_below", "rounded_up"]
 
 
 def root_below(square: float) -> float:
@@ -27,6 +28,20 @@ def number(name: str, value: object) -> float:
         raise BudgetError(f"{name} must be a finite number; this one is too large.") from None
     except (TypeError, ValueError):
         raise BudgetError(f"{name} must be a number; got {shown(value)}.") from None
+
+
+def percent(level: float) -> str:
+    """Return a level of confidence, never rounded to certainty.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.9999999), percent(2 / 3)
+    ('95%', '99.99999%', '66.6667%')
+    """
+    short = f"{100.0 * level:.6g}"
+    if float(short) < 100.0:
+        return f"{short}%"
+    return f"{format((100 * Decimal(repr(float(level)))).normalize(), 'f')}%"
 
 
 def all_digits(value: float) -> str:

@@ -24,13 +24,13 @@ from prolate._sklearn import (
 )
 from prolate.api.options import Engine
 from prolate.api.regress import REGRESSION_METHODS, regression_job
-from prolate.arguments import Bounds
 from prolate.budget import Neighbors
 from prolate.calls import explained
 from prolate.curator import Progress
 from prolate.errors import InputError
 from prolate.estimators.regression.linear_fit import ClippedLine, LinearFit
 from prolate.ledger import Ledger
+from prolate.public_numbers import Bounds
 from prolate.release import Release
 from prolate.sources import Source, open_source
 from prolate.sources.paired import (

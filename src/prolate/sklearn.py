@@ -33,10 +33,10 @@ from prolate._sklearn import (
     need_fit,
     stated_budget,
 )
-from prolate.arguments import Bounds
 from prolate.budget import Neighbors
 from prolate.errors import InputError
 from prolate.ledger import Ledger
+from prolate.public_numbers import Bounds
 from prolate.regression import LinearRegression
 from prolate.release import Release
 from prolate.sources import Source

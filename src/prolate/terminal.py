@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from prolate.api.groups import GROUPS
+from prolate.digits import percent
 from prolate.ledger import Ledger
 from prolate.ledger.words import limit_in_words
 from prolate.measurement import Progress
@@ -184,7 +185,7 @@ def _notes(
     if matrix:
         notes.append(("intervals", "from interval(), and in the release's tables and reports"))
     elif intervals and release.has_intervals:
-        notes.append((f"{100 * level:.6g}% interval", f"for {release.interval_covers}"))
+        notes.append((f"{percent(level)} interval", f"for {release.interval_covers}"))
     elif intervals:
         notes.append(("intervals", f"none: {no_errors(release)}"))
     return [

@@ -158,6 +158,10 @@ def test_a_column_with_a_comma_can_be_named(
     words = said(capsys, "mean visits.csv -c 'cost, net' --mu 1")
     assert "two pairs of quotes: '\"cost, net\"'." in words
     said(capsys, "mean visits.csv -c '\"cost, net\"' --mu 1", code=0)
+    for name in ('"cost, net"', "cost, net"):  # with quotes as in lists, and without
+        bounds = f"--bounds '{name}=0:20'"
+        said(capsys, f"sum visits.csv -c '\"cost, net\"' {bounds} --mu 1", code=0)
+        said(capsys, f"regress visits.csv --target '{name}' -f age --mu 1", code=0)
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])

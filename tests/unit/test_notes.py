@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -156,3 +158,13 @@ def test_that_small_groups_may_be_missing_is_said() -> None:
     assert "Groups of fewer than about 150 persons are" in repr(of_persons)
     named = prolate.count(table, by="ward", keys=["a"], budget=BUDGET, seed=1)
     assert "not shown" not in repr(named)
+
+
+def test_a_group_whose_number_is_not_the_estimate_is_noted() -> None:
+    """The note was there only if it was true of all groups."""
+    rows = pd.DataFrame({"g": ["a"] * 5 + ["b"] * 3000, "x": 1.0})
+    given: dict[str, Any] = {"by": "g", "keys": ["a", "b"], "columns": "x", "bounds": (0, 1)}
+    for seed in range(40):
+        groups = prolate.sum(rows, budget=Budget(epsilon=1, delta=1e-6), seed=seed, **given)
+        noted = "Noise led beyond what is possible" in " ".join(str(groups).split())
+        assert noted == (groups["a"].estimate[0] < 0.0)

@@ -625,3 +625,17 @@ def test_zeros_that_are_known_to_all_digits_are_printed_as_zeros() -> None:
     shown = next(line for line in str(nothing).splitlines() if line.startswith("x0"))
     assert float(shown.split()[1]) == 0.0
     assert "e" not in shown.split()[1]
+
+
+def test_no_interval_is_called_certain() -> None:
+    r = prolate.mean(np.zeros((50, 1)), budget=Budget(mu=1), seed=1)
+    assert "99.99999% interval" in views.cells(r, 0.9999999)[0]
+
+
+def test_what_is_no_path_is_said_to_be_none() -> None:
+    r = prolate.mean(np.zeros((50, 1)), budget=Budget(mu=1), seed=1)
+    for write in (r.to_json, r.to_csv, r.to_html):
+        with pytest.raises(ReleaseError, match="not the name of a file"):
+            write(5)  # type: ignore[arg-type]
+    with pytest.raises(ReleaseError, match="got dict"):
+        prolate.Release.from_json({})  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import prolate
 from prolate import Budget, InputError, rivals
 from prolate.curator import Curator
 from prolate.queries import GRAM_RADIUS, Along, Cross, Gram
@@ -291,3 +292,13 @@ def test_adassp_reproduces_the_originals_errors(shared_data, monkeypatch, data, 
     published = regression.anchors()[data, "AdaSSP_wang", epsilon]
     print(f"{data}, epsilon = {epsilon:g}: {found:.4f}, published {published:.4f}")
     assert found == pytest.approx(published, rel=0.1)
+
+
+@pytest.mark.parametrize("method", ["ssp", "adassp", "adassp-fixed"])
+def test_without_bounds_the_unit_ball_is_said_to_be_assumed(method: str) -> None:
+    rows = np.random.default_rng(0).normal(50.0, 9.0, (500, 2))
+    for bounds, said in ((None, True), ((0, 100), False)):
+        found = prolate.regress(
+            rows, "x1", budget=Budget(mu=1), method=method, bounds=bounds, seed=1
+        )
+        assert any("of length 1 at most" in warning for warning in found.warnings) == said

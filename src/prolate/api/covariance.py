@@ -9,12 +9,13 @@ from prolate import estimators
 from prolate.api.group_columns import By, Keys
 from prolate.api.job import Job
 from prolate.api.options import Columns, CovarianceOptions, Engine
-from prolate.arguments import Bounds, check_flag
+from prolate.arguments import check_flag
 from prolate.budget import Budget, Neighbors
 from prolate.calls import explained
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
+from prolate.public_numbers import Bounds
 from prolate.release import GroupedRelease, Release
 
 __all__ = ["covariance"]

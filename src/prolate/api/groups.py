@@ -16,12 +16,12 @@ from prolate.api.remarks import perhaps_empty
 from prolate.api.signing import sign
 from prolate.api.splitting import Held, quiet, split_rows
 from prolate.api.terms import FOR_COUNT, FOR_THE_REST, Terms, for_keys, keys_price, passes
-from prolate.arguments import Bounds
 from prolate.budget import Budget
 from prolate.curator import Curator, OneProcess, Progress
 from prolate.errors import InputError
 from prolate.ledger import Ledger
 from prolate.measurement import Measurement
+from prolate.public_numbers import Bounds
 from prolate.queries import Count, Histogram, LinearGrid
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import Key, in_words

@@ -19,14 +19,7 @@ from prolate.api.groups import check_source, release_groups
 from prolate.api.options import Columns, Engine
 from prolate.api.signing import sign
 from prolate.api.terms import Terms
-from prolate.arguments import (
-    Bounds,
-    check_budget,
-    check_flag,
-    check_progress,
-    check_unit,
-    read_bounds,
-)
+from prolate.arguments import check_budget, check_flag, check_progress, check_unit
 from prolate.arrays import Limits
 from prolate.budget import Budget, Neighbors, check_neighbors
 from prolate.curator import Curator, Progress
@@ -34,6 +27,7 @@ from prolate.errors import InputError
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
 from prolate.noise import NumberedBits, random_bits
+from prolate.public_numbers import Bounds, read_bounds
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import as_key
 from prolate.release.unit import Unit

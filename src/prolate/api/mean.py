@@ -13,21 +13,14 @@ from prolate import estimators
 from prolate.api.group_columns import By, Keys
 from prolate.api.job import Job
 from prolate.api.options import Columns, Engine, MeanOptions
-from prolate.arguments import (
-    Bounds,
-    Vector,
-    check_clip,
-    check_ellipse,
-    check_method,
-    check_norm,
-    read_vector,
-)
+from prolate.arguments import check_clip, check_ellipse, check_method, check_norm
 from prolate.budget import Budget, Neighbors
 from prolate.calls import explained
 from prolate.curator import Curator, Progress
 from prolate.errors import InputError, shown
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
+from prolate.public_numbers import Bounds, Vector, read_vector
 from prolate.release import GroupedRelease, Release
 from prolate.rivals import coinpress, iome, plan
 

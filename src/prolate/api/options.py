@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Literal, Required, TypedDict
 
 from prolate.api.group_columns import Keys
-from prolate.arguments import Bounds, Vector
 from prolate.budget import Budget, Neighbors
 from prolate.curator import Progress
 from prolate.ledger import Ledger
+from prolate.public_numbers import Bounds, Vector
 
 __all__ = [
     "Columns",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Unpack, overload
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from prolate.api.group_columns import By, Keys, columns_of
 from prolate.api.job import Job
 from prolate.api.options import Engine, RegressOptions
-from prolate.arguments import Bounds, as_number, check_flag, check_method
+from prolate.arguments import check_flag, check_method
 from prolate.budget import Budget, Neighbors
 from prolate.calls import explained
 from prolate.curator import Curator, Progress
@@ -21,6 +22,7 @@ from prolate.errors import InputError, shown
 from prolate.estimators import Estimate
 from prolate.estimators.regression.linear_fit import LinearFit
 from prolate.ledger import Ledger
+from prolate.public_numbers import Bounds, as_number
 from prolate.release import GroupedRelease, Release
 from prolate.sources.paired import open_table
 
@@ -28,19 +30,25 @@ __all__ = ["REGRESSION_METHODS", "fit_job", "regress", "regression_job"]
 
 REGRESSION_METHODS = ("auto", "ssp", "adassp", "adassp-fixed")
 
+_UNIT_BALL = (
+    "All rows are taken to be of length 1 at most, and targets to lie between -1 and 1, since no "
+    "bounds were given: others are shortened, which makes slopes far too small. Give bounds of "
+    "every column, or use method='auto', which needs none."
+)
+
 
 @overload
 def regress(
-    data: object, target: str, *, by: None = None, **options: Unpack[RegressOptions]
+    data: object, target: str | int, *, by: None = None, **options: Unpack[RegressOptions]
 ) -> Release: ...
 @overload
 def regress(
-    data: object, target: str, *, by: By, **options: Unpack[RegressOptions]
+    data: object, target: str | int, *, by: By, **options: Unpack[RegressOptions]
 ) -> GroupedRelease: ...
 @explained("prolate.regress(data, 'target', budget=prolate.Budget(epsilon=1, delta=1e-6))")
 def regress(
     data: object,
-    target: str,
+    target: str | int,
     *,
     budget: Budget,
     features: str | Sequence[str] | None = None,
@@ -66,7 +74,7 @@ def regress(
 
     Parameters
     ----------
-    target : str
+    target : str or int
         The column to explain.
     features : str or sequence of str, optional
         The columns to explain it with. By default all others, except those of `unit` and `by`.
@@ -109,7 +117,7 @@ def regress(
         bounded=bounds is not None,
     )
     labels = [*([] if unit is None else [unit]), *columns_of(by)]
-    if not isinstance(target, str):
+    if isinstance(target, bool) or not isinstance(target, str | int | np.integer):
         raise InputError(
             "The target must be the name of a column of the data, such as 'cost'; got "
             f"{shown(target)}. Where it is an array of its own, use LinearRegression().fit(X, y)."
@@ -261,9 +269,12 @@ def _fit_of(
         center, scale = _unit_ball(curator)
         given: dict[str, Any] = {"fit_intercept": intercept, "accounting": accounting}
         if method == "ssp":
-            return rivals.ssp(curator, center=center, scale=scale, **given)
-        fixed = method == "adassp-fixed"
-        return rivals.adassp(curator, center=center, scale=scale, fixed=fixed, **given)
+            found = rivals.ssp(curator, center=center, scale=scale, **given)
+        else:
+            fixed = method == "adassp-fixed"
+            found = rivals.adassp(curator, center=center, scale=scale, fixed=fixed, **given)
+        said = (_UNIT_BALL,) if curator.bounds is None else ()
+        return replace(found, warnings=(*said, *found.warnings))
 
     return published
 

@@ -13,20 +13,13 @@ from prolate import estimators
 from prolate.api.group_columns import By, Keys
 from prolate.api.job import Job
 from prolate.api.options import Columns, Engine, SumOptions
-from prolate.arguments import (
-    Bounds,
-    Vector,
-    check_clip,
-    check_ellipse,
-    check_method,
-    check_norm,
-    read_vector,
-)
+from prolate.arguments import check_clip, check_ellipse, check_method, check_norm
 from prolate.budget import Budget, Neighbors
 from prolate.calls import explained
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
+from prolate.public_numbers import Bounds, Vector, read_vector
 from prolate.release import GroupedRelease, Release
 
 __all__ = ["SUM_METHODS", "sum"]

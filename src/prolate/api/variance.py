@@ -9,12 +9,13 @@ from prolate import estimators
 from prolate.api.group_columns import By, Keys
 from prolate.api.job import Job
 from prolate.api.options import Columns, Engine, VarianceOptions
-from prolate.arguments import Bounds, check_norm
+from prolate.arguments import check_norm
 from prolate.budget import Budget, Neighbors
 from prolate.calls import explained
 from prolate.curator import Curator, Progress
 from prolate.estimators import Estimate
 from prolate.ledger import Ledger
+from prolate.public_numbers import Bounds
 from prolate.release import GroupedRelease, Release
 
 __all__ = ["variance"]

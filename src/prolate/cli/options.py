@@ -13,6 +13,7 @@ from prolate.cli.values import (
     read_bounds,
     read_by_column,
     read_clip,
+    read_column,
     read_columns,
     read_labels,
     read_level,
@@ -115,6 +116,7 @@ release_options = _together(
 unit_options = _together(
     click.option(
         "--unit",
+        callback=read_column,
         metavar="COLUMN",
         help="Protect persons, not rows: COLUMN says whose a row is.",
     ),

@@ -10,7 +10,7 @@ import prolate
 from prolate.cli.help import examples
 from prolate.cli.options import group_options, release_options, unit_options
 from prolate.cli.release import release_and_print
-from prolate.cli.values import NUMBER, read_columns
+from prolate.cli.values import NUMBER, read_column, read_columns
 
 __all__ = ["regress"]
 
@@ -24,7 +24,13 @@ __all__ = ["regress"]
         "prolate regress visits.csv --target cost -f age --by ward --epsilon 1 --delta 1e-6",
     )
 )
-@click.option("--target", required=True, metavar="COLUMN", help="The column to explain.")
+@click.option(
+    "--target",
+    required=True,
+    callback=read_column,
+    metavar="COLUMN",
+    help="The column to explain.",
+)
 @click.option(
     "-f",
     "--features",

@@ -22,6 +22,7 @@ __all__ = [
     "read_budget",
     "read_by_column",
     "read_clip",
+    "read_column",
     "read_columns",
     "read_keys",
     "read_labels",
@@ -93,12 +94,24 @@ def read_range(text: str, whole: str | None = None) -> tuple[float, float]:
     return low, high
 
 
+def _unquoted(name: str) -> str:
+    """Return a name without the quotes that it may stand in, as lists of names have them."""
+    quoted = len(name) > 1 and name[0] == name[-1] == '"'
+    return name[1:-1].replace('""', '"') if quoted else name
+
+
+def read_column(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
+    """Return the name of a column, or None."""
+    return None if value is None else _unquoted(value)
+
+
 def read_bounds(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> Any:
     """Return one (low, high), or a dict of them by column; ``=0:1`` is of the empty name."""
     by_column: dict[str, tuple[float, float]] = {}
     overall: list[tuple[float, float]] = []
     for value in values:
         name, equals, ends = value.rpartition("=")
+        name = _unquoted(name)
         if not equals:
             overall.append(read_range(ends, value))
         elif name in by_column:
@@ -120,6 +133,7 @@ def read_by_column(
     found: dict[str, float] = {}
     for value in values:
         name, _, number = value.rpartition("=")
+        name = _unquoted(name)
         if name in found or (found and ("" in found or not name)):
             raise click.BadParameter(
                 f"give {name_of_option} NUMBER once, for all columns, or COLUMN=NUMBER for each."

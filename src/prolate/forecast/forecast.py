@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prolate.arguments import Bounds, as_number, check_budget
+from prolate.arguments import check_budget
 from prolate.arrays import Floats
 from prolate.budget import Budget, Neighbors
 from prolate.calls import explained
@@ -19,6 +19,7 @@ from prolate.forecast import views
 from prolate.forecast.question import Question
 from prolate.forecast.reading import METHODS, read_question, read_rows
 from prolate.parallel import computed_once
+from prolate.public_numbers import Bounds, as_number
 from prolate.release.files import json_text
 from prolate.sources.threads import ignoring
 from prolate.theory import RELATIVE

@@ -5,20 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prolate.arguments import (
-    Bounds,
-    check_clip,
-    check_flag,
-    check_method,
-    check_norm,
-    read_bounds,
-    read_vector,
-)
+from prolate.arguments import check_clip, check_flag, check_method, check_norm
 from prolate.arrays import Floats, Limits
 from prolate.budget import Neighbors, check_neighbors
 from prolate.errors import InputError, shown
 from prolate.estimators.gaussian_ellipse import Clipping
 from prolate.forecast.question import MOST_ROWS, Question
+from prolate.public_numbers import Bounds, read_bounds, read_vector
 from prolate.sources.source import position_names
 
 __all__ = ["METHODS", "read_question", "read_rows"]

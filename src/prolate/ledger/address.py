@@ -115,7 +115,7 @@ def resolved(path: object) -> Path:
         text = os.fspath(path)  # type: ignore[call-overload]
         if _NO_FILE.search(os.fsdecode(text)):
             raise InputError(f"The URL of a ledger must be a string of the form {_FORM}.")
-        return Path(text).resolve()
+        return Path(text).expanduser().resolve()
     except InputError:
         raise
     except (TypeError, ValueError, OSError, RuntimeError) as error:

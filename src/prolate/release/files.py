@@ -27,9 +27,10 @@ def check_writable(path: str | os.PathLike[str], *, table: bool = False) -> Path
     """
     target = None
     try:
-        target = Path(path).resolve()
-        mode = Path(path).stat().st_mode  # a pipe behind /dev/stdout has no name to be resolved
-    except (OSError, RuntimeError, ValueError) as error:
+        named = Path(path).expanduser()
+        target = named.resolve()
+        mode = named.stat().st_mode  # a pipe behind /dev/stdout has no name to be resolved
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
         if target is not None and isinstance(error, FileNotFoundError):
             if not table and any(format_of(name) is not None for name in (str(path), target.name)):
                 raise ReleaseError(

@@ -187,6 +187,11 @@ def read_json(path_or_text: str | os.PathLike[str]) -> Any:
     if isinstance(path_or_text, str) and path_or_text.lstrip().startswith("{"):
         name, text = "This text", path_or_text
     else:
+        if not isinstance(path_or_text, str | os.PathLike):
+            raise ReleaseError(
+                "A stored release is a path, or the text of one; got "
+                f"{type(path_or_text).__name__}."
+            )
         path = Path(path_or_text)
         name = f"The file {str(path)!r}"
         try:

@@ -38,7 +38,9 @@ def about_rows(*releases: Release) -> list[str]:
 
 def about_groups(groups: GroupedRelease) -> list[str]:
     """Return what all groups say of their rows, and how large a group is that is found."""
-    return [*about_rows(*groups.values()), *_found(groups)]
+    beyond = dict.fromkeys(note for release in groups.values() for note in _beyond(release))
+    others = [note for note in about_rows(*groups.values()) if note not in beyond]
+    return [*beyond, *others, *_found(groups)]
 
 
 def _found(groups: GroupedRelease) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prolate.arrays import Floats
+from prolate.digits import percent
 from prolate.errors import ReleaseError
 from prolate.release.key import in_words
 from prolate.release.views import confidence, each, is_unknown, label_of, name_of
@@ -113,7 +114,7 @@ def _plot_rows(
     else:
         ax.set_ylabel("column, counted from 0")
     ax.set_ylim(d - 0.5, -0.5)
-    ax.set_xlabel(f"{shown} (thick: ± noise, thin: {100 * level:.6g}% interval)")
+    ax.set_xlabel(f"{shown} (thick: ± noise, thin: {percent(level)} interval)")
     ax.set_title(_title(release))
     if several > 1:
         ax.legend()
@@ -174,7 +175,7 @@ def plot_groups(groups: GroupedRelease, level: float) -> NDArray[np.object_]:
     panels[0, 0].set_ylim(len(releases) - 0.5, -0.5)
     private = "private" if groups.private else "NOT PRIVATE (seeded)"
     figure.suptitle(
-        f"{private} {_escaped(groups.subject)} (thick: ± noise, thin: {100 * level:.6g}% interval)"
+        f"{private} {_escaped(groups.subject)} (thick: ± noise, thin: {percent(level)} interval)"
     )
     return np.array(panels.flat[: len(places)], dtype=object)
 

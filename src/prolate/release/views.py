@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prolate.digits import all_digits
+from prolate.digits import all_digits, percent
 from prolate.errors import InputError, shown
 from prolate.release.notes import UNKNOWN, about_intervals, about_rows
 from prolate.release.words import NOT_PRIVATE, advice, headline, printable
@@ -108,7 +108,7 @@ def value_header(
     second = release.second_label
     value = "coefficient" if release.statistic == "regression" else release.statistic
     header = [*([second] if second else []), value, *(f"± {name}" for name in parts)]
-    return [*header, f"{100 * level:.6g}% interval"] if intervals else header
+    return [*header, f"{percent(level)} interval"] if intervals else header
 
 
 def lines(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from prolate.digits import percent
 from prolate.release import GroupedRelease, Release
 from prolate.release.key import in_words
 from prolate.release.notes import about_groups, about_intervals, about_rows
@@ -118,7 +119,7 @@ def _common(release: Release | GroupedRelease, level: float) -> dict[str, Any]:
     return {
         "release": release,
         "title": words.title(release),
-        "level": f"{100 * level:.6g}%",
+        "level": percent(level),
         "price": words.price(release),
         "guarantee": words.guarantee(release),
         "protection": words.protection(release),

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeGuard
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Wanted:
         Columns of numbers, in this order; None is all others, but for `without_index`.
     labels : sequence of str or int
         Columns of labels (`prolate.sources.labels`), which come last.
-    target : str, optional
+    target : str or int, optional
         A column of numbers that comes after `columns`.
     argument : {"columns", "features", "X"}
         What `columns` is to whoever asks: an argument, or all columns of X.
@@ -42,7 +42,7 @@ class Wanted:
 
     columns: Columns | None = None
     labels: Sequence[str | int] = ()
-    target: str | None = None
+    target: str | int | None = None
     argument: Literal["columns", "features", "X"] = "columns"
 
     @property
@@ -187,7 +187,7 @@ def _named(wanted: Wanted, schema: Schema, target: tuple[str, ...]) -> tuple[str
     must_be = f"{argument} must be a list of"
     if isinstance(columns, str | int | np.integer):
         columns = [columns]
-    if isinstance(columns, bytes | set | frozenset | Mapping) or not isinstance(columns, Iterable):
+    if isinstance(columns, bytes | set | frozenset | Mapping) or not _is_list(columns):
         raise InputError(
             f"{must_be} column names, in the order wanted; got {type(columns).__name__}."
         )
@@ -202,6 +202,11 @@ def _named(wanted: Wanted, schema: Schema, target: tuple[str, ...]) -> tuple[str
         if name in chosen:
             raise InputError(f"The target {name!r} cannot be one of the features, too.")
     return chosen
+
+
+def _is_list(columns: object) -> TypeGuard[Iterable[object]]:
+    """Return whether something is iterable, but no array of no dimension, which only seems so."""
+    return isinstance(columns, Iterable) and getattr(columns, "ndim", 1) > 0
 
 
 def _repeated(names: Iterable[str]) -> list[str]:

@@ -113,7 +113,7 @@ def open_wanted(
         from prolate.sources.sparse import SparseSource
 
         return SparseSource(data, wanted, block_bytes)
-    if ("pandas", "DataFrame") in kinds:
+    if ("pandas", "DataFrame") in kinds and hasattr(data, "columns"):
         from prolate.sources.frames import pandas_source
 
         return pandas_source(data, wanted, block_bytes)

@@ -8,6 +8,7 @@ arrays of Python objects and a target that is not a NumPy array.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -197,7 +198,7 @@ def open_pair(X: object, y: object, labels: Sequence[str | int] = ()) -> Source:
 
 def open_table(
     data: object,
-    target: str,
+    target: str | int,
     features: str | Sequence[str] | None,
     engine: str | None = None,
     labels: Sequence[str | int] = (),
@@ -208,8 +209,8 @@ def open_table(
     ----------
     data : table
         As for `open_source`.
-    target : str
-        The name of its column.
+    target : str or int
+        Its column.
     features : str or sequence of str, optional
         The columns to use, in order; all the others by default.
     engine, labels
@@ -241,7 +242,8 @@ def read_target(y: object) -> NDArray[np.generic]:
             f"{type(y).__name__}."
         )
     array = _array(y, "y")
-    check_numbers(array.dtype)
+    with _about_target():
+        check_numbers(array.dtype)
     if array.ndim == 2 and array.shape[1] == 1:
         return array
     if array.ndim != 1:
@@ -266,9 +268,19 @@ def _column_of_table(y: object) -> Source | None:
         y = y.to_frame()
     if not is_table(y):
         return None
-    source = open_source(y)
+    with _about_target():
+        source = open_source(y)
     _check_width(len(source.columns))
     return source
+
+
+@contextmanager
+def _about_target() -> Iterator[None]:
+    """Say that what is wrong with numbers, or with a table, is wrong with y."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(f"y must hold numbers. {error}") from None
 
 
 def _values(source: Source) -> Floats:

@@ -127,12 +127,22 @@ def find_parts(paths: Paths) -> list[Part]:
     """
     several = isinstance(paths, list | tuple)
     found = []
-    for path in as_paths(paths):
-        names = _expand(os.fspath(path))
-        fixed = 0 if several else _fixed(os.fspath(path))
+    for given in as_paths(paths):
+        path = _from_home(os.fspath(given))
+        names = _expand(path)
+        fixed = 0 if several else _fixed(path)
         found += [Part(name, Path(name).parts[fixed:-1]) for name in names]
     _check_files([part.path for part in found])
     return found
+
+
+def _from_home(path: str) -> str:
+    """Return a path with the user's folder in the place of ``~``, as shells do, if it is known."""
+    try:
+        known = isinstance(path, str) and path.startswith("~")
+        return str(Path(path).expanduser()) if known else path
+    except RuntimeError:
+        return path
 
 
 def _fixed(path: str) -> int:

@@ -100,7 +100,7 @@ def search(curator: Curator, all_rows: float, *, fit_intercept: bool) -> Found:
         warnings, hidden = (TOO_FAR,), True
     fine = _share(sample, rows, k, _FEATURES)[1] <= _COARSE_FEATURES
     found = _find_features(sample, rows, k)
-    if found is not None and fine and too_far(found[0], np.zeros(k)).any():
+    if found is not None and fine and np.any(too_far(found[0], np.zeros(k)) & found[2]):
         warnings = tuple(dict.fromkeys((*warnings, TOO_FAR)))
     of_target = warnings, hidden, target.predicted
     if found is None or not np.any(found[1] < LARGEST):
