@@ -145,7 +145,7 @@ def check_lower_bounds() -> None:
 
 def check_vulnerabilities() -> None:
     """Stop if a library that is installed has a known vulnerability; skip without a database."""
-    if not inside(AUDIT).exists():
+    if not inside(AUDIT, "pip-audit").exists():
         run(sys.executable, "-m", "venv", AUDIT)
         run(inside(AUDIT), "-m", "pip", "install", "--quiet", "pip-audit")
     where = "import sysconfig; print(sysconfig.get_path('purelib'))"

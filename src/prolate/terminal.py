@@ -235,34 +235,35 @@ def _receipt_line(entry: ReceiptEntry, indent: str = "") -> list[str]:
 
 def print_ledger(ledger: Ledger) -> None:
     """Print a ledger: its limit, what is spent and left, all charges, all changes of the limit."""
-    out, books = console(), ledger._read()
+    out, account = console(), ledger.account()
     out.print(f"Ledger of {printable(ledger.dataset or str(ledger.path))}", style="bold")
-    hidden = "nothing is decided yet" if books.promise is None else printable(str(books.promise))
-    notes = [("hidden", hidden), *books.told().items()]
-    if books.keys_delta:
-        found = f"delta = {books.spent_delta:.4g} of {books.keys_delta:g} that is set aside"
+    promise = account.promise
+    hidden = "nothing is decided yet" if promise is None else printable(str(promise))
+    notes = [("hidden", hidden), *account.told().items()]
+    if account.keys_delta:
+        found = f"delta = {account.spent_delta:.4g} of {account.keys_delta:g} that is set aside"
         notes.append(("groups", f"finding them has cost {found}"))
     print_notes(out, notes)
-    if books.entries:
+    if account.entries:
         out.print()
         header = ["charge", "time (UTC)", "mu", "rho", "release"]
         rows = [
             [str(e.id), e.time[:19].replace("T", " "), f"{e.mu:.4g}", f"{e.rho:.4g}",
              printable(e.label)]
-            for e in books.entries
+            for e in account.entries
         ]  # fmt: skip
-        if books.keys_delta:
+        if account.keys_delta:
             header.insert(4, "delta")
-            for row, entry in zip(rows, books.entries, strict=True):
+            for row, entry in zip(rows, account.entries, strict=True):
                 row.insert(4, f"{entry.delta:.4g}" if entry.delta else "")
         print_table(out, header, rows, left=(1, len(header) - 1))
-    if books.changes:
+    if account.changes:
         out.print()
         header = ["change", "time (UTC)", "after charge", "old limit", "new limit"]
         rows = [
             [str(c.id), c.time[:19].replace("T", " "), str(c.charges),
              limit_in_words(c.old, c.old_keys_delta), limit_in_words(c.new, c.new_keys_delta)]
-            for c in books.changes
+            for c in account.changes
         ]  # fmt: skip
         print_table(out, header, rows, left=(1, 3, 4))
 

@@ -16,6 +16,7 @@ from prolate import Budget, GroupedRelease
 from prolate.cli import main
 from prolate.cli.words import in_options
 from prolate.errors import InputError
+from prolate.report import repeat
 
 rng = np.random.default_rng(8)
 N = 3000
@@ -199,3 +200,22 @@ def test_every_command_teaches_with_examples(capsys: pytest.CaptureFixture[str])
         text = said(capsys, " ".join([*words, "--help"]), code=0)
         assert "Examples:" in text
         assert f"  prolate {' '.join(words)}" in text
+
+
+def test_commands_to_repeat_name_the_same_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of `"y"` named the column y."""
+    monkeypatch.chdir(tmp_path)
+    names = {"age": "a, b", "cost": '"y"', "patient_id": '"who"', "region": "y"}
+    odd = VISITS.rename(columns=names).assign(y=rng.normal(0, 1, N))
+    odd.to_csv("odd.csv", index=False)
+    made = prolate.regress(
+        odd, '"y"', features="a, b", bounds={'"y"': (0, 20)}, unit='"who"', budget=B, seed=1
+    )
+    command = repeat.as_command(made).replace("\\\n", " ").replace("data.parquet", "odd.csv")
+    line = command.removeprefix("prolate ").replace("-o release.json", "--json")
+    again = json.loads(said(capsys, line, code=0))
+    assert again["details"]["target"] == '"y"'
+    assert again["unit"]["column"] == '"who"'
+    assert again["details"]["bounds"] == made.details["bounds"]

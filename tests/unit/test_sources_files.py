@@ -496,3 +496,9 @@ def test_no_row_of_an_arrow_file_decides_whether_it_is_damaged(tmp_path: Path) -
             assert read.estimate.tolist() == held.estimate.tolist()
     finally:
         pa.unregister_extension_type("prolate.tests.word")
+
+
+def test_a_parquet_file_without_columns_is_said_to_have_none(tmp_path: Path) -> None:
+    pq.write_table(pa.table({}), tmp_path / "none.parquet")
+    with pytest.raises(InputError, match="There are no columns"):
+        open_source(tmp_path / "none.parquet")

@@ -15,7 +15,6 @@ from prolate.cli.options import budget_options, clip_option, norm_option
 from prolate.cli.values import NUMBER, WHOLE, read_budget, read_numbers, read_range
 from prolate.forecast import METHODS, expected_error, views
 from prolate.forecast.question import MOST_ROWS
-from prolate.papers.style import axes_grid, need_matplotlib, png, tidy
 from prolate.release.files import check_writable, replace_file
 
 __all__ = ["error"]
@@ -108,7 +107,9 @@ def error(
     if plot is not None:
         if not plot.lower().endswith(".png"):
             raise click.UsageError("--plot draws PNG; choose a name that ends in .png.")
-        need_matplotlib()
+        from prolate.papers import style
+
+        style.need_matplotlib()
         check_writable(plot)
     with np.errstate(over="ignore"):
         forecast = expected_error(
@@ -121,10 +122,10 @@ def error(
             **options,
         )
     if plot is not None:
-        figure, [[axes]] = axes_grid([1.4], 1)
+        figure, [[axes]] = style.axes_grid([1.4], 1)
         forecast.plot(axes)
-        tidy(axes)
-        replace_file(check_writable(plot), png(figure), shared=True)
+        style.tidy(axes)
+        replace_file(check_writable(plot), style.png(figure), shared=True)
     if as_json:
         click.echo(json.dumps(forecast.to_dict(), indent=2, allow_nan=False))
         return

@@ -107,25 +107,25 @@ def show(path: str, as_json: bool) -> None:
     if not as_json:
         terminal.print_ledger(book)
         return
-    books = book._read()
-    spent, remaining = books.spent, books.remaining
-    entries = [{name: getattr(e, name) for name in _ENTRY_FIELDS} for e in books.entries]
+    account = book.account()
+    spent, remaining, promise = account.spent, account.remaining, account.promise
+    entries = [{name: getattr(e, name) for name in _ENTRY_FIELDS} for e in account.entries]
     fields = {
         "dataset": book.dataset,
-        "neighbors": book.neighbors,
-        "unit": book.unit,
-        "limit": books.limit.to_dict(),
-        "keys_delta": books.keys_delta,
-        "room": books.room.to_dict(),  # the limit, beside the delta that is set aside
-        "spent": books.cost.to_dict() if books.cost else None,
-        "spent_epsilon": books.epsilon(spent, books.limit) if spent else None,
-        "spent_delta": books.spent_delta,
+        "neighbors": None if promise is None else promise.neighbors,
+        "unit": None if promise is None else promise.unit,
+        "limit": account.limit.to_dict(),
+        "keys_delta": account.keys_delta,
+        "room": account.room.to_dict(),  # the limit, beside the delta that is set aside
+        "spent": account.cost.to_dict() if account.cost else None,
+        "spent_epsilon": account.epsilon(spent, account.limit) if spent else None,
+        "spent_delta": account.spent_delta,
         "remaining": remaining.to_dict() if remaining else None,
-        "remaining_epsilon": books.epsilon(remaining, books.limit) if remaining else None,
+        "remaining_epsilon": account.epsilon(remaining, account.limit) if remaining else None,
         "entries": entries,
         "limit_changes": [
             {**vars(change), "old": change.old.to_dict(), "new": change.new.to_dict()}
-            for change in books.changes
+            for change in account.changes
         ],
     }
     click.echo(json.dumps(fields, indent=2, allow_nan=False))

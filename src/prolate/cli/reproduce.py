@@ -8,14 +8,18 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from prolate import papers, terminal
+from prolate import terminal
 from prolate.cli.help import examples
 from prolate.cli.values import WHOLE
 from prolate.errors import InputError
 from prolate.release.files import check_writable, replace_file
+
+if TYPE_CHECKING:
+    from prolate import papers
 
 __all__ = ["reproduce"]
 
@@ -70,6 +74,8 @@ def reproduce(
 
     Prints a table, and writes NAME.csv and NAME.png.
     """
+    from prolate import papers  # which no other command needs
+
     if list_all:
         _print_names(as_json=as_json)
         return
@@ -100,6 +106,8 @@ def reproduce(
 
 
 def _print(table: papers.Table, shown: Sequence[papers.Table], written: Sequence[Path]) -> None:
+    from prolate import papers
+
     out = terminal.console()
     for part in shown:
         out.print(part.title, style="bold", soft_wrap=True)
@@ -114,6 +122,8 @@ def _print(table: papers.Table, shown: Sequence[papers.Table], written: Sequence
 
 
 def _print_names(*, as_json: bool) -> None:
+    from prolate import papers
+
     names = {name: entry.summary for name, entry in papers.CATALOG.items()}
     if as_json:
         click.echo(json.dumps(names, indent=2))

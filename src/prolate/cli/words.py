@@ -73,9 +73,11 @@ def _option(name: str, text: str) -> str:
         return f"{option} {shlex.quote(','.join(every)) if every else 'A,B'}"
     if isinstance(value, dict):
         return " ".join(
-            f"{option} {shlex.quote(f'{column}={_plain(one)}')}" for column, one in value.items()
+            f"{option} {shlex.quote(f'{field_of(str(column))}={_plain(one)}')}"
+            for column, one in value.items()
         )
-    return f"{option} {shlex.quote(_plain(value))}"
+    is_name = name in ("target", "unit") and isinstance(value, str)
+    return f"{option} {shlex.quote(field_of(value) if is_name else _plain(value))}"
 
 
 def _value(text: str) -> tuple[Any, bool]:

@@ -76,7 +76,7 @@ class Ledger:
 
     def __init__(self, path: str | os.PathLike[str] | Address) -> None:
         self._store = _store(path)
-        self.dataset = self._read().dataset
+        self.dataset = self.account().dataset
 
     @classmethod
     @explained(
@@ -152,7 +152,7 @@ class Ledger:
     @property
     def limit(self) -> Budget:
         """What all charges may cost together."""
-        return self._read().limit
+        return self.account().limit
 
     @property
     def spent(self) -> Budget | None:
@@ -161,7 +161,7 @@ class Ledger:
         What finding groups cost (`spent_delta`) is in it as `Budget.keys_delta`, so that nothing
         is promised at deltas that are too small for it.
         """
-        return self._read().cost
+        return self.account().cost
 
     @property
     def neighbors(self) -> Neighbors | None:
@@ -178,17 +178,17 @@ class Ledger:
     @property
     def promise(self) -> Promise | None:
         """`neighbors` and `unit` together, or None if not yet decided."""
-        return self._read().promise
+        return self.account().promise
 
     @property
     def keys_delta(self) -> float:
         """The part of the limit's delta that is set aside for finding groups."""
-        return self._read().keys_delta
+        return self.account().keys_delta
 
     @property
     def spent_delta(self) -> float:
         """How much of `keys_delta` has been spent on finding groups, rounded up."""
-        return self._read().spent_delta
+        return self.account().spent_delta
 
     @property
     def remaining(self) -> Budget | None:
@@ -197,11 +197,11 @@ class Ledger:
         It is for one more release of the same composition as the ledger's. If all releases so
         far were Gaussian, less may be left for a release that is only rho-zCDP.
         """
-        return self._read().remaining
+        return self.account().remaining
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all charges, oldest first."""
-        return self._read().entries
+        return self.account().entries
 
     def limit_changes(self) -> tuple[LimitChange, ...]:
         """Return all changes of the limit, oldest first.
@@ -210,7 +210,7 @@ class Ledger:
         were before it. Like charges, changes are only ever added. Those that versions of Prolate
         before format 5 of ledgers made are missing, because these recorded none.
         """
-        return self._read().changes
+        return self.account().changes
 
     def charge(
         self,
@@ -308,11 +308,12 @@ class Ledger:
         what = repr(str(self.path))
         if isinstance(self._store, FileStore):  # of a server it could take long
             with suppress(LedgerError, OSError):  # as where the file is gone
-                told = self._read().told().items()
+                told = self.account().told().items()
                 what = ", ".join([what, *(f"{name}: {words}" for name, words in told)])
         return f"Ledger({what})"
 
-    def _read(self) -> Account:
+    def account(self) -> Account:
+        """Return all that the ledger holds, at one moment."""
         with self._store.transaction(write=False) as books:
             return self._account(books)
 

@@ -33,7 +33,7 @@ def as_command(release: Release, keys: Sequence[Key] | None = None) -> str:
     if name == "correlation":
         words.append("--correlation")
     if name == "regression":
-        words += ["--target", shell(_target(release))]
+        words += ["--target", shell(field_of(_target(release)))]
         words += [] if options.pop("fit_intercept", True) else ["--no-intercept"]
     names = _columns(release)
     if names:
@@ -47,7 +47,8 @@ def as_command(release: Release, keys: Sequence[Key] | None = None) -> str:
         words += ["--by", shell(field_of(column))]
     for option, value in options.items():
         words.append(f"--{option.replace('_', '-')}")
-        words += [] if value is True else [shell(str(value))]
+        text = field_of(str(value)) if option == "unit" else str(value)
+        words += [] if value is True else [shell(text)]
     for key in groups:
         words += ["--key", shell(",".join(map(field_of, parts(key))))]
     return folded([*words, *_bounds_options(release), "-o", "release.json"])
@@ -158,7 +159,9 @@ def _bounds_options(release: Release) -> list[str]:
         return []
     if isinstance(bounds, tuple):
         return ["--bounds", ":".join(map(all_digits, bounds))]
-    pairs = [f"{column}={':'.join(map(all_digits, pair))}" for column, pair in bounds.items()]
+    pairs = [
+        f"{field_of(column)}={':'.join(map(all_digits, pair))}" for column, pair in bounds.items()
+    ]
     return [word for pair in pairs for word in ("--bounds", shell(pair))]
 
 

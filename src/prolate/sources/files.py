@@ -1,7 +1,7 @@
 """Rows of Parquet, CSV and Arrow files, in bounded memory.
 
 A file is read anew for every pass, and never as a whole: Parquet page by page, Arrow
-through a memory map (a compressed Arrow file: one record batch at a time), CSV by
+one record batch at a time (through a memory map, if these are large), CSV by
 stretches of text (`prolate.sources.delimited`). Of Parquet columns that are encoded by
 a dictionary, Arrow keeps the compressed pages until the row group ends. A file that
 changes between two passes is an error, for then the measurements would not be of one
@@ -117,7 +117,7 @@ class DataFile(ABC):
             self.flags, self.whole = flag_columns(schema), whole_columns(schema)
             self.label_types, self.kinds = label_types(schema), kinds_of(schema)
         self.keys: dict[str, pa.Scalar] = {}
-        self.spare = next((name for name in names if name not in self.unusable), *names[:1])
+        self.spare = next((name for name in names if name not in self.unusable), "".join(names[:1]))
 
     def is_unsettled(self, name: str) -> bool:
         """Return whether nothing said what ``1.234`` is in a column that has such cells."""

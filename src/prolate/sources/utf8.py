@@ -43,8 +43,6 @@ class Utf8:
     '1,é\uefff'
     """
 
-    closed = False
-
     def __init__(self, stream: _Readable) -> None:
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-8")("prolate-stand-in")
@@ -73,6 +71,3 @@ class Utf8:
         text = self._decoder.decode(found, final=self._ended)
         self._clean = not self._decoder.getstate()[0]
         return text.encode()
-
-    def close(self) -> None:
-        """Do nothing: the stream belongs to somebody else."""

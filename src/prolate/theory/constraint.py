@@ -111,7 +111,7 @@ def ball_scaling(sigma: ArrayLike, clip: float) -> BallScaling:
         if miss < _ENOUGH or noise > best * (1.0 + 1e-9):
             break
         k = q / total * share**2
-        half = 0.5 * (2.0 * saddle * k)
+        half = saddle * k
         w = k / (half + np.sqrt(half**2 + g * (1.0 - 2.0 * saddle * w) * k))
     q = ChiSquareMixture(best_w).isf(p)
     b = np.sqrt(best_w / q) * _BALL / spread

@@ -72,7 +72,7 @@ class _Face:
     def state(self, _request: Request) -> Response:
         runs = [run.public() for run in self._desk.runs()]
         try:
-            account = words.account(self._ledger)
+            account = words.ledger_in_words(self._ledger)
         except ProlateError as error:  # releases are shown all the same
             account = {"error": printable(str(error))}
         return JSONResponse({"ledger": account, "runs": runs})
@@ -107,8 +107,6 @@ class _Face:
         kind = request.path_params["kind"]
         if kind not in _MEDIA:
             raise InputError(f"A release is downloaded as {', '.join(_MEDIA)}.")
-        # Who asks for the head alone has no numbers.
-        run.fetched |= request.method == "GET" and kind not in ("py", "sh")
         place = None if self._ledger is None else str(self._ledger.path)
         if kind in ("py", "sh"):
             text = run.plan.python(place) if kind == "py" else run.plan.command(place)
@@ -116,6 +114,8 @@ class _Face:
             text = made.to_json()
         else:
             text = made.to_html() if kind == "html" else made.to_csv()
+        # Who asks for the head alone has no numbers.
+        run.fetched |= request.method == "GET" and kind not in ("py", "sh")
         name = f"{run.plan.statistic}-{run.number}.{kind}"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(text, media_type=_MEDIA[kind], headers=headers)

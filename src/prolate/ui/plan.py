@@ -178,11 +178,11 @@ class Plan:
         for name, value in self.keywords.items():
             if name in ("columns", "features"):
                 given[name] = [",".join(map(field_of, value))]
-            elif name == "by":
+            elif name in ("by", "target", "unit"):
                 given[name] = [field_of(value)]
             elif name == "bounds":
                 given[name] = [
-                    f"{column}={low!r}:{high!r}" for column, (low, high) in value.items()
+                    f"{field_of(column)}={low!r}:{high!r}" for column, (low, high) in value.items()
                 ]
             elif name == "keys":
                 given["key"] = [field_of(key) for key in value]
@@ -194,9 +194,7 @@ class Plan:
         given |= {"output": ["release.json"]} | ({} if ledger is None else {"ledger": [ledger]})
         for name, values in given.items():
             for value in values:
-                # What begins with a dash is an option, unless it is joined to its own.
-                joined = value.startswith("-")
-                words += [f"--{name}={shell(value)}"] if joined else [f"--{name}", shell(value)]
+                words += [f"--{name}", shell(value)]
         return folded(words) + "\n"
 
 

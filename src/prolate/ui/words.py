@@ -7,16 +7,15 @@ from decimal import ROUND_FLOOR, Context
 from typing import Any
 
 from prolate.budget import Budget
-from prolate.digits import rounded_up
 from prolate.errors import LedgerError
 from prolate.ledger import Ledger
 from prolate.ledger.account import Account
-from prolate.ledger.words import limit_in_words
+from prolate.ledger.words import in_words, limit_in_words
 from prolate.release.views import label_of
 from prolate.release.words import printable
 from prolate.ui.plan import STATISTICS, Plan
 
-__all__ = ["account", "plan_in_words", "room", "spending", "tells_rows"]
+__all__ = ["ledger_in_words", "plan_in_words", "room", "spending", "tells_rows"]
 
 _MANY = 6
 _NEARLY = 1.0 + 1e-9  # so that a limit of 2 leaves 2, not 1.999
@@ -58,20 +57,20 @@ def spending(plan: Plan, ledger: Ledger | None, before: int) -> list[str]:
     LedgerError
         If it does not fit.
     """
-    books = None if ledger is None else ledger._read()
-    if ledger is not None and books is not None and not books.fits(plan.charge):
-        raise LedgerError(books.refusal(plan.charge, ledger.path))
+    account = None if ledger is None else ledger.account()
+    if ledger is not None and account is not None and not account.fits(plan.charge):
+        raise LedgerError(account.refusal(plan.charge, ledger.path))
     if plan.is_free:
         return [f"{plan_in_words(plan)}.", "That number is public: this spends nothing."]
     said = [f"{plan_in_words(plan)}.", f"This spends {plan.budget}, for good."]
-    if ledger is None or books is None:
+    if ledger is None or account is None:
         said.append(
             "There is no ledger: nobody keeps account of what this data has spent, and releases "
             "add up all the same."
         )
     else:
-        limit = limit_in_words(books.limit, books.keys_delta)
-        after, aside = books.charged(plan.charge, "", ""), plan.charge.delta
+        limit = limit_in_words(account.limit, account.keys_delta)
+        after, aside = account.charged(plan.charge, "", ""), plan.charge.delta
         left = after.remaining
         said.append(
             f"The ledger {printable(str(ledger.path))} has a limit of {limit}. "
@@ -127,65 +126,59 @@ def room(ledger: Ledger | None, plan: Plan) -> str:
     """Return whether the ledger has room for a plan, and what is left."""
     if ledger is None:
         return ""
-    books = ledger._read()
-    if books.promise not in (None, plan.charge.promise):
-        return f"The ledger is for releases that hide {printable(str(books.promise))}."
+    account = ledger.account()
+    if account.promise not in (None, plan.charge.promise):
+        return f"The ledger is for releases that hide {printable(str(account.promise))}."
     if plan.is_free:
         return ""
-    left = books.remaining
+    left = account.remaining
     if left is None:
         return "The ledger has nothing left."
-    at = _at(left, plan.budget, books)
-    if books.fits(plan.charge):
+    at = _at(left, plan.budget, account)
+    if account.fits(plan.charge):
         return f"The ledger has room for this: {at} is left."
-    if books.fits(replace(plan.charge, delta=0.0)):
+    if account.fits(replace(plan.charge, delta=0.0)):
         return f"The ledger has room for this ({at} is left), but not for finding groups."
     return f"The ledger has no room for this: only {at} is left."
 
 
-def account(ledger: Ledger | None) -> dict[str, Any] | None:
+def ledger_in_words(ledger: Ledger | None) -> dict[str, Any] | None:
     """Return the ledger ready for JSON, in words."""
     if ledger is None:
         return None
-    books = ledger._read()
-    spent, left = books.spent, books.remaining
+    account = ledger.account()
+    spent, left = account.spent, account.remaining
     both = 0.0 if spent is None else spent.rho
     whole = both + (0.0 if left is None else left.rho)
     found: dict[str, Any] = {
         "place": printable(str(ledger.path)),
-        "dataset": printable(books.dataset),
-        "limit": limit_in_words(books.limit, books.keys_delta),
-        "spent": "nothing" if spent is None else _at(spent, books.limit, books, up=True),
-        "left": "nothing" if left is None else _at(left, books.limit, books),
+        "dataset": printable(account.dataset),
+        "limit": limit_in_words(account.limit, account.keys_delta),
+        "spent": "nothing" if spent is None else _at(spent, account.limit, account, up=True),
+        "left": "nothing" if left is None else _at(left, account.limit, account),
         "part": round(100.0 * both / whole, 2) if whole else 100.0,
         "entries": [
             {"id": e.id, "label": printable(e.label), "mu": f"{e.mu:.4g}", "rho": f"{e.rho:.4g}",
              "time": e.time}
-            for e in books.entries
+            for e in account.entries
         ],
         "changes": [
             {"id": c.id, "old": limit_in_words(c.old, c.old_keys_delta),
              "new": limit_in_words(c.new, c.new_keys_delta), "charges": c.charges, "time": c.time}
-            for c in books.changes
+            for c in account.changes
         ],
     }  # fmt: skip
-    if books.promise is not None:
-        found["place"] += f", for releases that hide {printable(str(books.promise))}"
-    if books.keys_delta:
-        found["spent"] += f", and delta = {books.spent_delta:.4g} for finding groups"
+    if account.promise is not None:
+        found["place"] += f", for releases that hide {printable(str(account.promise))}"
+    if account.keys_delta:
+        found["spent"] += f", and delta = {account.spent_delta:.4g} for finding groups"
     return found
 
 
-def _at(budget: Budget, like: Budget, books: Account, *, up: bool = False) -> str:
+def _at(budget: Budget, like: Budget, account: Account, *, up: bool = False) -> str:
     """Return a budget in the currency of another one, rounded down or up."""
-    mu = f"mu = {rounded_up(budget.mu) if up else _down(budget.mu)}"
-    if books.keys_delta:
-        like = books.limit
-    epsilon = books.epsilon(budget, like)
-    if epsilon is None:
-        return mu
-    at = f"epsilon = {rounded_up(epsilon) if up else _down(epsilon)}"
-    return f"{at} at delta = {like.stated['delta']:g} ({mu})"
+    delta = account.delta if account.keys_delta else like.stated.get("delta")
+    return in_words(budget, delta=delta, up=up, digits=4)
 
 
 def _down(value: float) -> str:
