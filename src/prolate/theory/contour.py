@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from prolate.arrays import Floats
 from prolate.theory.terms import CHUNK, Terms
 
-__all__ = ["Contour", "contour"]
+__all__ = ["Contour", "contour", "point_at"]
 
 Complex = NDArray[np.complex128]
 
@@ -200,7 +200,7 @@ def _saddle(terms: Terms, x: float, *, right: bool) -> tuple[float, float]:
         high -= math.log(x)
         v = min(math.log(guess), high)
     for _ in range(_NEWTON):
-        s, first, chain = _point(v, right=right)
+        s, first, chain = point_at(v, right=right)
         one, two, _ = terms.slopes(s, first)
         value = one - s * x - 1.0
         if value < 0.0:
@@ -216,11 +216,11 @@ def _saddle(terms: Terms, x: float, *, right: bool) -> tuple[float, float]:
         v += move
         if abs(move) < _NEAR:
             break
-    s, first, _ = _point(v, right=right)
+    s, first, _ = point_at(v, right=right)
     return s, first
 
 
-def _point(v: float, *, right: bool) -> tuple[float, float, float]:
+def point_at(v: float, *, right: bool) -> tuple[float, float, float]:
     """Return s, 1 - 2 s and (ds / dv) / s."""
     if not right:
         s = -math.exp(v)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from prolate.errors import InputError
-from prolate.theory.contour import contour
+from prolate.theory.contour import contour, point_at
 from prolate.theory.terms import Terms
 
 __all__ = ["tail_quantile"]
@@ -104,7 +104,7 @@ def _start(terms: Terms, log_tail: float, *, upper: bool) -> float:
         return mean + deviation * (target - middle)
 
     def miss(v: float) -> float:
-        s, first = _point(v, right=right)
+        s, first, _ = point_at(v, right=right)
         one, two, _ = terms.slopes(s, first)
         r = math.copysign(math.sqrt(max(2.0 * (one - terms.at_real(s, first)), 0.0)), s)
         if abs(r) < _CENTER:
@@ -121,17 +121,10 @@ def _start(terms: Terms, log_tail: float, *, upper: bool) -> float:
         if high > _LOWEST:
             return 0.0
     v = low if low == high else float(brentq(miss, low, high, xtol=1e-3))
-    s, first = _point(v, right=right)
+    s, first, _ = point_at(v, right=right)
     return float(terms.slopes(s, first)[0] / s)
 
 
 def _skewness(terms: Terms) -> float:
     third = 8.0 * float(terms.weight**3 @ (terms.count + 3.0 * terms.noncentrality))
     return third / math.pow(terms.moments()[1], 1.5)
-
-
-def _point(v: float, *, right: bool) -> tuple[float, float]:
-    """Return s and 1 - 2 s."""
-    if right:
-        return 0.5 / (1.0 + math.exp(-v)), 1.0 / (1.0 + math.exp(v))
-    return -math.exp(v), 1.0 + 2.0 * math.exp(v)
