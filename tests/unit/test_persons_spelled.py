@@ -242,3 +242,27 @@ def test_groups_are_told_apart_as_they_are_written(tmp_path: Path) -> None:
     assert counts == [9, 9, 9, 0]
     source = open_source(tmp_path / "a.csv", ["v"], labels=["who", "what"])
     assert [row for block in source.persons().blocks() for row in block.tolist()] == [[1.0, 0.0]]
+
+
+@given(
+    st.lists(
+        st.text(alphabet="05.-+e,1 \u207b\u208b\u2212\u200b\ufeff\u00b2\u0301\uff0de\u00bd"),
+        max_size=8,
+    )
+)
+def test_who_is_whom_does_not_depend_on_who_came_before(texts: list[str]) -> None:
+    """A minus that became another one made one person of all whose labels another one had."""
+    same = [person_text(text.encode()) for text in texts]
+    assert [person_text(text) for text in same] == same
+    found = persons_of(pa.array(texts, pa.string()))
+    back = persons_of(pa.array(texts[::-1], pa.string()))[::-1]
+    for i in range(len(texts)):
+        for j in range(i):
+            assert (found[i] == found[j]) == (back[i] == back[j])
+
+
+def test_labels_of_one_person_make_no_others_one() -> None:
+    others = [f"\u207b5.{'0' * j}1" for j in range(50)]
+    one = [f"\u22125.{'0' * j}" for j in range(50)]
+    assert len(set(persons_of(pa.array(others)))) == 50
+    assert len(set(persons_of(pa.array([*one, *others])))) == 51

@@ -15,7 +15,7 @@ import prolate
 from prolate import Budget
 from prolate.errors import InputError
 from prolate.sources import Source, delimited, open_source
-from prolate.sources.cells import Marks, numbers
+from prolate.sources.cells import Marks, decimal_marks, numbers
 from prolate.sources.utf8 import Utf8
 
 NAN = np.nan
@@ -231,11 +231,39 @@ def test_a_header_longer_than_the_first_stretch(tmp_path: Path) -> None:
     assert rows.tolist() == [[7, 7]]
 
 
-def test_the_lenient_reading_agrees_with_the_quick_one() -> None:
-    cells = ["1", "-2.5e-3", "+.5", "5.", "1e999", "1e-999", "-inf", "nan", "0" * 400 + "1", "-0"]
-    quick = numbers(pa.array(cells), Marks())
-    slow = numbers(pa.array([*cells, "junk"]), Marks()).slice(0, len(cells))
-    np.testing.assert_array_equal(quick.to_numpy(), slow.to_numpy())
+ODD_CELLS = (
+    "1", "-2.5e-3", "+.5", "5.", "1e999", "1e-999", "-inf", "Infinity", "nan", "NAN", "+nan",
+    "nan(1)", "-nan(ind)", "nan()", "0" * 400 + "1", "-0", "0x10", "1_000", "TRUE", "tRuE", " 1", "1\t", "1f",
+    "1,5", "1.234", "1,234", "1.234,5", "1,234.5", "1.234.567", "1,234,567", "1,5e3", "0,123", ",5",
+    "1.234,", "1,234.", "(1,234)", "1-", "- 5", "\u22125", "1 234,5", "1'234", "1,2,3", "1.2.3",
+    "..",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "marks", [Marks(), Marks(commas_between=True), Marks(decimal_commas=True),
+              Marks(True, False, True), Marks(False, True, True)]
+)  # fmt: skip
+def test_a_cell_is_what_it_is_whatever_others_are(marks: Marks) -> None:
+    """All at once, as Arrow reads numbers quickly, as one by one: nan(1) was missing or not."""
+    junk = ["junk", "(7)", "1,5", "1.234,5", "1,234.5", "1 234"]
+    among_others = numbers(pa.array([*ODD_CELLS, *junk]), marks).to_pylist()
+    said = [
+        found[: len(ODD_CELLS)] for found in decimal_marks(pa.chunked_array([[*ODD_CELLS, *junk]]))
+    ]
+    for i, cell in enumerate(ODD_CELLS):
+        for company in ([], ["1"], ["true"], ["1,5"], ["1.5"], [None], ["nan(1)"]):
+            cells = pa.array([cell, *company], pa.string())
+            assert numbers(cells, marks)[0].as_py() == among_others[i], (cell, company)
+            alone = [found[0] for found in decimal_marks(pa.chunked_array([cells]))]
+            assert alone == [found[i] for found in said], (cell, company)
+
+
+@pytest.mark.parametrize("odd", ["-nan(ind)", "NAN", "nan()", "+nan"])
+def test_missing_numbers_of_other_programs_have_no_vote(odd: str, tmp_path: Path) -> None:
+    for last in ("1", "x"):
+        rows = read(tmp_path, "v,w\n" + "1.5,1\n" * 20 + f"{odd},2\n" * 40 + f"{last},3\n", ["v"])
+        assert np.isnan(rows[:, 0]).sum() == 40 + (last == "x")
 
 
 def test_an_endless_line_is_an_error_that_does_not_quote_it(tmp_path: Path, monkeypatch) -> None:

@@ -39,11 +39,12 @@ class OneProcess:
     """The process in which a budget was charged: a forked one has a copy of what it paid for."""
 
     def __init__(self) -> None:
-        self._where = _here
+        self._where = _here, os.getpid()
 
     def check(self) -> None:
         """Raise `BudgetError` in a process that was forked since."""
-        if self._where is not _here:
+        token, number = self._where
+        if token is not _here or number != os.getpid():  # a library may fork unseen by Python
             raise BudgetError(
                 "A curator cannot be used in a forked process: both copies would spend the budget."
             )

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["TIED", "Marks", "are_text", "decimal_marks", "numbers", "words"]
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_NOT_FINITE = r"^[+-]?(?i:inf|infinity|nan)$"
+_NAN = r"^\s*[+-]?(?i:nan)(\(.*\))?\s*$"  # as programs write it: nan(ind)
+_INFINITE = r"^[+-]?(?i:inf|infinity)$"
 _DECIMAL_COMMA = r"^[^.,]*,[^.,]*$"  # if it is a number with a point in the comma's place
 # Thousands: 0.123 has none. Surely so between several, or beside the other mark.
 _POINTS_BETWEEN = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?\s*$"
@@ -100,12 +101,15 @@ def numbers(cells: pa.Array, marks: Marks) -> pa.Array:
 def _quickly(cells: pa.Array) -> pa.Array | None:
     """Return numbers in the notation of programming languages, if all cells are."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     for kind in (pa.float64(), pa.bool_()):
         try:
-            return cells.cast(kind).cast(pa.float64())
+            found = cells.cast(kind).cast(pa.float64())
         except pa.ArrowInvalid:
             continue
+        missing = pc.is_nan(found)  # Arrow reads nan(ind), too, which is as missing as NaN
+        return pc.if_else(missing, None, found) if pc.any(missing).as_py() else found
     return None
 
 
@@ -118,7 +122,7 @@ def _one_by_one(cells: pa.Array) -> pa.Array:
     cells = _replaced(cells, _SPACED, _BETWEEN, "", regex=True)
     lower = pc.ascii_lower(cells)
     known = pc.or_(
-        pc.match_substring_regex(cells, _NUMBER), pc.match_substring_regex(cells, _NOT_FINITE)
+        pc.match_substring_regex(cells, _NUMBER), pc.match_substring_regex(cells, _INFINITE)
     )
     true, false, one, zero = words("true", "false", "1", "0")
     text = pc.if_else(known, cells, pa.nulls(1, pa.string())[0])
@@ -151,8 +155,13 @@ def _signed(cells: pa.Array) -> pa.Array:
 
 def are_text(cells: pa.Array, found: pa.Array) -> bool:
     """Return whether most cells that are not missing are no numbers, given those that are."""
+    import pyarrow.compute as pc
+
     there, numeric = (len(each) - each.null_count for each in (cells, found))
-    return bool(2 * numeric + TIED < there)
+    if 2 * numeric + TIED >= there:
+        return False
+    missing = int(pc.sum(pc.match_substring_regex(cells, _NAN)).as_py() or 0)
+    return bool(2 * numeric + TIED < there - missing)
 
 
 def decimal_marks(cells: pa.ChunkedArray) -> tuple[Bools, Bools, Bools]:

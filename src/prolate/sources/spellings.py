@@ -148,6 +148,13 @@ def person_text(text: bytes, *, rounded: bool = False, commas: bool = False) -> 
     >>> person_text(b"+1.50"), person_text(b"1e-07"), person_text(b"2020-03-01T00:30+0100")
     (b'1.5', b'0.0000001', b'2020-02-29 23:30:00')
     """
+    found = _once(text, rounded, commas)
+    while found != text:  # so that the text of a text is the same: who is whom rests on that
+        text, found = found, _once(found, rounded, commas)
+    return found
+
+
+def _once(text: bytes, rounded: bool, commas: bool) -> bytes:
     if not text.isascii():
         text = _composed(text)
     if len(text) >= 32 and (found := _UUID.fullmatch(text)):
@@ -176,7 +183,7 @@ _WRITTEN = str.maketrans("\u2019\u2212", "'-", "\u200b\u2060\ufeff")
 
 def _composed(text: bytes) -> bytes:
     """Return text whose letters are the same if they look so, and without any spaces around it."""
-    letters = text.decode("utf-8", "surrogateescape")
+    letters = unicodedata.normalize("NFKC", text.decode("utf-8", "surrogateescape"))
     letters = unicodedata.normalize("NFKC", letters.translate(_WRITTEN)).strip()
     return letters.encode("utf-8", "surrogateescape")
 
