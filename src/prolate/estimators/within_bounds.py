@@ -6,6 +6,7 @@ So it is best for flags, and for rows that are too few to be searched (`search/f
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +15,17 @@ from prolate.arrays import Bools, Floats
 from prolate.curator import Curator, Searcher
 from prolate.estimators.estimate import Estimate
 from prolate.estimators.present import MISSING, find_present, present_view
+from prolate.estimators.shares import part_for
 from prolate.estimators.sum import bounds_of, centered_sum, rounding_of, shape_of
-from prolate.queries import Count
+from prolate.queries import Count, CountBelow
 
 __all__ = ["bounded_mean", "mean_within", "variance_within"]
 
 _FIRST, _SQUARES = 0.1, 0.1  # of the budget, where the mean is all that is asked
 _FIRST_SQUARES = 0.15  # and where the variance is
+# Wanted noise of a count of values that are there, over the rows, and its largest share; and the
+# part of that noise that is allowed for, as most columns have all values.
+_PRESENT, _HIDDEN = (0.01, 0.05), 0.5
 _MOVED, _MOST_MISSING = 3.0, 0.6  # standard deviations that show missing values, and their part
 _COUNTED = 0.25  # of it for the number of rows, where that is private
 
@@ -74,6 +79,7 @@ def mean_within(curator: Searcher, *, rows: float, error_norm: float) -> Estimat
     value = value - missing / (1.0 - missing) * moved
     noise_std = np.hypot(noise_std, missing * rough) / (1.0 - missing) ** 2
     noise_std = np.hypot(noise_std, np.abs(value - sums.middle) * unsure / rows)
+    hidden = np.where(surely, 0.0, sums.doubt * np.abs(value - sums.middle))
     off = np.minimum(noise_std, sums.half)
     inside = np.clip(value, sums.lower + off, sums.upper - off)
     variance = sums.variance(inside, squares)
@@ -82,7 +88,7 @@ def mean_within(curator: Searcher, *, rows: float, error_norm: float) -> Estimat
         value=value,
         noise_std=np.where(sums.absent, np.inf, noise_std),
         sampling_std=np.sqrt(variance / (there if sums.part is None else there * sums.part)),
-        clipping_std=rounding_of(step, noise_std),
+        clipping_std=_together(rounding_of(step, noise_std), hidden),
         rows=rows,
         warnings=(MISSING,) if sums.absent.any() else (),
         details={"bounds_only": True},
@@ -112,13 +118,14 @@ def variance_within(curator: Searcher, *, rows: float, error_norm: float) -> Est
     noise_std = np.hypot(noise_std, np.abs(value - sums.far(mean)) * unsure / rows)
     value = np.maximum(value - rough**2, 0.0)
     noise_std = np.hypot(noise_std, np.sqrt(2.0) * rough**2)
+    hidden = sums.doubt * np.abs(value - sums.far(mean))
     # No square is larger than 2 far, so their squares' mean is at most 2 far times their mean.
     spread = np.sqrt(np.maximum(value * (2.0 * sums.far(mean) - value), 0.0))
     return Estimate(
         value=value,
         noise_std=np.where(sums.absent, np.inf, noise_std),
         sampling_std=spread / np.sqrt(rows if sums.part is None else rows * sums.part),
-        clipping_std=rounding_of(step, noise_std),
+        clipping_std=_together(rounding_of(step, noise_std), hidden),
         rows=rows,
         warnings=(MISSING,) if sums.absent.any() else (),
         details={
@@ -129,11 +136,31 @@ def variance_within(curator: Searcher, *, rows: float, error_norm: float) -> Est
     )
 
 
+def _together(rounding: Floats | None, hidden: Floats) -> Floats | None:
+    """Return the error of rounding, if it counts, and that of missing values which none shows."""
+    if not hidden.any():
+        return rounding
+    return hidden if rounding is None else np.hypot(rounding, hidden)
+
+
 def _counted(curator: Searcher, label: str) -> tuple[float, float]:
     """Return a private number of rows, at least 1, and its noise."""
     share = _COUNTED * curator.remaining
     counted = curator.measure(Count(curator.dimension), share=share, label=label)
     return max(1.0, float(counted.values[0])), counted.std
+
+
+def _present(curator: Searcher, rows: float) -> tuple[Floats | None, Bools, float]:
+    """Return what `find_present` does, and what part may be missing that counts do not show.
+
+    Where rows are few, a cheap count would tell nothing of it.
+    """
+    one_row = math.sqrt(curator.dimension) / (curator.mu_of(1.0) * rows)
+    share = curator.remaining * part_for(one_row, *_PRESENT)
+    query = CountBelow(np.full(curator.dimension, np.inf))
+    counted = curator.measure(query, share=share, label="present")
+    part, absent = find_present(curator, rows, rows - counted.values, counted.std)
+    return part, absent, _HIDDEN * counted.std / rows if part is None else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +178,8 @@ class _Sums:
         Of each column's values that are there, where some are clearly missing.
     absent : bool array of shape (d,)
         Which columns are missing as good as all.
+    doubt : float
+        Part of the values that may be missing though counts do not show it, in root mean square.
     """
 
     table: Searcher
@@ -159,6 +188,7 @@ class _Sums:
     error_norm: float
     part: Floats | None
     absent: Bools
+    doubt: float
 
     @classmethod
     def of(cls, curator: Searcher, rows: float, error_norm: float) -> _Sums:
@@ -166,9 +196,9 @@ class _Sums:
         unsure = 0.0
         if curator.neighbors == "add-remove":  # few rows: how many is half of the matter
             rows, unsure = _counted(curator, "rows again")
-        part, absent = find_present(curator, rows)
+        part, absent, doubt = _present(curator, rows)
         table = present_view(curator, rows, part)
-        return cls(table, rows, unsure, error_norm, part, absent)
+        return cls(table, rows, unsure, error_norm, part, absent, doubt)
 
     @property
     def lower(self) -> Floats:

@@ -72,7 +72,19 @@ def read_header(path: str, top: bytes) -> Header:
             f"The first line of {path} must hold the names of the columns; only one of its fields "
             "is not empty. Take away lines above the names."
         )
+    if _is_open(line, delimiter):
+        raise InputError(
+            f"The first line of {path} must hold the names of the columns; it opens a quote that "
+            "it does not close. A name with a line break in it must be changed."
+        )
     return Header(line, delimiter, above)
+
+
+def _is_open(line: str, delimiter: str | None) -> bool:
+    """Return whether a quoted field is not closed: what follows, up to a quote, would be a name."""
+    between = re.escape(delimiter or ",")
+    field = rf'(?:"(?:[^"]|"")*+"[^{between}]*+|(?!")[^{between}]*+)'
+    return re.fullmatch(rf"{field}(?:{between}{field})*+", line) is None
 
 
 def _decoded(path: str, top: bytes, line: bytes) -> str:
