@@ -188,13 +188,14 @@ def _after(words: str) -> str:
 
 
 def cut_target(release: Release) -> str:
-    """Return what a cut of a regression's target does to slopes, where that is not told."""
-    if release.details.get("beyond_cut") != "not told":
-        return ""
-    return (
-        "the target's values far out are cut, so if the features explain these, too, as they do "
-        "incomes, slopes may be farther from 0"
-    )
+    """Return what a cut of a regression's target does, where that is not told."""
+    found = []
+    if release.details.get("level") == "of the cut target":
+        found.append("if they are on one side, the intercept is that of the others")
+    if release.details.get("beyond_cut") == "not told":
+        explain = "if the features explain them, too, as they do incomes"
+        found.append(f"{explain}, slopes may be farther from 0")
+    return f"the target's values far out are cut: {', and '.join(found)}" if found else ""
 
 
 def _cut(release: Release) -> str:

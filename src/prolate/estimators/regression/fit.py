@@ -48,6 +48,7 @@ from prolate.estimators.regression.remarks import BEYOND_CUT, MISSING_TARGET, re
 from prolate.estimators.regression.rows import StandardRows
 from prolate.estimators.regression.search import search
 from prolate.estimators.regression.slopes import Slopes
+from prolate.estimators.regression.standard import Standard
 from prolate.estimators.regression.together import Plan, slopes_together
 from prolate.estimators.regression.weighted import weighted_part
 from prolate.estimators.search.far import TOO_FAR
@@ -100,6 +101,11 @@ def regression(
         line = replace(line, clipped=alike, details=details)
     said = line.warnings if TOO_FAR not in found.warnings or found.norms is not None else ()
     return replace(line, rows=whole.every, warnings=(*found.warnings, *said))
+
+
+def _is_cut(standard: Standard, level: float) -> bool:
+    """Return whether the intercept is that of the target as it was cut, and nothing tells more."""
+    return level == 0.0 and standard.ends is None and standard.fit_intercept
 
 
 def _unknown_target(whole: Whole) -> LinearFit:
@@ -172,6 +178,7 @@ def _fit(
             "radius": radii[0].radius,
             "other_radii": [one.radius for one in radii[1:]],
             "predicts": best.to_dict(),
+            **({"level": "of the cut target"} if _is_cut(standard, level) else {}),
             **beyond.details(standard),
         },
     )

@@ -42,6 +42,10 @@ _ZERO = (
 # Mean square of a clipped feature, in squared deviations, below which few rows deviate (that of
 # normal rows is about .8), and by how many standard deviations it is surely there.
 _RARE, _SURELY_RARE = 0.45, 3.0
+# Noise of products of features, and times it (and the root of how many these are) what rows vary by
+# along an axis, where features are nearly copies; the largest part of one in such an axis, and the
+# least of those that are named.
+_SMALL_NOISE, _HIDES, _ALONE, _OF_AXIS = 0.05, 2.0, 0.9, 0.1
 
 
 def hidden_target(curator: Curator) -> str:
@@ -86,4 +90,26 @@ def remarks(rows: StandardRows, moments: Moments, absent: Bools) -> tuple[str, .
             f"Most rows seem to have nearly the same value of {names(rare)}: the slopes rest on "
             "the few others, and their intervals are wide."
         )
+    copies = _nearly_copies(moments, unseen | rare)
+    if copies.any():
+        found.append(
+            f"Noise hides what tells {names(copies)} apart: beside each other their slopes may be "
+            "much larger than they seem, and their intervals too narrow. Leave out some of them, "
+            "or take differences of them as features."
+        )
     return tuple(found)
+
+
+def _nearly_copies(moments: Moments, others: Bools) -> Bools:
+    """Return which features vary together so much that noise hides the rest, though it is small.
+
+    Those of which little is known by themselves are `others`.
+    """
+    index, copies = np.flatnonzero(~others), others & ~others
+    if index.size < 2 or moments.noise > _SMALL_NOISE:
+        return copies
+    values, axes = np.linalg.eigh(moments.features[np.ix_(index, index)])
+    loads = axes**2
+    near = (values < _HIDES * math.sqrt(index.size) * moments.noise) & (loads.max(axis=0) < _ALONE)
+    copies[index] = np.any(loads[:, near] > _OF_AXIS, axis=1)
+    return copies
