@@ -20,7 +20,6 @@ from hypothesis.extra import numpy as hnp
 from prolate.compiled import WORK
 from prolate.noise import FAN, LEVELS
 from prolate.queries import (
-    CAP,
     RADIUS,
     Along,
     BeyondCut,
@@ -53,6 +52,7 @@ from prolate.queries import (
     kernels,
     twins,
 )
+from prolate.queries.clipped_sum import CAP
 from prolate.queries.ranks import NodeHistogram, Ranks
 
 BIG, TINY = 1.7976931348623157e308, 5e-324

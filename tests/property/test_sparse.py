@@ -14,7 +14,6 @@ from hypothesis.extra import numpy as hnp
 
 import prolate
 from prolate.queries import (
-    CAP,
     RADIUS,
     ClippedSum,
     Count,
@@ -35,6 +34,7 @@ from prolate.queries import (
     kernels,
     sparse,
 )
+from prolate.queries.clipped_sum import CAP
 from prolate.sources import Source, open_source
 from prolate.sources.sparse_rows import SparseRows
 from prolate.sources.threads import thread_count
