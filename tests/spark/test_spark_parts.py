@@ -20,6 +20,7 @@ from prolate.sources.kept import Leading
 from prolate.sources.spark import _places
 from prolate.sources.spark_files import FragmentReader, _enough, _tasks
 from prolate.sources.spark_tasks import (
+    MARK,
     Adding,
     Keeping,
     KeptReader,
@@ -163,7 +164,7 @@ def test_a_persons_mean_is_one_in_any_order(values: list[float], mean: float | N
     A sum that leaves the floats on the way, in some orders, is one within them in the end.
     """
     for order in permutations(values):
-        assert person_mean(1, pa.table({"c0": order}))["c0"].to_pylist() == [mean]
+        assert person_mean(1, MARK, pa.table({"c0": order}))["c0"].to_pylist() == [mean]
 
 
 def test_bits_belong_to_numbers() -> None:
@@ -190,6 +191,7 @@ def test_a_task_says_only_what_is_public(error: Exception) -> None:
     assert words in ("It is public.", "A task on Spark failed (ValueError).")
     assert caught.value.__suppress_context__
     assert sentence_of("nothing of ours") is None
+    assert sentence_of("The value '<prolate>of a row</prolate>' cannot be cast") is None
     lacking = sentence_of("ModuleNotFoundError: No module named 'prolate.sources'")
     assert lacking is not None
     assert "has no package 'prolate'" in lacking

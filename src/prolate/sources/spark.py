@@ -32,6 +32,7 @@ from prolate.sources.spark_storage import persisted
 from prolate.sources.spark_tasks import (
     DEALT_SCHEMA,
     KEPT_SCHEMA,
+    MARK,
     OTHER_ROWS,
     SUM_SCHEMA,
     Adding,
@@ -229,7 +230,8 @@ class SparkSource(Source):
         columns = self.columns[:-1] or ("persons",)
         grouped = self._spelled(one_person).groupBy(f"c{width}")
         schema = ", ".join(f"c{j} double" for j in range(len(columns)))
-        means = grouped.applyInArrow(lambda rows: person_mean(width, rows), schema)
+        mark = MARK  # another one where the tasks are
+        means = grouped.applyInArrow(lambda rows: person_mean(width, mark, rows), schema)
         packing = Packing(RowReader(len(columns), self.rows_per_block))
         packed = means.mapInArrow(packing, KEPT_SCHEMA)
         source = SparkSource.stored(packed, columns, self.rows_per_block)
@@ -274,7 +276,7 @@ class SparkSource(Source):
         width = len(self.columns) - 1
         mark = StructField(f"c{width}", BinaryType())
         schema = StructType([*self._frame.schema.fields[:width], mark])
-        return self._frame.mapInArrow(partial(spelling, width), schema)
+        return self._frame.mapInArrow(partial(spelling, width, MARK), schema)
 
     def leading(self, count: int, progress: Callable[[int], None] | None = None) -> Source:
         """Return the first `count` rows; they stay in the storage of the cluster.

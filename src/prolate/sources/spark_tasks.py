@@ -12,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEALT_SCHEMA",
     "KEPT_SCHEMA",
+    "MARK",
     "OTHER_ROWS",
     "SUM_SCHEMA",
     "Adding",
@@ -63,7 +65,9 @@ OTHER_ROWS = (
 )
 
 _PIECE = 1 << 17  # integers in a record: a megabyte
-_OPEN, _CLOSE = "<prolate>", "</prolate>"
+MARK = secrets.token_hex(16)
+"""What stands around words for `sentence_of`: tasks are told, and rows cannot know it."""
+
 _NEEDED = ("numba", "numpy", "prolate", "pyarrow", "scipy")
 
 
@@ -123,7 +127,12 @@ class _Partition(Source):
 
 
 @dataclass(frozen=True)
-class Adding:
+class _Task:
+    mark: str = field(default_factory=lambda: MARK, init=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Adding(_Task):
     """Add a query up over the rows of a partition; the last integer is their number.
 
     The one before it is the seal of the blocks, if that is asked for.
@@ -136,7 +145,7 @@ class Adding:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the vector of a partition, in pieces."""
-        with _public_words():
+        with _public_words(self.mark):
             rows = _Partition(self.reader(batches), sealed=self.sealed)
             vector = rows.collect(self.query, self.size)
             last = [_wrapped(rows.seal)] if self.sealed else []
@@ -144,12 +153,12 @@ class Adding:
 
 
 @dataclass(frozen=True)
-class Merging:
+class Merging(_Task):
     """Add vectors up that have the same number of a task."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield one vector for each number."""
-        with _public_words():
+        with _public_words(self.mark):
             sums: dict[tuple[int, int], Integers] = {}
             for task, piece, words in _records(batches):
                 if (task, piece) in sums:
@@ -160,22 +169,26 @@ class Merging:
                 yield _record(task, piece, words)
 
 
-def one_spelling(width: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def one_spelling(
+    width: int, mark: str, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """Write the labels in column `width` as `prolate.sources.labels` does: 7.0, +7 and 7 as 7."""
-    return _labels_as(lambda text: text, width, batches)
+    return _labels_as(lambda text: text, width, mark, batches)
 
 
-def one_person(width: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def one_person(
+    width: int, mark: str, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """Write the labels in column `width` as `prolate.sources.spellings` does: 7.50 as 7.5."""
-    return _labels_as(person_text, width, batches)
+    return _labels_as(person_text, width, mark, batches)
 
 
 def _labels_as(
-    write: Callable[[bytes], bytes], width: int, batches: Iterator[pa.RecordBatch]
+    write: Callable[[bytes], bytes], width: int, mark: str, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
-    with _public_words():
+    with _public_words(mark):
         for batch in batches:
             texts, places = spelled(batch.column(width))
             texts = [None if text is None else write(text) for text in texts]
@@ -184,7 +197,7 @@ def _labels_as(
             yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
-def person_mean(width: int, rows: pa.Table) -> pa.Table:
+def person_mean(width: int, mark: str, rows: pa.Table) -> pa.Table:
     """Make one row of the rows of a person: the mean of each column's finite values.
 
     Sums are exact before they are rounded once, so that the order in which the rows arrive
@@ -192,7 +205,7 @@ def person_mean(width: int, rows: pa.Table) -> pa.Table:
     """
     import pyarrow as pa
 
-    with _public_words():
+    with _public_words(mark):
         means = {} if width else {"c0": pa.array([0.0])}  # there is only the person to count
         for j in range(width):
             values = np.empty(rows.num_rows)
@@ -217,7 +230,7 @@ def _mean(values: Floats) -> float | None:
 
 
 @dataclass(frozen=True)
-class Keeping:
+class Keeping(_Task):
     """Keep some of the rows of a partition.
 
     Attributes
@@ -234,13 +247,13 @@ class Keeping:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the rows that stay, packed."""
-        with _public_words():
+        with _public_words(self.mark):
             for _, rows in _kept_rows(self.reader(batches), self.keep, self.places):
                 yield _packed(rows)
 
 
 @dataclass(frozen=True)
-class Dealt:
+class Dealt(_Task):
     """Keep some of the rows of a partition, each in one of several parts.
 
     Attributes
@@ -259,7 +272,7 @@ class Dealt:
         """Yield the rows that stay, packed, part by part."""
         import pyarrow as pa
 
-        with _public_words():
+        with _public_words(self.mark):
             start = self.places.get(_task(), range(0)).start
             for numbers, rows in _kept_rows(self.reader(batches), self.deal, self.places):
                 first = start + int(numbers[0])
@@ -272,7 +285,7 @@ class Dealt:
 
 
 @dataclass(frozen=True)
-class Sealing:
+class Sealing(_Task):
     """Count the bytes of each of so many parts that a partition has stored, and add seals up.
 
     First come the counts, then the seals, and last the number of records.
@@ -282,7 +295,7 @@ class Sealing:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the vector of a partition."""
-        with _public_words():
+        with _public_words(self.mark):
             counts, seals, records = [0] * self.parts, [0] * self.parts, 0
             for batch in batches:
                 for part, rows in zip(batch.column("part"), batch.column("rows"), strict=True):
@@ -329,14 +342,14 @@ def _kept_rows(
 
 
 @dataclass(frozen=True)
-class Packing:
+class Packing(_Task):
     """Pack all rows of a partition for passes to come."""
 
     reader: Reader
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the rows, packed."""
-        with _public_words():
+        with _public_words(self.mark):
             for block in self.reader(batches):
                 yield _packed(block)
 
@@ -399,7 +412,7 @@ def unpack(batches: Iterable[pa.RecordBatch], size: int) -> tuple[Integers, dict
 
 
 @contextmanager
-def _public_words() -> Iterator[None]:
+def _public_words(mark: str) -> Iterator[None]:
     """Turn any error into one that quotes no row, marked so that `sentence_of` finds it."""
     try:
         yield
@@ -409,7 +422,7 @@ def _public_words() -> Iterator[None]:
         words = f"A task on Spark failed ({type(error).__name__})."
     else:
         return
-    raise RuntimeError(f"{_OPEN}{words}{_CLOSE}") from None
+    raise RuntimeError(f"<{mark}>{words}</{mark}>") from None
 
 
 def sentence_of(message: str) -> str | None:
@@ -417,10 +430,10 @@ def sentence_of(message: str) -> str | None:
 
     Examples
     --------
-    >>> sentence_of("PythonException: ... RuntimeError: <prolate>It is damaged.</prolate> ...")
+    >>> sentence_of(f"PythonException: ... RuntimeError: <{MARK}>It is damaged.</{MARK}> ...")
     'It is damaged.'
     """
-    found = re.search(f"{_OPEN}(.*?){_CLOSE}", message, re.DOTALL)
+    found = re.search(f"<{MARK}>(.*?)</{MARK}>", message, re.DOTALL)
     if found:
         return found[1]
     lacking = re.search(r"ModuleNotFoundError: No module named '(\w+)", message)
