@@ -304,8 +304,8 @@ def whole_rows(curator: Curator) -> Whole:
     first, noise = counted(roughly=True)
     if every - first < max(_SURELY * math.hypot(noise, unsure), 1.0):
         return Whole(curator, every, every, unsure, absent)
-    some = every > curator.dimension + _CLEARLY * math.hypot(noise, unsure)  # there may be no rows
-    if first < _MOSTLY * every and curator.dimension > 1 and some:
+    some = every > curator.dimension + _CLEARLY * unsure  # there may be no rows
+    if some and first < _MOSTLY * every and curator.dimension > 1:
         _, absent = find_present(curator, every)
         if absent.all():
             return Whole(curator, every, every, unsure, absent)

@@ -13,7 +13,7 @@ public**:
   but missing values would be paid for;
 - some cells can be two numbers, such as ``1.234``: which one, the first rows say (`decimals.py`).
 
-These are votes of the first hundred to sixteen thousand rows, the fewer the more columns there are.
+These are votes of the first hundred to four thousand rows, the fewer the more columns there are.
 Majorities must be larger by two rows or cells, so that none decides where no others do, and none
 where the others agree (`docs/privacy.md`).
 
@@ -79,7 +79,7 @@ _MISSING = [
 _AT_ONCE, _MOST = 2, 32  # stretches that are parsed together, for each thread and in all
 _STRETCH, _LONGEST = 1 << 20, 1 << 26  # bytes read at a time, and of a line at most
 # Of the first part, which votes: cells, and rows at least and at most.
-_TOP_CELLS, _TOP_ROWS = 1 << 17, (100, 1 << 14)
+_TOP_CELLS, _TOP_ROWS = 1 << 16, (100, 1 << 12)
 
 
 class DelimitedFile(DataFile):
