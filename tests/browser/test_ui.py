@@ -140,7 +140,8 @@ def test_from_a_plan_to_downloads(page: Page) -> None:
     words = page.find("#words").text
     assert "Mean of age." in words
     assert "This spends epsilon = 1, delta = 1e-06 (mu = 0.2368), for good." in words
-    assert "After this, epsilon = 1.673 at delta = 1e-06 (mu = 0.3807) is left." in words
+    left = "epsilon = 1.673 at delta = 1e-06 (mu = 0.3807, rho = 0.07248)"
+    assert f"After this, {left} is left." in words
     page.click("#cancel")
     assert page.ledger.spent is None
     page.review()
@@ -148,7 +149,8 @@ def test_from_a_plan_to_downloads(page: Page) -> None:
     page.done()
     assert len(page.ledger.entries()) == 1
     page.until("document.querySelector('#entries tbody').textContent.includes('mean of age')")
-    assert page.find("#spent").text == "epsilon = 1 at delta = 1e-06 (mu = 0.2368)"
+    spent = "epsilon = 1 at delta = 1e-06 (mu = 0.2368, rho = 0.02802)"
+    assert page.find("#spent").text == spent
     assert not page.find("#changes").is_displayed()
 
     for number, kind in enumerate(("json", "csv", "html", "py"), start=1):
