@@ -59,7 +59,7 @@ class Marks:
 
 
 def numbers(cells: pa.Array, marks: Marks) -> pa.Array:
-    """Return text as float64, null where it is not a number.
+    """Return text as float64, null (or NaN) where it is not a number.
 
     Whether a cell is a number, and which, depends on that cell alone, and on the marks.
 
@@ -101,16 +101,19 @@ def numbers(cells: pa.Array, marks: Marks) -> pa.Array:
 def _quickly(cells: pa.Array) -> pa.Array | None:
     """Return numbers in the notation of programming languages, if all cells are."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     for kind in (pa.float64(), pa.bool_()):
         try:
-            found = cells.cast(kind).cast(pa.float64())
+            return cells.cast(kind).cast(pa.float64())
         except pa.ArrowInvalid:
             continue
-        missing = pc.is_nan(found)  # Arrow reads nan(ind), too, which is as missing as NaN
-        return pc.if_else(missing, None, found) if pc.any(missing).as_py() else found
     return None
+
+
+def _known(found: pa.Array) -> Bools:
+    """Return which cells are numbers: NaN is none, which nan(ind) is to Arrow, too, if all are."""
+    values = found.to_numpy() if hasattr(found, "chunks") else found.to_numpy(zero_copy_only=False)
+    return np.asarray(~np.isnan(values))
 
 
 def _one_by_one(cells: pa.Array) -> pa.Array:
@@ -157,7 +160,7 @@ def are_text(cells: pa.Array, found: pa.Array) -> bool:
     """Return whether most cells that are not missing are no numbers, given those that are."""
     import pyarrow.compute as pc
 
-    there, numeric = (len(each) - each.null_count for each in (cells, found))
+    there, numeric = len(cells) - cells.null_count, int(np.count_nonzero(_known(found)))
     if 2 * numeric + TIED >= there:
         return False
     missing = int(pc.sum(pc.match_substring_regex(cells, _NAN)).as_py() or 0)
@@ -185,12 +188,13 @@ def decimal_marks(cells: pa.ChunkedArray) -> tuple[Bools, Bools, Bools]:
     if not (points.any() or commas.any()):
         return points, commas, points
     if not (points.any() and commas.any()):  # mostly, all are decimal
-        dotted = pc.replace_substring(cells, ",", ".")
-        if _quickly(dotted) is not None:
+        found = _quickly(pc.replace_substring(cells, ",", "."))
+        if found is not None:
             either = _bools(pc.match_substring_regex(cells, _EITHER))
-            return points & ~either, commas & ~either, either & points
+            plain = _known(found) & ~either
+            return points & plain, commas & plain, either & points
     cells = _signed(cells)
-    plain = _bools(numbers(cells, Marks(decimal_commas=True)).is_valid()) & ~(points & commas)
+    plain = _known(numbers(cells, Marks(decimal_commas=True))) & ~(points & commas)
     either, between, beside = (
         _bools(pc.match_substring_regex(cells, pattern))
         for pattern in (_EITHER, _COMMAS_SURELY, _POINTS_SURELY)
