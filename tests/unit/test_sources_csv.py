@@ -227,8 +227,20 @@ def test_columns_of_a_csv_file(tmp_path: Path) -> None:
 
 def test_a_header_longer_than_the_first_stretch(tmp_path: Path) -> None:
     names = [f"a_long_name_for_column_{j:06d}" for j in range(40_000)]  # 1.2 MB
-    rows = read(tmp_path, ",".join(names) + "\n" + ",".join("7" for _ in names) + "\n", names[-2:])
-    assert rows.tolist() == [[7, 7]]
+    sevens = ",".join("7" for _ in names)
+    for above, quote in (("", ""), ("", '"'), ("sep=,\n", '"'), ("sep=,\r\n", "")):
+        header = ",".join(f"{quote}{name}{quote}" for name in names)
+        rows = read(tmp_path, f"{above}{header}\n{sevens}\n", names[-2:])
+        assert rows.tolist() == [[7, 7]]
+
+
+def test_names_are_in_one_line(tmp_path: Path) -> None:
+    """Of a quote that is not closed, the rows up to the next one were a name, and were shown."""
+    for header in ('a,"b', '"a,b', 'a,"b""'):
+        with pytest.raises(InputError, match="opens a quote that it does not close") as caught:
+            read(tmp_path, f'{header}\n11,22\n33,44"\n5,6\n')
+        assert "11" not in str(caught.value)
+    assert read(tmp_path, '"a",b"c\n1,2\n', ['b"c']).tolist() == [[2]]
 
 
 ODD_CELLS = (

@@ -92,7 +92,7 @@ class DelimitedFile(DataFile):
         self.path = path
         with readable(path, self.kind):
             with self._bytes() as stream:
-                self._header = read_header(path, stream.read(_STRETCH))
+                self._header = read_header(path, _first_lines(stream))
             self._delimiter = self._header.delimiter
             names = self._parsed(next(self._stretches()), None)[0].column_names
         self.decimal_commas = self._delimiter == ";"
@@ -262,6 +262,16 @@ class DelimitedFile(DataFile):
             while some:
                 yield from in_threads(ask, some, threads)
                 some = [names + text for text in islice(stretches, at_once)]
+
+
+def _first_lines(stream: pa.NativeFile) -> bytes:
+    """Return so much of a file that the names, and a line above them, are whole, if they may be."""
+    top = b""
+    while more := stream.read(_STRETCH):
+        top += more
+        if top.count(b"\n") + top.count(b"\r") > 2 or len(top) > _LONGEST:
+            break
+    return top
 
 
 def _end_of_lines(text: bytes, delimiter: str) -> int:
